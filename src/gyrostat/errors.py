@@ -1,0 +1,89 @@
+"""Every exception of gyrostat. Pattern of a message: *where: what is wrong, got / expected. Hint.*"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class GyrostatError(Exception):
+    """Base of every exception that gyrostat raises on purpose."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake in a specification: which entity, which rule, which value, where, and what to do about it."""
+
+    entity: str  # for example "joint 'elbow'"
+    rule: str  # short stable name of the rule, for example "unit-axis"
+    message: str  # what is wrong, with got / expected
+    remedy: str
+    value: object = None
+    where: str | None = None  # "arm.yaml:31" when the specification came from a file
+
+    def __str__(self) -> str:
+        place = f" ({self.where})" if self.where else ""
+        return f"{self.entity}{place}: {self.message}. Hint: {self.remedy}."
+
+
+class SpecError(GyrostatError):
+    """The specification breaks rules; ``problems`` lists every one of them."""
+
+    def __init__(self, problems: Iterable[Problem]):
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        head = "" if len(self.problems) == 1 else f"{len(self.problems)} problems:\n"
+        super().__init__(head + "\n".join(str(p) for p in self.problems))
+
+    @classmethod
+    def one(cls, entity: str, rule: str, message: str, remedy: str, value: object = None) -> SpecError:
+        """An error with a single problem."""
+        return cls([Problem(entity, rule, message, remedy, value)])
+
+
+class LoadError(SpecError):
+    """A file cannot be read as a specification at all (syntax, size, depth, forbidden constructs)."""
+
+
+class ShapeError(GyrostatError):
+    """An array has the wrong shape or type of number."""
+
+
+class StateError(GyrostatError):
+    """A state is not one of this model: unknown or missing joint, quaternion that is not of unit length."""
+
+
+class FrameError(GyrostatError):
+    """A frame or port that is asked for does not exist."""
+
+
+class LoopError(GyrostatError):
+    """The mechanism has kinematic loops that an algorithm cannot treat; ``loops`` names them."""
+
+    def __init__(self, message: str, loops: Sequence[tuple[str, ...]] = ()):
+        self.loops = tuple(loops)
+        super().__init__(message)
+
+
+class RowError(GyrostatError):
+    """An algorithm has no row for a kind of component."""
+
+
+class NonFiniteError(GyrostatError):
+    """A number is NaN or infinite where a finite one is needed."""
+
+
+def nearest(name: str, known: Iterable[str], limit: int = 3) -> str:
+    """A hint that lists the names closest to ``name``, or the first known ones when none is close.
+
+    >>> nearest("elbwo", ["elbow", "wrist"])
+    "did you mean 'elbow'?"
+    """
+    names = list(dict.fromkeys(known))
+    close = difflib.get_close_matches(name, names, n=limit, cutoff=0.6)
+    if close:
+        return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
+    if not names:
+        return "there are none to choose from"
+    shown = ", ".join(f"'{n}'" for n in names[:8]) + (", ..." if len(names) > 8 else "")
+    return f"known: {shown}"

@@ -1,0 +1,146 @@
+"""Lowering: what an entity looks like from the port it is entered by, in numbers.
+
+The values are NumPy arrays of floats, or of recording scalars for the properties listed in ``values`` (path -> array): everything
+downstream is plain arithmetic on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from gyrostat.spatial.algebra import Array, compose, inverse
+from gyrostat.spatial.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion
+from gyrostat.spec.displacement import DHDisplacement, Displacement
+from gyrostat.spec.entity import Entity
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
+
+Placement = tuple[Array, Array]
+EXACT = 4 * np.finfo(float).eps
+
+
+@dataclass
+class Lowered:
+    """``props``: numbers by property; ``places``: placement of each outport seen from the inport, for rigid kinds."""
+
+    kind: type
+    props: dict[str, Any]
+    places: dict[str, Placement] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+class Values:
+    """Reads properties of one entity: the live array if there is one, else the number of the specification."""
+
+    def __init__(self, name: str, entity: Any, live: Mapping[str, Array]):
+        self.name, self.entity, self.live = name, entity, live
+
+    def __call__(self, prop: str) -> Any:
+        path = f"{self.name}.{prop}"
+        if path in self.live:
+            return self.live[path]
+        value = self.entity
+        for key in prop.split("."):
+            value = getattr(value, key)
+        return np.array(value) if isinstance(value, tuple) else value
+
+    def below(self, key: str, value: Any) -> Values:
+        return Values(f"{self.name}.{key}", value, self.live)
+
+
+def unit(u: Array) -> tuple[Array, bool]:
+    """u scaled to unit length, and whether that changed a number."""
+    if u.dtype == object:
+        return u, False
+    length = float(np.sqrt(u @ u))
+    return (u, False) if abs(length - 1.0) <= EXACT else (u / length, True)
+
+
+def rotation(read: Values, notes: list[str]) -> Array:
+    """The matrix of a rotation property."""
+    form = read.entity
+    if isinstance(form, Euler):
+        return from_euler(read("euler"), form.axes)
+    if isinstance(form, Quaternion):
+        return from_quaternion(read("quaternion"))
+    if isinstance(form, AxisAngle):
+        axis, changed = unit(read("axis"))
+        notes += [f"{read.name}.axis scaled to unit length"] * changed
+        return about_axis(axis, read("angle"))
+    R = read("matrix")
+    if isinstance(form, RotationMatrix) and R.dtype != object and np.abs(R @ R.T - np.eye(3)).max() > EXACT:
+        left, _, right = np.linalg.svd(R)  # the nearest rotation
+        notes.append(f"{read.name} made orthonormal")
+        return left @ right
+    return R
+
+
+@singledispatch
+def lower(entity: Entity, read: Values, inport: str | None) -> Lowered:
+    """Default, and what new components get: every numeric property as a number or an array."""
+    props = {key: read(key) for key in type(entity).model_fields if key != "name"}
+    return Lowered(type(entity), props)
+
+
+@lower.register
+def _(entity: Displacement, read: Values, inport: str | None) -> Lowered:
+    notes: list[str] = []
+    place = rotation(read.below("rotation", entity.rotation), notes), read("translation")
+    return Lowered(Displacement, {}, {"b": place} if inport == "a" else {"a": inverse(*place)}, notes)
+
+
+@lower.register
+def _(entity: DHDisplacement, read: Values, inport: str | None) -> Lowered:
+    place = denavit_hartenberg(read("a"), read("alpha"), read("d"), read("theta"), entity.convention)
+    return Lowered(Displacement, {}, {"b": place} if inport == "a" else {"a": inverse(*place)})
+
+
+@lower.register
+def _(entity: RigidBody, read: Values, inport: str | None) -> Lowered:
+    """All geometry is written in the frame of the inport, whichever of the body's frames that is."""
+    notes: list[str] = []
+    places: dict[str, Placement] = {"origin": (np.eye(3), np.zeros(3))}
+    for frame in entity.frames:
+        at = read.below(frame.name, frame)
+        places[frame.name] = rotation(at.below("rotation", frame.rotation), notes), at("translation")
+    R, p = inverse(*places[str(inport)])
+    props = {
+        "mass": read("mass"),
+        "com": p + R @ read("com"),
+        "inertia": R @ read("inertia") @ R.T,
+        "momentum": R @ read("momentum"),
+    }
+    if inport == "origin":
+        props = {key: read(key) for key in props}
+    else:
+        places = {name: compose(R, p, *place) for name, place in places.items()}
+    return Lowered(RigidBody, props, {n: place for n, place in places.items() if n != inport}, notes)
+
+
+@lower.register
+def _(entity: Joint, read: Values, inport: str | None) -> Lowered:
+    props: dict[str, Any] = {"kind": entity.kind, "far": inport == "b"}
+    notes: list[str] = []
+    for key in ("axis", "second_axis"):
+        if getattr(entity, key) is not None:
+            props[key], changed = unit(read(key))
+            notes += [f"{read.name}.{key} scaled to unit length"] * changed
+    if entity.pitch is not None:
+        props["pitch"] = read("pitch")
+    if entity.kind == "planar":
+        props["second_axis"] = _first_direction(props["axis"], props.get("second_axis"))
+    return Lowered(Joint, props, {}, notes)
+
+
+def _first_direction(n: Array, given: Array | None) -> Array:
+    """The planar joint's first direction, exactly perpendicular to n."""
+    if given is None:
+        given = np.eye(3)[(int(np.argmax(np.abs(n.astype(float)))) + 1) % 3]
+    e = given - n * (n @ given)
+    return e / np.sqrt(e @ e)

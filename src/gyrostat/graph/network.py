@@ -1,0 +1,203 @@
+"""The network: components in outward order, each with one inport, its outports, and what feeds it (H04 4.2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gyrostat.errors import FrameError, LoopError, nearest
+from gyrostat.graph.causality import Loop, causality
+from gyrostat.graph.lower import Lowered, Placement, Values, lower
+from gyrostat.graph.rewrite import RULES, Draft, Part, rewrite
+from gyrostat.spec.check import check
+from gyrostat.spec.context import Context, HarmonicMotion, MovingBase
+from gyrostat.spec.model import Model
+from gyrostat.spec.reference_frame import ReferenceFrame
+
+
+class FixedBase:
+    """The reference frame of a context whose base is fixed."""
+
+
+class FreeBase:
+    """The reference frame with its conceptual six-degree-of-freedom joint (H04 2.2.1.4)."""
+
+
+class DrivenBase:
+    """The reference frame that moves as a given function of time."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """A node of the dataflow: ``kind`` selects the row of each algorithm.
+
+    ``inport`` is a number of ``Network.ports`` (None for the reference frame); ``outports`` maps the names of outports to numbers; ``places`` are the
+    placements of outports seen from the inport, for rigid kinds. ``q_at`` and ``v_at`` are its part of the state.
+    """
+
+    name: str
+    kind: type
+    props: Mapping[str, Any]
+    inport: int | None
+    outports: Mapping[str, int]
+    places: Mapping[str, Placement]
+    q_at: slice
+    v_at: slice
+
+    def __getitem__(self, prop: str) -> Any:
+        return self.props[prop]
+
+
+@dataclass(frozen=True)
+class Network:
+    """How data will flow. Built once from a :class:`Model`; solvers run over it.
+
+    ``ports`` are the spatial ports that are left after rewriting; ``source[i]`` is the outport that feeds inport i; ``feeds[o]`` the inports
+    that outport o feeds. ``located`` tells for every spatial port of the specification on which outport of the network it sits, and where.
+    """
+
+    model: Model
+    components: tuple[Component, ...]
+    ports: tuple[str, ...]
+    owner: tuple[int, ...]
+    source: Mapping[int, int]
+    feeds: Mapping[int, tuple[int, ...]]
+    located: Mapping[str, tuple[int, Placement]]
+    loops: tuple[Loop, ...]
+    events: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    rules: tuple[str, ...] = ()
+
+    @property
+    def context(self) -> Context:
+        return self.model.context
+
+    @property
+    def inward(self) -> tuple[Component, ...]:
+        return tuple(reversed(self.components))
+
+    def port(self, name: str) -> str:
+        """The full name of a spatial port: an entity alone stands for its origin, its frame, or its port b."""
+        if name in self.located:
+            return name
+        for last in ("origin", "frame", "b"):
+            if f"{name}.{last}" in self.located:
+                return f"{name}.{last}"
+        raise FrameError(f"there is no frame or port '{name}' in '{self.model.name}'. Hint: {self._suggest(name)}")
+
+    def _suggest(self, name: str) -> str:
+        return nearest(name, [*self.located, *(n for n in self.model.wiring.entities)])
+
+    def refuse_loops(self, algorithm: str) -> None:
+        """For algorithms that need a tree."""
+        if self.loops:
+            told = "; ".join(str(loop) for loop in self.loops)
+            raise LoopError(
+                f"{algorithm}: '{self.model.name}' has {len(self.loops)} kinematic loop(s), which this algorithm cannot treat: "
+                f"{told}. Hint: open the named connection",
+                [loop.entities for loop in self.loops],
+            )
+
+    def explain(self) -> str:
+        """Which rules fired on what, which body went where, and what was normalised."""
+        lines = [
+            f"Network of '{self.model.name}': {len(self.model.wiring.entities)} entities became {len(self.components)} "
+            f"components with {len(self.ports)} ports; rules on: {', '.join(self.rules) or 'none'}"
+        ]
+        lines += [f"  {rule}: {what}" for rule, what in self.events]
+        lines += [f"  normalised: {note}" for note in self.notes]
+        lines += [f"  loop: {loop}" for loop in self.loops]
+        lines.append("  outward order: " + " -> ".join(c.name for c in self.components))
+        return "\n".join(lines)
+
+
+def network(
+    model: Model,
+    rules: Iterable[str] | None = None,
+    off: Iterable[str] = (),
+    live: Mapping[str, Any] | None = None,
+) -> Network:
+    """Check a model, find its causality, lower its entities and rewrite the result.
+
+    ``rules``: names of the rewriting rules to use, by default all of :data:`RULES`; ``off``: rules to leave out. ``live``: arrays, of floats or
+    recording scalars, to use for properties by path instead of the model's own numbers.
+    """
+    check(model)
+    visits, loops = causality(model.wiring)
+    draft, notes = _draft(model, visits, live or {})
+    chosen = list(RULES if rules is None else rules)
+    events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
+    used = tuple(name for name in RULES if name in chosen and name not in set(off))
+    return _freeze(model, draft, tuple(loops), tuple(events), tuple(notes), used)
+
+
+def _draft(model: Model, visits: list[Any], live: Mapping[str, Any]) -> tuple[Draft, list[str]]:
+    draft, notes = Draft(), []
+    for visit in visits:
+        entity = model.wiring.entities[visit.entity]
+        found = _reference(model) if isinstance(entity, ReferenceFrame) else lower(
+            entity, Values(visit.entity, entity, live), visit.inport
+        )
+        notes += found.notes
+        spatial = [port.name for port in entity.ports if port.kind == "spatial"]
+        outs = {name: f"{visit.entity}.{name}" for name in spatial if name != visit.inport}
+        draft.add(Part(visit.entity, found.kind, found.props, visit.inport, visit.source, outs, found.places))
+    return draft, notes
+
+
+def _reference(model: Model) -> Lowered:
+    base = model.context.base
+    if base == "free":
+        return Lowered(FreeBase, {"kind": "free", "far": False})
+    if isinstance(base, HarmonicMotion | MovingBase):
+        return Lowered(DrivenBase, {"motion": base})
+    return Lowered(FixedBase, {})
+
+
+def _freeze(
+    model: Model, draft: Draft, loops: tuple[Loop, ...], events: Any, notes: tuple[str, ...], rules: tuple[str, ...]
+) -> Network:
+    slices = _slices(model)
+    ports: list[str] = []
+    owner: list[int] = []
+    inports: dict[str, int] = {}
+    outports: dict[str, int] = {}
+    parts = draft.outward()
+    for k, part in enumerate(parts):
+        if part.source is not None:
+            inports[part.name] = len(ports)
+            ports.append(f"{part.name}.{part.inport}")
+            owner.append(k)
+        for key in part.outs.values():
+            outports[key] = len(ports)
+            ports.append(key)
+            owner.append(k)
+    components = tuple(
+        Component(
+            part.name,
+            part.kind,
+            part.props,
+            inports.get(part.name),
+            {name: outports[key] for name, key in part.outs.items()},
+            part.places,
+            *slices.get(part.name, (slice(0, 0), slice(0, 0))),
+        )
+        for part in parts
+    )
+    source = {inports[part.name]: outports[part.source] for part in parts if part.source is not None}
+    feeds: dict[int, tuple[int, ...]] = dict.fromkeys(outports.values(), ())
+    for i, o in source.items():
+        feeds[o] += (i,)
+    located = {name: (outports[key], (R, p)) for name, (key, R, p) in draft.located.items()}
+    return Network(model, components, tuple(ports), tuple(owner), source, feeds, located, loops, events, notes, rules)
+
+
+def _slices(model: Model) -> dict[str, tuple[slice, slice]]:
+    found: dict[str, tuple[slice, slice]] = {}
+    nq = nv = 0
+    for name, q, v, _ in model.stateful:
+        found[name] = slice(nq, nq + len(q)), slice(nv, nv + len(v))
+        nq, nv = nq + len(q), nv + len(v)
+    return found
+

@@ -1,0 +1,273 @@
+"""Graph rewriting (H04 4.2.2): named rules that simplify the network, each of which leaves all results unchanged.
+
+A draft is a set of parts; each has one inport, fed by an outport (its ``source``), and outports of its own. Outports are known by the name of the
+port of the specification that they came from. ``located`` follows every port of the specification through all changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import SpecError, nearest
+from gyrostat.graph.lower import Placement
+from gyrostat.spatial.algebra import Array, compose
+from gyrostat.spatial.inertia import steiner
+from gyrostat.spec.displacement import Displacement
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.rigid_body import RigidBody
+
+
+@dataclass(frozen=True)
+class Part:
+    """A component that may still change. ``outs``: name of outport -> key; ``places``: the same names -> placement."""
+
+    name: str
+    kind: type
+    props: dict[str, Any]
+    inport: str | None
+    source: str | None
+    outs: dict[str, str]
+    places: dict[str, Placement]
+
+
+@dataclass
+class Draft:
+    """Parts, and where every port of the specification is: key of an outport, R, p. Indices keep every step cheap."""
+
+    parts: dict[str, Part] = field(default_factory=dict)
+    located: dict[str, tuple[str, Array, Array]] = field(default_factory=dict)
+    _fed: dict[str, dict[str, None]] = field(default_factory=dict)  # outport -> parts it feeds
+    _owner: dict[str, str] = field(default_factory=dict)  # outport -> part
+    _sits: dict[str, list[str]] = field(default_factory=dict)  # outport -> ports located on it
+
+    def add(self, part: Part) -> None:
+        self._insert(part)
+        for key in part.outs.values():
+            self.located[key] = key, np.eye(3), np.zeros(3)
+            self._sits[key] = [key]
+        if part.source is not None:
+            name = f"{part.name}.{part.inport}"
+            self.located[name] = self.located[part.source]
+            self._sits[part.source].append(name)
+
+    def _insert(self, part: Part) -> None:
+        self.parts[part.name] = part
+        self._owner |= dict.fromkeys(part.outs.values(), part.name)
+        if part.source is not None:
+            self._fed.setdefault(part.source, {})[part.name] = None
+
+    def remove(self, part: Part) -> None:
+        """Take a part out; its outports must have been adopted, merged or forgotten."""
+        del self.parts[part.name]
+        if part.source is not None:
+            del self._fed[part.source][part.name]
+
+    def change(self, part: Part, **changes: Any) -> Part:
+        """Replace a part in its place."""
+        if part.source is not None:
+            del self._fed[part.source][part.name]
+        new = replace(part, **changes)
+        self._insert(new)
+        return new
+
+    def at(self, key: str | None) -> list[Part]:
+        """Parts that the outport feeds."""
+        return [self.parts[name] for name in self._fed.get(str(key), ())]
+
+    def owner(self, key: str | None) -> Part | None:
+        """The part whose outport this is."""
+        return self.parts.get(self._owner.get(str(key), ""))
+
+    def forget(self, key: str, onto: str, place: Placement) -> None:
+        """The outport ``key`` is no more: what sat on it now sits at ``place`` on ``onto``."""
+        for name in self._sits.pop(key):
+            _, R, p = self.located[name]
+            self.located[name] = onto, *compose(*place, R, p)
+            self._sits[onto].append(name)
+
+    def outward(self) -> list[Part]:
+        """Parts in depth-first order from the reference frame."""
+        order: list[Part] = []
+        stack = [part for part in self.parts.values() if part.source is None]
+        while stack:
+            part = stack.pop()
+            order.append(part)
+            ahead = [follower for key in part.outs.values() for follower in self.at(key)]
+            stack += reversed(ahead)
+        return order
+
+
+Event = tuple[str, str]
+Rule = Callable[[Draft], list[str]]
+
+
+def is_identity(place: Placement) -> bool:
+    R, p = place
+    return R.dtype != object and p.dtype != object and bool(np.all(R == np.eye(3)) and np.all(p == 0.0))
+
+
+def drop_identities(draft: Draft) -> list[str]:
+    """Remove displacements that do nothing, and fixed joints."""
+    done: list[str] = []
+    for part in list(draft.parts.values()):
+        fixed = part.kind is Joint and part.props["kind"] == "fixed"
+        if not fixed and not (part.kind is Displacement and all(is_identity(p) for p in part.places.values())):
+            continue
+        (key,) = part.outs.values()
+        for follower in draft.at(key):
+            draft.change(follower, source=part.source)
+        draft.forget(key, str(part.source), (np.eye(3), np.zeros(3)))
+        draft.remove(part)
+        done.append(f"'{part.name}' dropped: {'a fixed joint' if fixed else 'a displacement'} that changes nothing")
+    return done
+
+
+def _reexpress(body: Part, place: Placement, source: str) -> dict[str, Any]:
+    """Changes that let a body, whose inport sits at ``place`` on ``source``, be entered at ``source`` itself."""
+    R, p = place
+    props = dict(body.props)
+    props["com"] = p + R @ props["com"]
+    props["inertia"] = R @ props["inertia"] @ R.T
+    props["momentum"] = R @ props["momentum"]
+    places = {name: compose(R, p, *inner) for name, inner in body.places.items()}
+    return {"props": props, "places": places, "source": source}
+
+
+def fold_displacements(draft: Draft) -> list[str]:
+    """Displacements melt into bodies behind or before them, and into each other."""
+    done: list[str] = []
+    for part in list(draft.parts.values()):
+        if part.kind is not Displacement:
+            continue
+        ((name, key),) = part.outs.items()
+        place = part.places[name]
+        source = str(part.source)
+        for follower in draft.at(key):
+            if follower.kind is RigidBody:
+                draft.change(follower, **_reexpress(follower, place, source))
+                done.append(f"'{part.name}' folded into body '{follower.name}'")
+            elif follower.kind is Displacement:
+                inner = {n: compose(*place, *p) for n, p in follower.places.items()}
+                draft.change(follower, places=inner, source=source)
+                done.append(f"'{part.name}' folded into displacement '{follower.name}'")
+        if not draft.at(key):
+            draft.forget(key, source, place)
+            draft.remove(part)
+            continue
+        carriers = [p for p in draft.at(source) if p.kind is RigidBody]
+        owner = draft.owner(source)
+        if carriers:  # a body is fixed where the displacement begins: its end becomes a frame of the body
+            body = carriers[0]
+        elif owner is not None and owner.kind is RigidBody:
+            inner = next(n for n, k in owner.outs.items() if k == source)
+            body, place = owner, compose(*owner.places[inner], *place)
+        else:
+            continue
+        draft.remove(part)
+        draft.change(body, outs=body.outs | {key: key}, places=body.places | {key: place})
+        done.append(f"'{part.name}' became the frame '{key}' of body '{body.name}'")
+    return done
+
+
+def merge_bodies(draft: Draft) -> list[str]:
+    """Bodies that are rigidly connected become one."""
+    done: list[str] = []
+    for part in list(draft.parts.values()):
+        if part.kind is not RigidBody or part.name not in draft.parts:
+            continue
+        part = draft.parts[part.name]
+        host = next((p for p in draft.at(str(part.source)) if p.kind is RigidBody and p.name != part.name), None)
+        if host is None:
+            owner = draft.owner(part.source)
+            if owner is None or owner.kind is not RigidBody:
+                continue
+            host = owner
+            name = next(n for n, key in owner.outs.items() if key == part.source)
+            part = draft.change(part, **_reexpress(part, owner.places[name], str(owner.source)))
+        draft.remove(part)
+        draft.change(
+            host,
+            props=_sum(host.props, part.props),
+            outs=host.outs | {key: key for key in part.outs.values()},
+            places=host.places | {part.outs[n]: place for n, place in part.places.items()},
+        )
+        done.append(f"body '{part.name}' merged into '{host.name}'")
+    return done
+
+
+def _sum(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
+    """Mass properties of two bodies together, in their common frame."""
+    m1, m2 = one["mass"], two["mass"]
+    m = m1 + m2
+    massless = isinstance(m, float) and m == 0.0
+    com = one["com"] if massless else (m1 * one["com"] + m2 * two["com"]) / m
+    inertia = sum(b["inertia"] + b["mass"] * steiner(b["com"] - com) for b in (one, two))
+    return {"mass": m, "com": com, "inertia": inertia, "momentum": one["momentum"] + two["momentum"]}
+
+
+def prune_frames(draft: Draft) -> list[str]:
+    """Frames of bodies, and displacements, to which nothing is attached need not be computed; they stay located."""
+    done: list[str] = []
+    for name in list(draft.parts):
+        part = draft.parts[name]
+        if part.kind is RigidBody and part.source is not None:
+            for out, key in list(part.outs.items()):
+                if not draft.at(key):
+                    draft.forget(key, part.source, part.places[out])
+                    part = draft.change(
+                        part,
+                        outs={n: k for n, k in part.outs.items() if n != out},
+                        places={n: p for n, p in part.places.items() if n != out},
+                    )
+                    done.append(f"open frame '{key}' is computed only when asked for")
+    return done
+
+
+def align_axes(draft: Draft) -> list[str]:
+    """Joints whose axis lies on a coordinate axis turn in a plane."""
+    done: list[str] = []
+    for part in list(draft.parts.values()):
+        if part.kind is not Joint:
+            continue
+        found = {}
+        for key in ("axis", "second_axis"):
+            u = part.props.get(key)
+            if f"{key}_aligned" in part.props or u is None or u.dtype == object:
+                continue
+            k = int(np.argmax(np.abs(u)))
+            if abs(u[k]) == 1.0 and np.count_nonzero(u) == 1:
+                found[f"{key}_aligned"] = k, float(u[k])
+        if found:
+            draft.change(part, props=part.props | found)
+            told = ", ".join(f"{key.removesuffix('_aligned')} along {'xyz'[k]}" for key, (k, _) in found.items())
+            done.append(f"joint '{part.name}' specialised: {told}")
+    return done
+
+
+RULES: dict[str, Rule] = {
+    "drop-identities": drop_identities,
+    "fold-displacements": fold_displacements,
+    "merge-bodies": merge_bodies,
+    "prune-frames": prune_frames,
+    "align-axes": align_axes,
+}
+"""Every rule, in the order in which they are tried."""
+
+
+def rewrite(draft: Draft, names: list[str], off: Iterable[str] = ()) -> list[Event]:
+    """Apply the rules until none of them matches; return what was done."""
+    for name in [*names, *off]:
+        if name not in RULES:
+            raise SpecError.one("network", "rewriting-rule", f"there is no rule '{name}'", nearest(name, RULES), name)
+    events: list[Event] = []
+    while True:
+        before = len(events)
+        for name, rule in RULES.items():
+            if name in names:
+                events += [(name, told) for told in rule(draft)]
+        if len(events) == before:
+            return events

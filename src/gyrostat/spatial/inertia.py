@@ -1,0 +1,47 @@
+"""Spatial inertia M of a rigid body about any frame (H04 2.1.2.1), kept as mass, first and second moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gyrostat.spatial.algebra import Array, cross, join, skew
+
+
+@dataclass(frozen=True)
+class SpatialInertia:
+    """M = [[J, h~], [-h~, m 1]]: mass ``m``, first moment ``h = m c`` (3,), inertia ``J`` about the frame's origin (3, 3)."""
+
+    m: Any
+    h: Array
+    J: Array
+
+    @staticmethod
+    def at_centre(m: Any, com: Array, J_c: Array) -> SpatialInertia:
+        """From mass, centre of mass in the frame, and inertia about the centre of mass, in the frame's axes."""
+        return SpatialInertia(m, m * com, J_c + m * steiner(com))
+
+    def __matmul__(self, V: Array) -> Array:
+        """Momentum M V, (6,)."""
+        w, v = V[:3], V[3:]
+        return join(self.J @ w + cross(self.h, v), self.m * v - cross(self.h, w))
+
+    def moved(self, R_ab: Array, p_ab: Array) -> SpatialInertia:
+        """The inertia, given in b, about the origin of a and in the axes of a [H04: M_a = phi_{b,a}^T M_b phi_{b,a}]."""
+        h, p = R_ab @ self.h, p_ab
+        hp = np.outer(h, p)
+        # J_a = R J R^T - p~ h~ - h~ p~ - m p~ p~
+        J = R_ab @ self.J @ R_ab.T + self.m * steiner(p) + 2.0 * (h @ p) * np.eye(3) - hp - hp.T
+        return SpatialInertia(self.m, h + self.m * p, J)
+
+    def matrix(self) -> Array:
+        """M as (6, 6)."""
+        H = skew(self.h)
+        return np.block([[self.J, H], [-H, self.m * np.eye(3)]])
+
+
+def steiner(c: Array) -> Array:
+    """-c~ c~ = (c.c) 1 - c c^T."""
+    return (c @ c) * np.eye(3) - np.outer(c, c)

@@ -1,0 +1,95 @@
+"""A way to write models that reads well: chains, single connections, and ``assemble``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gyrostat.errors import Problem, SpecError
+from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.context import Context
+from gyrostat.spec.entity import Entity
+from gyrostat.spec.model import Model
+from gyrostat.spec.reference_frame import ReferenceFrame
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Entities and connections that belong together; what :func:`chain` and :func:`connect` return."""
+
+    entities: tuple[Entity, ...] = ()
+    connections: tuple[tuple[str, ...], ...] = ()
+
+
+def connect(*ports: str) -> Parts:
+    """One connection of two or more ports: ``connect("elbow.b", "forearm.origin")``."""
+    return Parts(connections=(ports,))
+
+
+def chain(start: str, *links: Entity | str) -> Parts:
+    """Entities one after the other, beginning at the port ``start``.
+
+    Each entity is entered at its first spatial port and left at its last one: a joint or displacement from a to b, a body from its
+    origin to its last frame (or its origin, if it has no frames). A string that follows an entity names the port to leave it by
+    (``"tip"``), so that a chain can go on from any of a body's frames.
+
+    >>> parts = chain("world", Joint("hinge", "revolute", axis="y"), RigidBody("rod", mass=1))
+    >>> parts.connections
+    (('world', 'hinge.a'), ('hinge.b', 'rod.origin'))
+    """
+    entities: list[Entity] = []
+    connections: list[tuple[str, ...]] = []
+    leave = start
+    for link in links:
+        if isinstance(link, str):
+            if not entities:
+                raise SpecError(
+                    [Problem("chain", "chain", f"the port '{link}' follows no entity", "put it after an entity", link)]
+                )
+            leave = f"{entities[-1].name}.{link}"
+            continue
+        ports = [port.name for port in link.ports if port.kind == "spatial"]
+        if not ports:
+            raise SpecError([link.problem("chain", "has no spatial port to be entered by", "expose one", link.name)])
+        connections.append((leave, f"{link.name}.{ports[0]}"))
+        leave = f"{link.name}.{ports[-1]}"
+        entities.append(link)
+    return Parts(tuple(entities), tuple(connections))
+
+
+def _gather(parts: Sequence[Parts | Entity]) -> Parts:
+    entities: list[Entity] = []
+    connections: list[tuple[str, ...]] = []
+    for part in parts:
+        if isinstance(part, Entity):
+            entities.append(part)
+        elif isinstance(part, Parts):
+            entities += part.entities
+            connections += part.connections
+        else:
+            what = f"expected entities, chain(...) or connect(...), got {part!r}"
+            raise SpecError([Problem("assemble", "parts", what, "see gyrostat.chain", part)])
+    return Parts(tuple(entities), tuple(connections))
+
+
+def assemble(name: str, *parts: Parts | Entity, gravity: Any = (0.0, 0.0, -9.81), base: Any = "fixed") -> Model:
+    """A model from entities, chains and connections; a reference frame ``world`` is added if none is given.
+
+    >>> rod = RigidBody("rod", mass=1, com=(0, 0, -0.5), inertia=(1 / 12, 1 / 12, 0))
+    >>> model = assemble("pendulum", chain("world", Joint("hinge", "revolute", axis="y"), rod))
+    """
+    gathered = _gather(parts)
+    entities = gathered.entities
+    if not any(isinstance(entity, ReferenceFrame) for entity in entities):
+        entities = (ReferenceFrame("world"), *entities)
+    return Model(name, entities, gathered.connections, Context(gravity=gravity, base=base))
+
+
+def assembly(name: str, *parts: Parts | Entity, exposes: Any = ()) -> Assembly:
+    """An :class:`Assembly` from entities, chains and connections; ``exposes={"hip": "thigh.origin"}`` names its outer ports.
+
+    Connections that lead to ports outside belong to the model that uses the assembly.
+    """
+    gathered = _gather(parts)
+    return Assembly(name, entities=gathered.entities, connections=gathered.connections, exposes=exposes)

@@ -1,0 +1,153 @@
+"""The context: what is usually silent. Gravity, and how the reference frame moves. All units are SI."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import PlainSerializer, PlainValidator, ValidationError
+
+from gyrostat.errors import Problem, SpecError
+from gyrostat.spec.entity import describe
+from gyrostat.spec.rules import UNIT, finite, shown
+from gyrostat.spec.values import Axis, Number, Value, Vector, read
+
+
+class UniformGravity(Value):
+    """The same acceleration of gravity ``g`` [m/s^2] everywhere.
+
+    ``treat_as``: ``"acceleration"`` lets the reference frame accelerate by -g (H04 3.1.2, cheapest); ``"field"`` lets every body
+    feel its own weight. The results are the same.
+    """
+
+    g: Vector
+    treat_as: Literal["acceleration", "field"] = "acceleration"
+
+
+class CentralGravity(Value):
+    """Gravity of a point mass: g(p) = -mu (p - centre) / |p - centre|^3, with its gradient torque on extended bodies.
+
+    ``mu`` [m^3/s^2]; ``centre`` [m] in the world.
+    """
+
+    mu: Number
+    centre: Vector = (0.0, 0.0, 0.0)
+
+
+class GravityField(Value):
+    """Gravity as a given function: ``field(p)`` returns the acceleration [m/s^2] at the point ``p`` [m] of the world.
+
+    It acts at the centre of mass of each body. A function cannot be stored in a file.
+    """
+
+    field: Callable[[Any], Any]
+
+
+class HarmonicMotion(Value):
+    """A moving base whose motion is data: x(t) = offset + velocity t + amplitude sin(2 pi frequency t + phase).
+
+    The origin moves by this law with vectors ``offset``, ``velocity``, ``amplitude`` [m, m/s, m]; the base turns about the fixed axis ``axis`` by the
+    angle ``angle + rate t + swing sin(2 pi swing_frequency t + swing_phase)`` [rad]. Frequencies in Hz, phases in rad.
+    """
+
+    offset: Vector = (0.0, 0.0, 0.0)
+    velocity: Vector = (0.0, 0.0, 0.0)
+    amplitude: Vector = (0.0, 0.0, 0.0)
+    frequency: Number = 0.0
+    phase: Number = 0.0
+    axis: Axis = (0.0, 0.0, 1.0)
+    angle: Number = 0.0
+    rate: Number = 0.0
+    swing: Number = 0.0
+    swing_frequency: Number = 0.0
+    swing_phase: Number = 0.0
+
+
+class MovingBase(Value):
+    """A moving base as a given function of time.
+
+    ``motion(t)`` returns ``(R, p, V, A)``: axes (3, 3) and origin (3,) [m] of the base in the world; its velocity (6,) and the
+    derivative of these six numbers (6,), angular part first, in the axes of the base [rad/s, m/s, ...]. A function cannot be
+    stored in a file.
+    """
+
+    motion: Callable[[Any], Any]
+
+
+Gravity = UniformGravity | CentralGravity | GravityField
+Base = Literal["fixed", "free"] | HarmonicMotion | MovingBase
+
+
+def to_gravity(value: Any) -> Any:
+    if isinstance(value, UniformGravity | CentralGravity | GravityField):
+        return value
+    if callable(value):
+        return GravityField(field=value)
+    if isinstance(value, Mapping):
+        form = {"g": UniformGravity, "mu": CentralGravity}.get(next((k for k in ("g", "mu") if k in value), ""))
+        if form is not None:
+            return read(form, value, "gravity")
+        raise ValueError("must be three numbers, {g: [x, y, z], treat_as: field} or {mu: ..., centre: [x, y, z]}")
+    return UniformGravity(g=value) if isinstance(value, list | tuple | np.ndarray) else _refuse_gravity(value)
+
+
+def _refuse_gravity(value: Any) -> Any:
+    raise ValueError(f"must be three numbers [m/s^2], a mapping or a function of position, got {value!r}")
+
+
+def plain_gravity(value: Any) -> Any:
+    if isinstance(value, UniformGravity) and value.treat_as == "acceleration":
+        return list(value.g)
+    return value.model_dump(exclude_defaults=True)
+
+
+def to_base(value: Any) -> Any:
+    if isinstance(value, HarmonicMotion | MovingBase) or (isinstance(value, str) and value in ("fixed", "free")):
+        return value
+    if callable(value):
+        return MovingBase(motion=value)
+    if isinstance(value, Mapping):
+        return read(HarmonicMotion, value, "base")
+    raise ValueError(f"must be 'fixed', 'free', a harmonic motion or a function of time, got {value!r}")
+
+
+def plain_base(value: Any) -> Any:
+    return value if isinstance(value, str) else value.model_dump(exclude_defaults=True)
+
+
+class Context(Value):
+    """Gravity and base of a model.
+
+    ``gravity``, by default 9.81 m/s^2 along -z: three numbers [m/s^2], a :class:`UniformGravity`, a :class:`CentralGravity`, or a function of position.
+    ``base``: ``"fixed"``, ``"free"`` (7 coordinates and 6 rates of the reference frame come first in q and v), a
+    :class:`HarmonicMotion`, or a function of time (:class:`MovingBase`).
+    """
+
+    gravity: Annotated[Any, PlainValidator(to_gravity), PlainSerializer(plain_gravity)] = UniformGravity(
+        g=(0.0, 0.0, -9.81)
+    )
+    base: Annotated[Any, PlainValidator(to_base), PlainSerializer(plain_base)] = "fixed"
+
+    def __init__(self, **properties: Any):
+        try:
+            super().__init__(**properties)
+        except ValidationError as error:
+            raise SpecError(describe(Context, "", error)) from None
+
+    def problems(self) -> list[Problem]:
+        found: list[Problem] = []
+
+        def add(rule: str, message: str, remedy: str, path: tuple[str, ...]) -> None:
+            found.append(Problem("context", rule, message, remedy, path))
+
+        for field in ("gravity", "base"):
+            if not finite(getattr(self, field)):
+                add("finite", f"'{field}' must be finite, got {getattr(self, field)!r}", "give finite numbers", (field,))
+        if isinstance(self.base, HarmonicMotion) and finite(self.base.axis):
+            length = math.hypot(*self.base.axis)
+            if abs(length - 1.0) > UNIT:
+                message = f"'base.axis' must have unit length, got {shown(self.base.axis)} of length {length:g}"
+                add("unit-axis", message, "give a unit vector such as (0, 0, 1)", ("base",))
+        return found

@@ -1,0 +1,122 @@
+"""The MBS entity of H04 2.2.1: a name, ports, physical properties and, for some, state."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gyrostat.errors import Problem, SpecError, nearest
+
+PortKind = Literal["spatial", "scalar"]
+
+
+class Port(NamedTuple):
+    """An interaction port: ``spatial`` carries a frame (6-D messages), ``scalar`` a shaft (1-D messages)."""
+
+    name: str
+    kind: PortKind = "spatial"
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+class Entity(BaseModel):
+    """Base of everything a mechanism is made of.
+
+    A new kind of component is a subclass: its annotated fields are the physical properties (addressable by path, stored in YAML
+    under the class's name in snake case), and ``ports`` says where it can be connected. Behaviour is not here: each
+    algorithm has one row per kind.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    registry: ClassVar[dict[str, type[Entity]]] = {}
+    type_name: ClassVar[str] = "entity"
+    name: str
+
+    def __init__(self, name: str, **properties: Any):
+        try:
+            super().__init__(name=name, **properties)
+        except ValidationError as error:
+            raise SpecError(describe(type(self), name, error)) from None
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls.type_name = snake(cls.__name__)
+        known = Entity.registry.get(cls.type_name)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise SpecError(
+                [
+                    Problem(
+                        f"entity class {cls.__qualname__}",
+                        "class-name",
+                        f"'{cls.type_name}' is already the kind of {known.__module__}.{known.__qualname__}",
+                        "choose another class name, the kind in YAML files derives from it",
+                        cls.type_name,
+                    )
+                ]
+            )
+        Entity.registry[cls.type_name] = cls
+
+    @property
+    def label(self) -> str:
+        """How messages call this entity, for example ``joint 'elbow'``."""
+        return f"{self.type_name.replace('_', ' ')} '{self.name}'"
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """The ports in a fixed order; the first one is where a chain enters, the last one where it leaves."""
+        return (Port("frame"),)
+
+    @property
+    def default_port(self) -> str | None:
+        """The port that is meant when only the entity is named; None if it must be said."""
+        ports = [port for port in self.ports if port.kind == "spatial"]
+        return ports[0].name if len(ports) == 1 else None
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the position coordinates q that belong to this entity."""
+        return ()
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """Names of the velocity coordinates v that belong to this entity."""
+        return ()
+
+    @property
+    def quaternion_at(self) -> int | None:
+        """Where a unit quaternion starts within ``coordinates``, if there is one."""
+        return None
+
+    def problems(self) -> list[Problem]:
+        """Mistakes that this entity can see by itself; overridden by kinds with rules of their own."""
+        return []
+
+    def problem(self, rule: str, message: str, remedy: str, value: object = None) -> Problem:
+        return Problem(self.label, rule, message, remedy, value)
+
+
+def describe(kind: type[BaseModel], name: object, error: ValidationError) -> list[Problem]:
+    """Turn pydantic's error list into problems in our words; ``value`` of each is the path of the property."""
+    label = f"{getattr(kind, 'type_name', kind.__name__.lower()).replace('_', ' ')} '{name}'"
+    return [_describe_one(kind, label, e) for e in error.errors()]
+
+
+def _describe_one(kind: type[BaseModel], label: str, e: Any) -> Problem:
+    path = tuple(str(key) for key in e["loc"])
+    shown = ".".join(path)
+    if e["type"] == "missing":
+        return Problem(label, "missing-property", f"needs the property '{shown}'", f"add '{shown}'", path)
+    if e["type"] == "extra_forbidden":
+        known = [f for f in kind.model_fields if f != "name"] if len(path) == 1 else []
+        hint = nearest(path[-1], known) if known else "take it out"
+        return Problem(label, "unknown-property", f"has no property '{shown}'", hint, path)
+    if e["type"] == "literal_error":
+        remedy = f"expected {e['ctx']['expected']}"
+        return Problem(label, "property-value", f"'{shown}' is {e['input']!r}", remedy, path)
+    text = str(e["msg"]).removeprefix("Value error, ")
+    return Problem(label, "property-type", f"'{shown}' {text}", "see the kinds of values in the model reference", path)

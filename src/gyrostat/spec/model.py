@@ -1,0 +1,225 @@
+"""The model: entities, connections and context as frozen data, every physical property addressable by path."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from gyrostat.errors import Problem, SpecError, nearest
+from gyrostat.spec.assembly import Assembly, to_connections
+from gyrostat.spec.context import Context
+from gyrostat.spec.entity import Entity, describe
+from gyrostat.spec.values import Frame
+from gyrostat.spec.wiring import Wiring, wire
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a mechanism is. Nothing is computed here; ``gs.check`` finds mistakes, solvers compute.
+
+    ``model["forearm.mass"]`` reads a property, ``model.replace({"forearm.mass": 2.0})`` makes a new model. Two models are equal
+    when their data are.
+    """
+
+    name: str
+    entities: tuple[Entity, ...]
+    connections: tuple[tuple[str, ...], ...] = ()
+    context: Context = field(default_factory=Context)
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)  # path -> "file:line"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entities", tuple(self.entities))
+        try:
+            object.__setattr__(self, "connections", to_connections(self.connections))
+        except ValueError as error:
+            raise _refused("model", str(error)) from None
+        if not isinstance(self.name, str):
+            raise _refused("model", f"name must be a string, got {self.name!r}")
+        for entity in self.entities:
+            if not isinstance(entity, Entity):
+                raise _refused(f"model '{self.name}'", f"entities must be Entity objects, got {entity!r}")
+
+    # ------------------------------------------------------------------ equality
+    def _data(self) -> tuple[Any, ...]:
+        return self.name, self.entities, self.connections, self.context
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Model) and self._data() == other._data())
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._data())
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    # ------------------------------------------------------------------ structure and state
+    @cached_property
+    def wiring(self) -> Wiring:
+        """Flat entities and groups of connected ports."""
+        return wire(self.entities, self.connections)
+
+    @cached_property
+    def stateful(self) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], int | None], ...]:
+        """(entity, names in q, names in v, place of a quaternion) in the order of the state: file order, parents first."""
+        found = [
+            (name, entity.coordinates, entity.rates, entity.quaternion_at)
+            for name in self.wiring.state_order()
+            for entity in [self.wiring.entities[name]]
+        ]
+        root = self.wiring.root
+        if self.context.base == "free" and root is not None:
+            from gyrostat.spec.joint import JOINT_KINDS
+
+            free = JOINT_KINDS["free"]
+            found.insert(0, (root, free.q, free.v, free.quaternion_at))
+        return tuple(found)
+
+    @cached_property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the entries of q: the joint's name, or joint.coordinate when it has several."""
+        return tuple(n for name, q, _, _ in self.stateful for n in _names(name, q))
+
+    @cached_property
+    def dofs(self) -> tuple[str, ...]:
+        """Names of the entries of v, a and tau."""
+        return tuple(n for name, _, v, _ in self.stateful for n in _names(name, v))
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        """Length of v, a and tau: the degrees of freedom."""
+        return len(self.dofs)
+
+    # ------------------------------------------------------------------ properties by path
+    def __getitem__(self, path: str) -> Any:
+        value: Any = self
+        for depth, key in enumerate(path.split(".")):
+            value = _child(value, key, path, depth)
+        return value
+
+    def paths(self) -> Iterator[str]:
+        """Every address of a physical property."""
+        yield "context.gravity"
+        yield "context.base"
+        for entity in self.entities:
+            yield from _paths(entity, entity.name)
+
+    def replace(self, changes: Mapping[str, Any]) -> Model:
+        """A new model with other values: ``model.replace({"forearm.mass": 2.0, "context.gravity": (0, 0, -1.62)})``."""
+        model = self
+        for path, value in changes.items():
+            self[path]  # an unknown path is an error that suggests near ones
+            model = _with(model, path.split("."), value, path)
+        return model
+
+    def source(self, path: str) -> str | None:
+        """file:line of an entity or property, if the model came from a file."""
+        return self.sources.get(path)
+
+    # ------------------------------------------------------------------ tables
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """(name, kind, moved or placed by, mass, dofs) of every entity, for display."""
+        _, parent = self.wiring.outward()
+        table: list[tuple[str, str, str, str, str]] = []
+        owners = {name: v for name, _, v, _ in self.stateful}
+        for name, entity in self.wiring.entities.items():
+            kind = getattr(entity, "kind", entity.type_name.replace("_", " "))
+            mass = getattr(entity, "mass", None)
+            on = parent.get(name, "unreachable")
+            shown = "" if mass is None else f"{mass:g}"
+            table.append((name, kind, "" if on == name else on, shown, ", ".join(owners.get(name, ()))))
+        return table
+
+    def __repr__(self) -> str:
+        head = ("entity", "kind", "on", "mass [kg]", "rates")
+        rows = [head, *self.rows()]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines.insert(1, "  ".join("-" * w for w in widths))
+        return "\n".join([self._headline(), *lines])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{h}</th>" for h in ("entity", "kind", "on", "mass [kg]", "rates"))
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows()
+        )
+        return f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _headline(self) -> str:
+        mass = sum(float(getattr(e, "mass", 0.0)) for e in self.wiring.entities.values())
+        base = self.context.base if isinstance(self.context.base, str) else "moving"
+        gravity = self.context.gravity
+        shown = f"({', '.join(f'{x:g}' for x in gravity.g)}) m/s^2" if hasattr(gravity, "g") else type(gravity).__name__
+        return f"Model '{self.name}': nq {self.nq}, nv {self.nv}, mass {mass:g} kg, base {base}, gravity {shown}"
+
+
+def _names(owner: str, parts: Sequence[str]) -> tuple[str, ...]:
+    return (owner,) if len(parts) == 1 else tuple(f"{owner}.{part}" for part in parts)
+
+
+def _refused(entity: str, message: str) -> SpecError:
+    return SpecError([Problem(entity, "property-type", message, "see the model reference")])
+
+
+def _children(value: Any) -> dict[str, Any]:
+    """Name -> value of what can follow in a path."""
+    if isinstance(value, Model):
+        return {"context": value.context} | {entity.name: entity for entity in value.entities}
+    if isinstance(value, Assembly):
+        return {entity.name: entity for entity in value.entities}
+    if isinstance(value, BaseModel):
+        found = {k: getattr(value, k) for k in type(value).model_fields if k != "name"}
+        frames = {f.name: f for f in found.get("frames", ()) if isinstance(f, Frame)}
+        return frames | {k: v for k, v in found.items() if k != "frames"}
+    return {}
+
+
+def _child(value: Any, key: str, path: str, depth: int) -> Any:
+    found = _children(value)
+    if key not in found:
+        owner = getattr(value, "label", None) or ".".join(path.split(".")[:depth]) or f"model '{value.name}'"
+        raise SpecError([Problem(str(owner), "unknown-path", f"'{path}': there is no '{key}'", nearest(key, found), path)])
+    return found[key]
+
+
+def _paths(value: Any, prefix: str) -> Iterator[str]:
+    for key, child in _children(value).items():
+        inside = f"{prefix}.{key}"
+        if isinstance(child, Entity | Frame):
+            yield from _paths(child, inside)
+        else:
+            yield inside
+
+
+def _with(value: Any, keys: Sequence[str], new: Any, path: str) -> Any:
+    """Copy of ``value`` in which the property at ``keys`` is ``new``."""
+    key = keys[0]
+    child = new if len(keys) == 1 else _with(_child(value, key, path, 0), keys[1:], new, path)
+    if isinstance(value, Model):
+        if key == "context":
+            return Model(value.name, value.entities, value.connections, child, value.sources)
+        entities = tuple(child if entity.name == key else entity for entity in value.entities)
+        return Model(value.name, entities, value.connections, value.context, value.sources)
+    if isinstance(value, Assembly):
+        entities = tuple(child if entity.name == key else entity for entity in value.entities)
+        return value.model_copy(update={"entities": entities})
+    frames = getattr(value, "frames", ())
+    fields = {k: getattr(value, k) for k in type(value).model_fields}
+    if key in {frame.name for frame in frames}:
+        fields["frames"] = tuple(child if frame.name == key else frame for frame in frames)
+    else:
+        fields[key] = child
+    try:
+        return type(value).model_validate(fields)
+    except ValidationError as error:
+        raise SpecError(describe(type(value), path.rpartition(".")[0], error)) from None

@@ -1,0 +1,132 @@
+"""Rules that several kinds of entities share: finite numbers, unit vectors, proper rotations, physical inertias."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from gyrostat.errors import Problem
+from gyrostat.spec.entity import Entity
+from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
+
+UNIT = 1e-6
+"""How far from exact an axis, quaternion or rotation matrix may be; within it, it is normalised when the network is built."""
+
+ROUNDING = 1e-9
+"""Relative slack for symmetry, positivity and the triangle inequality of inertias."""
+
+
+def numbers(value: object) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from numbers(item)
+    elif isinstance(value, BaseModel) and not isinstance(value, Entity):
+        for field in type(value).model_fields:
+            yield from numbers(getattr(value, field))
+
+
+def shown(value: Any) -> str:
+    """Numbers as a reader writes them: (0, 0, 1) instead of (0.0, 0.0, 1.0)."""
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(shown(item) for item in value) + ")"
+    return f"{value:g}" if isinstance(value, float) else repr(value)
+
+
+def not_finite(entity: Entity) -> list[Problem]:
+    """Rule ``finite``: every number of every property is finite."""
+    found: list[Problem] = []
+    for field in type(entity).model_fields:
+        bad = [x for x in numbers(getattr(entity, field)) if not math.isfinite(x)]
+        if bad:
+            message = f"'{field}' must be finite, got {shown(bad[0])}"
+            found.append(entity.problem("finite", message, "give a number, not NaN or infinity", (field,)))
+    return found
+
+
+def finite(value: object) -> bool:
+    return all(math.isfinite(x) for x in numbers(value))
+
+
+def axis_problems(entity: Entity, field: str, axis: tuple[float, float, float]) -> list[Problem]:
+    """Rule ``unit-axis``."""
+    if not finite(axis):
+        return []  # reported by the rule 'finite'
+    length = math.hypot(*axis)
+    if length == 0.0:
+        remedy = "give the direction of the axis in frame a, for example (0, 0, 1)"
+        return [entity.problem("unit-axis", f"'{field}' must be non-zero, got {shown(axis)}", remedy, (field,))]
+    if abs(length - 1.0) > UNIT:
+        unit = tuple(x / length for x in axis)
+        message = f"'{field}' must have unit length, got {shown(axis)} of length {length:g}"
+        return [entity.problem("unit-axis", message, f"write {shown(unit)}", (field,))]
+    return []
+
+
+def rotation_problems(entity: Entity, field: str, rotation: object) -> list[Problem]:
+    """Rule ``rotation``: unit quaternion, orthonormal right-handed matrix, unit axis, known Euler axes."""
+    if not finite(rotation):
+        return []
+    path = (field,)
+    if isinstance(rotation, Quaternion):
+        length = math.hypot(*rotation.quaternion)
+        if abs(length - 1.0) > UNIT:
+            message = f"'{field}' must be a unit quaternion, got {shown(rotation.quaternion)} of length {length:g}"
+            return [entity.problem("rotation", message, "divide it by its length; the order is x, y, z, w", path)]
+    elif isinstance(rotation, RotationMatrix):
+        R = np.array(rotation.matrix)
+        off = float(np.abs(R @ R.T - np.eye(3)).max())
+        if off > UNIT or np.linalg.det(R) < 0.0:
+            what = f"R R^T differs from 1 by {off:.2g}" if off > UNIT else "its determinant is -1: left-handed axes"
+            message = f"'{field}' must be a rotation matrix, {what}, got {shown(rotation.matrix)}"
+            return [entity.problem("rotation", message, "columns are the right-handed unit axes of b in a", path)]
+    elif isinstance(rotation, AxisAngle):
+        return axis_problems(entity, field, rotation.axis)
+    elif isinstance(rotation, Euler):
+        axes = rotation.axes
+        ok = len(axes) == 3 and set(axes.lower()) <= set("xyz") and axes in (axes.lower(), axes.upper())
+        if not ok or axes[0] == axes[1] or axes[1] == axes[2]:
+            message = f"'{field}' has Euler axes {axes!r}, expected three letters such as 'xyz', 'ZYX', 'zxz'"
+            return [entity.problem("rotation", message, "lower case turns about fixed axes, upper case about moving", path)]
+    return []
+
+
+def inertia_problems(entity: Entity, mass: float, inertia: tuple[tuple[float, float, float], ...]) -> list[Problem]:
+    """Rules ``mass``, ``inertia-symmetric``, ``inertia-positive``, ``inertia-triangle``, ``inertia-without-mass``."""
+    found: list[Problem] = []
+    if math.isfinite(mass) and mass < 0.0:
+        message = f"mass must not be negative, got {shown(mass)} kg"
+        found.append(entity.problem("mass", message, "give the mass in kg", ("mass",)))
+    if not finite(inertia):
+        return found
+    path = ("inertia",)
+    J = np.array(inertia)
+    scale = float(np.abs(J).max())
+    if scale > 0.0 and mass == 0.0:
+        message = f"has inertia {shown(inertia)} but mass 0"
+        remedy = "give the mass in kg; a massless link is a Displacement"
+        found.append(entity.problem("inertia-without-mass", message, remedy, path))
+    if float(np.abs(J - J.T).max()) > ROUNDING * scale:
+        i, j = (int(k) for k in np.unravel_index(np.abs(J - J.T).argmax(), (3, 3)))
+        ij, ji = "xyz"[i] + "xyz"[j], "xyz"[j] + "xyz"[i]
+        message = f"inertia must be symmetric, I{ij} = {shown(float(J[i, j]))} but I{ji} = {shown(float(J[j, i]))}"
+        found.append(entity.problem("inertia-symmetric", message, "use one product of inertia for both entries", path))
+        return found
+    low, mid, high = (float(x) for x in np.linalg.eigvalsh(J))
+    if low < -ROUNDING * scale:
+        message = f"inertia must be positive, its smallest principal moment is {low:g} kg m^2"
+        remedy = "moments about the centre of mass are never negative; check signs and the order of the entries"
+        found.append(entity.problem("inertia-positive", message, remedy, path))
+    elif low + mid < high - ROUNDING * scale:
+        message = (
+            "inertia violates the triangle inequality on principal moments, "
+            f"{low:g} + {mid:g} = {low + mid:g} < {high:g} kg m^2"
+        )
+        remedy = "no distribution of mass has such moments; check units, and that they refer to the centre of mass"
+        found.append(entity.problem("inertia-triangle", message, remedy, path))
+    return found
