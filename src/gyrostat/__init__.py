@@ -1,0 +1,50 @@
+"""gyrostat: one specification of a robot, every computation consistent."""
+
+from importlib.metadata import version as _version
+
+from gyrostat import robots
+
+# ---- algorithms, for new components
+from gyrostat.algorithms.kinematics import kinematics
+from gyrostat.algorithms.operators import operators
+from gyrostat.algorithms.rne import rne
+
+# ---- errors
+from gyrostat.errors import (
+    FrameError,
+    GyrostatError,
+    LoadError,
+    LoopError,
+    NonFiniteError,
+    Problem,
+    RowError,
+    ShapeError,
+    SpecError,
+    StateError,
+)
+
+# ---- networks
+from gyrostat.graph.connectivity import connectivity
+from gyrostat.graph.network import Network, network
+
+# ---- solvers
+from gyrostat.solvers.forward_kinematics import ForwardKinematics
+from gyrostat.solvers.functions import fk, rnea
+from gyrostat.solvers.inverse_dynamics import InverseDynamics
+from gyrostat.solvers.wrench import Wrench
+
+# ---- specification
+from gyrostat.spec.assemble import assemble, assembly, chain, connect
+from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.check import check
+from gyrostat.spec.context import CentralGravity, Context, GravityField, HarmonicMotion, MovingBase, UniformGravity
+from gyrostat.spec.displacement import DHDisplacement, Displacement
+from gyrostat.spec.entity import Entity, Port
+from gyrostat.spec.force_element import ForceElement
+from gyrostat.spec.joint import JOINT_KINDS, Joint
+from gyrostat.spec.model import Model
+from gyrostat.spec.reference_frame import ReferenceFrame
+from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.values import axis_angle, euler, quaternion, rpy
+
+__version__ = _version("gyrostat")

@@ -27,12 +27,15 @@ def connect(*ports: str) -> Parts:
     return Parts(connections=(ports,))
 
 
-def chain(start: str, *links: Entity | str) -> Parts:
+Link = Entity | tuple[str, Entity] | str
+
+
+def chain(start: str, *links: Link) -> Parts:
     """Entities one after the other, beginning at the port ``start``.
 
     Each entity is entered at its first spatial port and left at its last one: a joint or displacement from a to b, a body from its
-    origin to its last frame (or its origin, if it has no frames). A string that follows an entity names the port to leave it by
-    (``"tip"``), so that a chain can go on from any of a body's frames.
+    origin to its last frame (or its origin, if it has no frames). ``("tip", body)`` enters the body by its port ``tip``; a string that
+    follows an entity names the port to leave it by: ``chain("world", ("tip", body), "origin", joint)``.
 
     >>> parts = chain("world", Joint("hinge", "revolute", axis="y"), RigidBody("rod", mass=1))
     >>> parts.connections
@@ -49,10 +52,13 @@ def chain(start: str, *links: Entity | str) -> Parts:
                 )
             leave = f"{entities[-1].name}.{link}"
             continue
+        enter = None
+        if isinstance(link, tuple):
+            enter, link = link
         ports = [port.name for port in link.ports if port.kind == "spatial"]
         if not ports:
             raise SpecError([link.problem("chain", "has no spatial port to be entered by", "expose one", link.name)])
-        connections.append((leave, f"{link.name}.{ports[0]}"))
+        connections.append((leave, f"{link.name}.{enter or ports[0]}"))
         leave = f"{link.name}.{ports[-1]}"
         entities.append(link)
     return Parts(tuple(entities), tuple(connections))

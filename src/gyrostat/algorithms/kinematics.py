@@ -1,0 +1,127 @@
+"""Forward kinematics to acceleration level, outward (H04 Tables 3.1-3.3, and the rows of \\dot V in Tables 3.6, 3.7).
+
+Protocol <RKIN,6D>: a :class:`Motion` at every spatial port: placement R, p in the world, spatial velocity V, spatial acceleration A, in the
+representation of the setting. Protocol <RKIN,1D>: q, v, a at the state ports.
+
+A row is ``row(c, on, motion, q, v, a) -> (motions by outport, memo)``: it gets the component, the setting, the motion at the inport and the
+component's own part of the state; the memo is handed to the rows of later sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.graph.network import Component, DrivenBase, FixedBase, FreeBase, Network
+from gyrostat.graph.sweep import outward
+from gyrostat.spatial.algebra import Array, columns, cross_motion, join
+from gyrostat.spatial.base_motion import base_state
+from gyrostat.spatial.joints import MOTIONS, JointMotion
+from gyrostat.spatial.representation import Pose, Shift
+from gyrostat.spec.displacement import Displacement
+from gyrostat.spec.force_element import ForceElement
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.rigid_body import RigidBody
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Placement, velocity V and acceleration A of a port, in the representation of the setting."""
+
+    pose: Pose
+    V: Array
+    A: Array
+
+
+Motions = Mapping[str, Motion]
+KinematicsRow = Callable[[Component, Setting, Motion, Array, Array, Array], tuple[Motions, Any]]
+kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics")
+
+
+@dataclass(frozen=True)
+class JointMemo:
+    """phi across a joint and its subspace S (6, nv) in the representation."""
+
+    shift: Shift
+    S: Array
+
+
+def rigid(on: Setting, motion: Motion, R: Array, p: Array) -> tuple[Motion, Shift]:
+    """Through a displacement [H04 Table 3.6]: V_2 = phi V_1, and the same for the derivative that goes like a velocity."""
+    rep = on.representation
+    shift = rep.shift(motion.pose, R, p)
+    V = shift.motion(motion.V)
+    A = rep.dot(V, shift.motion(rep.circle(motion.V, motion.A)))
+    return Motion(motion.pose.then(R, p), V, A), shift
+
+
+def moving(on: Setting, motion: Motion, joint: JointMotion, v: Array, a: Array) -> tuple[Motion, JointMemo]:
+    """Through a joint [H04 Table 3.8]: V_2 = phi V_1 + S v, A_2 = phi A_1 + S a + c + V_2~ S v."""
+    rep = on.representation
+    shift = rep.shift(motion.pose, joint.R, joint.p)
+    pose = motion.pose.then(joint.R, joint.p)
+    S = columns(lambda s: rep.motion(pose, s), joint.S)
+    Delta = S @ v
+    V = shift.motion(motion.V) + Delta
+    circle = shift.motion(rep.circle(motion.V, motion.A)) + S @ a + rep.motion(pose, joint.c) + cross_motion(V, Delta)
+    return Motion(pose, V, rep.dot(V, circle)), JointMemo(shift, S)
+
+
+@kinematics.row(FixedBase)
+def fixed_base(c: Component, on: Setting, world: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
+    motion, shift = rigid(on, world, np.eye(3), np.zeros(3))
+    return {"frame": motion}, {"frame": shift}
+
+
+@kinematics.row(DrivenBase)
+def driven_base(c: Component, on: Setting, world: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
+    R, p, V_b, A_b = base_state(c["motion"], on.t)
+    given = JointMotion(R, p, V_b[:, None], A_b)  # one rate that is always 1: S = V_b, c = A_b
+    motion, memo = moving(on, world, given, np.ones(1), np.zeros(1))
+    return {"frame": motion}, {"frame": memo.shift}
+
+
+@kinematics.row(FreeBase)
+def free_base(c: Component, on: Setting, world: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
+    motion, memo = moving(on, world, MOTIONS["free"](c.props, q, v), v, a)
+    return {"frame": motion}, memo
+
+
+@kinematics.row(Displacement, RigidBody)
+def placed(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
+    found = {name: rigid(on, motion, *place) for name, place in c.places.items()}
+    return {name: m for name, (m, _) in found.items()}, {name: shift for name, (_, shift) in found.items()}
+
+
+@kinematics.row(Joint)
+def joint(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
+    met = MOTIONS[c["kind"]](c.props, q, v)
+    out, memo = moving(on, motion, met.reversed() if c["far"] else met, v, a)
+    return {name: out for name in c.outports}, memo
+
+
+@kinematics.row(ForceElement)
+def leaf(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
+    return {}, None
+
+
+def world_motion(acceleration: Array) -> Motion:
+    """The inertial frame; it may be given an acceleration (3,) that stands for gravity."""
+    return Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), join(np.zeros(3), acceleration))
+
+
+def sweep_motion(
+    network: Network, on: Setting, q: Array, v: Array, a: Array, world: Motion | None = None
+) -> tuple[dict[int, Motion], dict[str, Any]]:
+    """Motions at every port, and the memo of every component."""
+    memos: dict[str, Any] = {}
+
+    def step(c: Component, motion: Motion) -> Motions:
+        out, memos[c.name] = kinematics.of(c)(c, on, motion, q[c.q_at], v[c.v_at], a[c.v_at])
+        return out
+
+    return outward(network, world or world_motion(np.zeros(3)), step), memos

@@ -1,0 +1,140 @@
+"""States of a model as arrays: from arrays, lists or dicts by joint name, with sentences for everything that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import NonFiniteError, ShapeError, StateError, nearest
+from gyrostat.spec.model import Model
+from gyrostat.spec.rules import UNIT
+
+Array = np.ndarray
+
+
+def real_array(value: Any, who: str, what: str) -> Array:
+    """A float64 array of real numbers."""
+    if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
+        raise ShapeError(f"{who}: {what} is a masked array with masked entries. Hint: fill them")
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"{who}: {what} is not a rectangular array. Hint: all rows need the same length") from None
+    if array.size == 0 and array.dtype == float:
+        return array.astype(float)
+    if array.dtype.kind not in "iuf":
+        raise ShapeError(f"{who}: {what} must hold real numbers, got {array.dtype} ({_short(value)})")
+    return array.astype(float, copy=False)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _batch(index: Sequence[Any]) -> str:
+    return f" in state {tuple(int(i) for i in index)}" if len(index) else ""
+
+
+def finite(array: Array, names: Sequence[str], who: str, what: str) -> Array:
+    """Refuse NaN and infinity, naming the entry."""
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        *where, k = bad[0]
+        raise NonFiniteError(f"{who}: {what} of '{names[k]}'{_batch(where)} is {array[tuple(bad[0])]}, not a finite number")
+    return array
+
+
+def coordinates(model: Model, q: Any, who: str) -> Array:
+    """q as (..., nq), with unit quaternions."""
+    owners = [(name, names) for name, names, _, _ in model.stateful]
+    array = finite(_pack(model, q, owners, model.coordinates, who, "q"), model.coordinates, who, "q")
+    start = 0
+    for name, names, _, at in model.stateful:
+        if at is not None:
+            quaternion = array[..., start + at : start + at + 4]
+            length = np.sqrt(np.sum(quaternion**2, axis=-1))
+            bad = np.argwhere(np.abs(length - 1.0) > UNIT)
+            if len(bad) or (length.ndim == 0 and abs(length - 1.0) > UNIT):
+                first = tuple(bad[0]) if len(bad) else ()
+                raise StateError(
+                    f"{who}: the quaternion of '{name}'{_batch(first)} has length {length[first]:g}, expected 1. "
+                    "Hint: x y z w, scalar part last; at rest it is (0, 0, 0, 1)"
+                )
+        start += len(names)
+    return array
+
+
+def rates(model: Model, v: Any, who: str, what: str) -> Array:
+    """v or a as (..., nv)."""
+    owners = [(name, names) for name, _, names, _ in model.stateful]
+    return finite(_pack(model, v, owners, model.dofs, who, what), model.dofs, who, what)
+
+
+def _pack(
+    model: Model, value: Any, owners: Sequence[tuple[str, Sequence[str]]], names: Sequence[str], who: str, what: str
+) -> Array:
+    if isinstance(value, Mapping):
+        return _from_names(model, value, owners, names, who, what)
+    array = real_array(value, who, what)
+    if array.ndim == 0 or array.shape[-1] != len(names):
+        hint = ""
+        if any(at is not None for *_, at in model.stateful):
+            hint = f". Hint: nq = {model.nq} with quaternions, nv = {model.nv}"
+        letter = "nq" if what == "q" else "nv"
+        raise ShapeError(
+            f"{who}: {what} has shape {array.shape}, expected (..., {len(names)}), {letter} of '{model.name}'{hint}"
+        )
+    return array
+
+
+def _from_names(
+    model: Model,
+    value: Mapping[str, Any],
+    owners: Sequence[tuple[str, Sequence[str]]],
+    names: Sequence[str],
+    who: str,
+    what: str,
+) -> Array:
+    known = [*(name for name, _ in owners), *names]
+    for key in value:
+        if key not in known:
+            raise StateError(f"{who}: {what} names '{key}', which is no joint of '{model.name}'. Hint: {nearest(str(key), known)}")
+    columns: list[Array] = []
+    for owner, parts in owners:
+        keys = [owner] if len(parts) == 1 else [f"{owner}.{part}" for part in parts]
+        if owner in value and len(parts) > 1:
+            given = real_array(value[owner], who, f"{what}['{owner}']")
+            if given.ndim == 0 or given.shape[-1] != len(parts):
+                raise ShapeError(f"{who}: {what}['{owner}'] has shape {given.shape}, expected (..., {len(parts)})")
+            twice = [key for key in keys if key in value]
+            if twice:
+                raise StateError(f"{who}: {what} gives '{owner}' and also '{twice[0]}'. Hint: keep one of them")
+            columns += [given[..., k] for k in range(len(parts))]
+            continue
+        for key in keys:
+            if key not in value:
+                raise StateError(f"{who}: {what} does not say '{key}'. Hint: every joint of '{model.name}' is needed")
+            columns.append(real_array(value[key], who, f"{what}['{key}']"))
+    if not columns:
+        return np.zeros(0)
+    try:
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
+    except ValueError:
+        shapes = ", ".join(str(c.shape) for c in columns)
+        raise ShapeError(f"{who}: the entries of {what} have shapes {shapes}, which do not go together") from None
+
+
+def together(who: str, **arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:
+    """Broadcast arrays over their leading axes; each comes with its number of trailing axes. Returns shape and flat arrays."""
+    lead = {name: x.shape[: x.ndim - k] for name, (x, k) in arrays.items()}
+    try:
+        shape = np.broadcast_shapes(*lead.values())
+    except ValueError:
+        told = ", ".join(f"{name} {s}" for name, s in lead.items())
+        raise ShapeError(f"{who}: leading shapes do not go together: {told}") from None
+    count = int(np.prod(shape, dtype=int))
+    flat = [np.broadcast_to(x, shape + x.shape[x.ndim - k :]).reshape((count, *x.shape[x.ndim - k :])) for x, k in arrays.values()]
+    return shape, flat

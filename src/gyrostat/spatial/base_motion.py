@@ -1,0 +1,51 @@
+"""Prescribed motion of the reference frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import NonFiniteError, ShapeError
+from gyrostat.spatial.algebra import Array, cross, join
+from gyrostat.spatial.rotation import about_axis
+from gyrostat.spec.context import HarmonicMotion, MovingBase
+
+
+def base_state(motion: HarmonicMotion | MovingBase, t: Any) -> tuple[Array, Array, Array, Array]:
+    """R, p of the base in the world; V and the rate of its six numbers A, in the axes of the base, at time t."""
+    return _harmonic(motion, t) if isinstance(motion, HarmonicMotion) else _given(motion, t)
+
+
+def _law(offset: Any, rate: Any, amplitude: Any, frequency: float, phase: float, t: Any) -> tuple[Any, Any, Any]:
+    """x = offset + rate t + amplitude sin(2 pi f t + phase), and its first two derivatives."""
+    w = 2.0 * np.pi * frequency
+    s, c = np.sin(w * t + phase), np.cos(w * t + phase)
+    return offset + rate * t + amplitude * s, rate + amplitude * (w * c), amplitude * (-w * w * s)
+
+
+def _harmonic(m: HarmonicMotion, t: Any) -> tuple[Array, Array, Array, Array]:
+    p, dp, ddp = _law(*(np.array(x) for x in (m.offset, m.velocity, m.amplitude)), m.frequency, m.phase, t)
+    angle, w, dw = _law(m.angle, m.rate, m.swing, m.swing_frequency, m.swing_phase, t)
+    u = np.array(m.axis) / np.sqrt(np.array(m.axis) @ np.array(m.axis))
+    R = about_axis(u, angle)
+    v = R.T @ dp
+    # the rate of R^T dp is R^T ddp - omega x R^T dp
+    return R, p, join(u * w, v), join(u * dw, R.T @ ddp - cross(u * w, v))
+
+
+def _given(m: MovingBase, t: Any) -> tuple[Array, Array, Array, Array]:
+    state = m.motion(t)
+    shapes = ((3, 3), (3,), (6,), (6,))
+    if not isinstance(state, tuple | list) or len(state) != 4:
+        raise ShapeError(f"base motion at t = {t}: expected (R, p, V, A), got {state!r}")
+    arrays = [np.asarray(x) for x in state]
+    for name, x, shape in zip(("R", "p", "V", "A"), arrays, shapes, strict=True):
+        if x.shape != shape:
+            raise ShapeError(f"base motion at t = {t}: {name} has shape {x.shape}, expected {shape}. Hint: (R, p, V, A)")
+        if x.dtype != object and not np.all(np.isfinite(x)):
+            raise NonFiniteError(f"base motion at t = {t}: {name} is not finite, got {x}")
+    R = arrays[0]
+    if R.dtype != object and np.abs(R @ R.T - np.eye(3)).max() > 1e-9:
+        raise ShapeError(f"base motion at t = {t}: R is not a rotation matrix, R R^T differs from 1. Hint: axes of the base in the world")
+    return arrays[0], arrays[1], arrays[2], arrays[3]
