@@ -24,7 +24,15 @@ class Problem:
 
     def __str__(self) -> str:
         place = f" ({self.where})" if self.where else ""
-        return f"{self.entity}{place}: {self.message}. Hint: {self.remedy}."
+        return f"{self.entity}{place}: {_sentence(self.message)} Hint: {_sentence(self.remedy)}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+SHOWN = 100
+"""How many problems the text of an exception spells out."""
 
 
 class SpecError(GyrostatError):
@@ -32,8 +40,13 @@ class SpecError(GyrostatError):
 
     def __init__(self, problems: Iterable[Problem]):
         self.problems: tuple[Problem, ...] = tuple(problems)
-        head = "" if len(self.problems) == 1 else f"{len(self.problems)} problems:\n"
-        super().__init__(head + "\n".join(str(p) for p in self.problems))
+        head = [] if len(self.problems) == 1 else [f"{len(self.problems)} problems:"]
+        more = len(self.problems) - SHOWN
+        tail = [f"... and {more} more, in .problems of this exception"] if more > 0 else []
+        super().__init__("\n".join([*head, *map(str, self.problems[:SHOWN]), *tail]))
+
+    def __reduce__(self) -> tuple[type[SpecError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)  # to cross from one process to another
 
     @classmethod
     def one(cls, entity: str, rule: str, message: str, remedy: str, value: object = None) -> SpecError:
@@ -43,6 +56,10 @@ class SpecError(GyrostatError):
 
 class LoadError(SpecError):
     """A file cannot be read as a specification at all (syntax, size, depth, forbidden constructs)."""
+
+
+class SaveError(SpecError):
+    """A model cannot be stored: it holds a Python function, or the file cannot be written."""
 
 
 class ShapeError(GyrostatError):
@@ -69,8 +86,34 @@ class RowError(GyrostatError):
     """An algorithm has no row for a kind of component."""
 
 
+class RecordError(GyrostatError):
+    """A function cannot be recorded, or a recorded program is not sound."""
+
+
+class CompileError(GyrostatError):
+    """Machine code could not be made or loaded."""
+
+
 class NonFiniteError(GyrostatError):
     """A number is NaN or infinite where a finite one is needed."""
+
+
+def clipped(value: object, limit: int = 80) -> str:
+    """The value as messages show it: ``repr``, cut when it is long; nothing for None.
+
+    >>> clipped([0.0, "x"])
+    "[0.0, 'x']"
+    """
+    try:
+        text = "nothing" if value is None else repr(value)
+    except ValueError:  # an int with thousands of digits has no repr
+        text = f"a very long {type(value).__name__}"
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
+def near(name: str, known: Iterable[str], limit: int = 3, cutoff: float = 0.6) -> list[str]:
+    """The known names that look most like ``name``, the best one first."""
+    return difflib.get_close_matches(name, list(known), n=limit, cutoff=cutoff) if len(name) <= 200 else []
 
 
 def nearest(name: str, known: Iterable[str], limit: int = 3) -> str:
@@ -80,7 +123,7 @@ def nearest(name: str, known: Iterable[str], limit: int = 3) -> str:
     "did you mean 'elbow'?"
     """
     names = list(dict.fromkeys(known))
-    close = difflib.get_close_matches(name, names, n=limit, cutoff=0.6)
+    close = near(name, names, limit)
     if close:
         return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
     if not names:

@@ -6,7 +6,7 @@ port of the specification that they came from. ``located`` follows every port of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -74,6 +74,10 @@ class Draft:
         self._insert(new)
         return new
 
+    def each(self) -> Iterator[Part]:
+        """Every part as it is when its turn comes, while parts are changed and removed on the way."""
+        return (self.parts[name] for name in list(self.parts) if name in self.parts)
+
     def at(self, key: str | None) -> list[Part]:
         """Parts that the outport feeds."""
         return [self.parts[name] for name in self._fed.get(str(key), ())]
@@ -113,7 +117,7 @@ def is_identity(place: Placement) -> bool:
 def drop_identities(draft: Draft) -> list[str]:
     """Remove displacements that do nothing, and fixed joints."""
     done: list[str] = []
-    for part in list(draft.parts.values()):
+    for part in draft.each():
         fixed = part.kind is Joint and part.props["kind"] == "fixed"
         if not fixed and not (part.kind is Displacement and all(is_identity(p) for p in part.places.values())):
             continue
@@ -140,7 +144,7 @@ def _reexpress(body: Part, place: Placement, source: str) -> dict[str, Any]:
 def fold_displacements(draft: Draft) -> list[str]:
     """Displacements melt into bodies behind or before them, and into each other."""
     done: list[str] = []
-    for part in list(draft.parts.values()):
+    for part in draft.each():
         if part.kind is not Displacement:
             continue
         ((name, key),) = part.outs.items()

@@ -1,1 +1,11 @@
-"""What a robot is: entities with ports, connections, context, and the rules they obey. No mathematics."""
+"""What a robot is: entities with ports, connections, context, and the rules they obey. No mathematics.
+
+Importing this package registers every kind of entity, so that files can name them.
+"""
+
+from gyrostat.spec import assembly as assembly
+from gyrostat.spec import displacement as displacement
+from gyrostat.spec import force_element as force_element
+from gyrostat.spec import joint as joint
+from gyrostat.spec import reference_frame as reference_frame
+from gyrostat.spec import rigid_body as rigid_body

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import InstanceOf, PlainSerializer, PlainValidator, SerializeAsAny
 
-from gyrostat.spec.entity import Entity, Port
+from gyrostat.spec.describe import Refused
+from gyrostat.spec.entity import Entity, Port, PortKind
 
 
 def to_connections(value: Any) -> tuple[tuple[str, ...], ...]:
     """Connections as tuples of port names."""
     if not isinstance(value, list | tuple):
-        raise ValueError(f"must be a list of lists of ports, got {value!r}")
-    for ports in value:
-        if not isinstance(ports, list | tuple) or not all(isinstance(port, str) for port in ports):
-            raise ValueError(f"must be a list of lists of ports such as [elbow.b, forearm.origin], got {ports!r}")
-    return tuple(tuple(ports) for ports in value)
+        raise Refused("must be a list of connections", value, "write [[elbow.b, forearm.origin]]")
+    return tuple(to_connection(ports) for ports in value)
+
+
+def to_connection(value: Any) -> tuple[str, ...]:
+    """One connection: a list of port names."""
+    if not isinstance(value, list | tuple) or not all(isinstance(port, str) for port in value):
+        raise Refused("must be a list of ports", value, "write two or more ports as in [elbow.b, forearm.origin]")
+    return tuple(value)
 
 
 def to_exposed(value: Any) -> tuple[tuple[str, str], ...]:
-    pairs = tuple(value.items()) if isinstance(value, Mapping) else tuple(value)
-    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs) or not all(
-        isinstance(text, str) for pair in pairs for text in pair
-    ):
-        raise ValueError(f"must map outer port names to inner ports, got {value!r}")
-    return tuple((str(outer), str(inner)) for outer, inner in pairs)
+    """Pairs (outer port, inner port) from a mapping or from pairs."""
+    pairs = tuple(value.items()) if isinstance(value, Mapping) else value
+    if isinstance(pairs, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+        texts = [text for pair in pairs for text in pair]
+        if all(isinstance(text, str) for text in texts):
+            return tuple(zip(texts[::2], texts[1::2], strict=True))
+    raise Refused("must map outer port names to inner ports", value, "write them as in {hip: thigh.origin}")
 
 
 Connections = Annotated[
@@ -51,12 +58,20 @@ class Assembly(Entity):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        return tuple(Port(outer, self._kind(inner)) for outer, inner in self.exposes)
+        return self._ports
 
-    def _kind(self, inner: str) -> Any:
-        entity_name, _, port_name = inner.partition(".")
+    @cached_property  # asking entities inside of entities again and again would take exponential time
+    def _ports(self) -> tuple[Port, ...]:
+        inside: dict[str, Entity] = {}
         for entity in self.entities:
-            if entity.name == entity_name:
-                kinds = {port.name: port.kind for port in entity.ports}
-                return kinds.get(port_name or entity.default_port or "", "spatial")
-        return "spatial"
+            inside.setdefault(entity.name, entity)
+        return tuple(Port(outer, self._kind(inner, inside)) for outer, inner in self.exposes)
+
+    @staticmethod
+    def _kind(inner: str, inside: Mapping[str, Entity]) -> PortKind:
+        name, _, port_name = inner.partition(".")
+        entity = inside.get(name)
+        if entity is None:
+            return "spatial"
+        kinds = {port.name: port.kind for port in entity.ports}
+        return kinds.get(port_name or entity.default_port or "", "spatial")

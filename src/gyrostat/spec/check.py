@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from gyrostat.errors import Problem, SpecError
+from gyrostat.errors import Problem, SpecError, clipped
+from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.wiring import Wiring
+from gyrostat.spec.wiring import Wiring, label_of
+
+
+MASSLESS = (RigidBody, Joint, ReferenceFrame, ForceElement, Displacement, DHDisplacement)
+"""Kinds that have no mass, or say it; other kinds may have some."""
+
+
+@dataclass
+class Doubts:
+    """What the reader of a file could not make out and replaced by a guess: nothing that may follow from it is reported."""
+
+    names: set[str] = field(default_factory=set)  # entities that may have other ports; "leg.*": leg may hold other entities
+    ends: set[str] = field(default_factory=set)  # entities at connections that were lost; "" if it may be any
+    root: bool = False  # one of the guesses may be a reference frame
+    properties: set[tuple[str, ...]] = field(default_factory=set)  # (entity, *path) with a stand-in for a value
+    parts: set[tuple[str, ...]] = field(default_factory=set)  # what these properties are part of
+
+    def doubt(self, entity: str, path: tuple[str, ...]) -> None:
+        self.properties.add((entity, *path))
+        self.parts |= {(entity, *path[:n]) for n in range(1, len(path))}
+
+    def about(self, entity: str, path: tuple[str, ...]) -> bool:
+        """Whether the property, something inside it, or what it is part of, is a guess."""
+        around = ((entity, *path[:n]) for n in range(1, len(path) + 1))
+        return (entity, *path) in self.parts or any(place in self.properties for place in around)
 
 
 def check(model: Model) -> None:
@@ -20,112 +47,132 @@ def check(model: Model) -> None:
         raise SpecError(found)
 
 
-def problems(model: Model) -> list[Problem]:
+def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
     """All mistakes: of entities by themselves, of connections, of the whole."""
+    doubts = doubts or Doubts()
     wiring = model.wiring
-    found = [_at(model, "context", p) for p in model.context.problems()]
-    for name, entity in wiring.entities.items():
-        for problem in entity.problems():
-            named = replace(problem, entity=problem.entity.replace(f"'{entity.name}'", f"'{name}'"))
-            found.append(_at(model, name, named))
-    found += [_locate(model, problem) for problem in wiring.problems]
-    found += [_locate(model, problem) for problem in _root_problems(wiring)]
+    found = _name_problems(model) + _own_problems("context", model.context, model.context.problems(), doubts)
+    for name, entity in [*wiring.entities.items(), *wiring.assemblies.items(), *wiring.again]:
+        own = [replace(p, entity=p.entity.replace(f"'{entity.name}'", f"'{name}'")) for p in entity.problems()]
+        found += _own_problems(name, entity, own, doubts)
+    found += wiring.problems
+    found += [end.problem for end in wiring.loose if end.problem and end.lacks not in doubts.names]
+    found += _root_problems(wiring, doubts)
     if wiring.root is not None:
-        found += [_at(model, str(p.value), p) for p in _reach_problems(wiring, blamed=bool(wiring.problems))]
-        found += [_at(model, str(p.value), p) for p in _mass_problems(wiring)]
-    return found
+        touched = doubts.ends | doubts.names | {name for end in wiring.loose for name in end.touches}
+        found += _reach_problems(wiring, touched | {name for end in wiring.loose for name in end.meant})
+        found += _mass_problems(wiring, touched, model.context.base == "free")
+    return [replace(p, where=_file_and_line(model, p.where)) for p in found]
 
 
-def _at(model: Model, entity: str, problem: Problem) -> Problem:
-    """Add file:line of the property, or of the entity."""
-    path = problem.value if isinstance(problem.value, tuple) else ()
-    value = problem.value
-    if path:
-        try:
-            value = model[f"{entity}.{path[0]}"]
-        except SpecError:
-            value = problem.value
-    keys = [f"{entity}.{'.'.join(str(k) for k in path[:n])}" for n in range(len(path), 0, -1)]
-    where = next((w for key in [*keys, entity] if (w := model.source(key))), problem.where)
-    return replace(problem, where=where, value=value)
+def _own_problems(name: str, owner: Any, found: Iterable[Problem], doubts: Doubts) -> list[Problem]:
+    """Problems that an entity sees by itself carry the path of the property; add the value that is there."""
+    kept: list[Problem] = []
+    for problem in found:
+        path, value = problem.value, problem.value
+        if isinstance(path, tuple) and path and all(isinstance(key, str) for key in path):
+            if doubts.about(name, path):
+                continue
+            value = owner
+            for key in path:
+                named = {getattr(item, "name", None): item for item in value} if isinstance(value, tuple) else {}
+                value = named.get(key, getattr(value, key, None))
+        else:
+            path = ()
+        kept.append(replace(problem, value=value, where=".".join((name, *path))))
+    return kept
 
 
-def _locate(model: Model, problem: Problem) -> Problem:
-    """file:line of a connection or an entity that the wiring complains about."""
-    value = problem.value
-    if isinstance(value, tuple) and value and value[0] == "connections":
-        _, prefix, index = value
-        where = model.source(f"{prefix}connections[{index}]")
-    elif isinstance(value, tuple) and value and value[0] == "duplicate":
-        where = model.source(f"{value[1]} (again)")
-    else:
-        name = problem.entity.partition("'")[2].rpartition("'")[0]
-        where = model.source(name)
-    return replace(problem, where=where or problem.where)
+def _file_and_line(model: Model, path: str | None) -> str | None:
+    """Where the property at ``path`` was read from, or what it is part of."""
+    while path and model.source(path) is None:
+        path = path.rpartition(".")[0]
+    return model.source(path) if path else None
 
 
-def _root_problems(wiring: Wiring) -> list[Problem]:
+def _name_problems(model: Model) -> list[Problem]:
+    if model.name.isprintable():
+        return []
+    message = f"name {clipped(model.name)} holds characters that cannot be printed"
+    return [Problem("model", "name", message, "use letters, digits, spaces and signs", model.name, "model.name")]
+
+
+def _root_problems(wiring: Wiring, doubts: Doubts) -> list[Problem]:
     roots = [name for name, entity in wiring.entities.items() if isinstance(entity, ReferenceFrame)]
-    if len(roots) == 1:
+    if len(roots) == 1 or (not roots and doubts.root):
         return []
     what = "has no reference frame" if not roots else f"has {len(roots)} reference frames: {', '.join(roots)}"
-    remedy = "add ReferenceFrame('world') and connect the mechanism to world.frame" if not roots else "keep one of them"
-    return [Problem("model", "one-reference-frame", what, remedy, tuple(roots))]
+    remedy = "add a reference frame 'world' and connect the mechanism to world.frame" if not roots else "keep one of them"
+    where = roots[1] if roots else "model"
+    return [Problem("model", "one-reference-frame", what, remedy, tuple(roots), where)]
 
 
-def _reach_problems(wiring: Wiring, blamed: bool) -> list[Problem]:
+def _within(name: str, places: set[str]) -> bool:
+    """Whether the entity, or an assembly that holds it, is among ``places``; "" holds everything."""
+    while name and name not in places:
+        name = name.rpartition(".")[0]
+    return name in places
+
+
+def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
     """Rule ``unreachable``: one problem for each separate part, unless a broken connection already explains it."""
-    if blamed:
-        return []
     order, _ = wiring.outward()
-    lost = [name for name in wiring.entities if name not in set(order)]
+    group_of, reached = wiring.group_of(), set(order)
     found: list[Problem] = []
-    while lost:
-        part = _part_of(lost[0], wiring)
-        lost = [name for name in lost if name not in part]
-        label = wiring.entities[part[0]].label.replace(f"'{wiring.entities[part[0]].name}'", f"'{part[0]}'")
-        others = "" if len(part) == 1 else f" (and with it {', '.join(part[1:6])}{', ...' if len(part) > 6 else ''})"
-        message = f"cannot be reached from the reference frame{others}"
-        found.append(Problem(label, "unreachable", message, "connect one of its ports, or remove it", part[0]))
+    for name, entity in wiring.entities.items():
+        if name in reached:
+            continue
+        part = {name: None}
+        for member in (queue := [name]):
+            for port in wiring.entities[member].ports:
+                group = group_of.pop((member, port.name), None)
+                for other, other_port in wiring.groups[group] if group is not None else ():
+                    group_of.pop((other, other_port), None)
+                    if other not in part:
+                        part[other] = None
+                        queue.append(other)
+        reached |= part.keys()
+        if not any(_within(member, explained) for member in part):
+            others = list(part)[1:6]
+            more = f" (and with it {', '.join(others)}{', ...' if len(part) > 6 else ''})" if others else ""
+            message = f"cannot be reached from the reference frame{more}"
+            remedy = "connect one of its ports, or remove it"
+            found.append(Problem(label_of(entity, name), "unreachable", message, remedy, name, name))
     return found
 
 
-def _part_of(name: str, wiring: Wiring) -> list[str]:
-    part, group_of = [name], wiring.group_of()
-    for member in part:
-        for port in wiring.entities[member].ports:
-            if (member, port.name) in group_of:
-                group = wiring.groups[group_of[member, port.name]]
-                part += [other for other, _ in dict.fromkeys(group) if other not in part]
-    return list(dict.fromkeys(part))
-
-
-def _mass_problems(wiring: Wiring) -> list[Problem]:
-    """Rules ``moving-mass`` (a body that moves has mass) and ``moved-mass`` (a joint moves some mass)."""
+def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Problem]:
+    """Rules ``moving-mass`` (a body that moves has mass) and ``moved-mass`` (a joint, or a free base, moves some mass)."""
     order, parent = wiring.outward()
     rigid: dict[str, str] = {}  # entity -> the joint (or root) whose motion it follows
+    massive: set[str] = set()
+    bodies: set[str] = set()  # the same, whether or not the bodies have mass
     for name in order:
         entity = wiring.entities[name]
         rigid[name] = name if name == parent[name] or entity.rates else rigid[parent[name]]
-    massive: set[str] = set()
-    for name in order:
-        entity = wiring.entities[name]
-        if getattr(entity, "mass", 0.0) != 0.0 or not isinstance(entity, RigidBody | Joint | ReferenceFrame | ForceElement):
+        if getattr(entity, "mass", 0.0) != 0.0 or not isinstance(entity, MASSLESS) or _within(name, doubtful):
             massive.add(rigid[name])
-    own_mass = set(massive)
+        if isinstance(entity, RigidBody) or rigid[name] in massive:
+            bodies.add(rigid[name])
     for name in reversed(order):  # what a joint carries counts for every joint further in
-        if rigid[name] in massive and parent[name] != name:
-            massive.add(rigid[parent[name]])
+        if rigid[name] in bodies:
+            bodies.add(rigid[parent[name]])
     found: list[Problem] = []
     for name in order:
         entity, group = wiring.entities[name], rigid[name]
-        moves = group != wiring.root
-        if moves and isinstance(entity, RigidBody) and entity.mass == 0.0 and group not in own_mass:
-            label = f"rigid body '{name}'"
+        label = label_of(entity, name)
+        if group == wiring.root:
+            continue
+        if isinstance(entity, RigidBody) and entity.mass == 0.0 and group not in massive:
             message = "moves, but its mass is 0 kg and nothing with mass is fixed to it"
-            found.append(Problem(label, "moving-mass", message, "give its mass; a massless link is a Displacement", name))
-        elif moves and name == group and name not in massive:
-            label = entity.label.replace(f"'{entity.name}'", f"'{name}'")
-            message = "moves nothing that has mass"
-            found.append(Problem(label, "moved-mass", message, "attach a RigidBody, or make the joint fixed", name))
+            remedy = "give its mass; a massless link is a Displacement"
+            found.append(Problem(label, "moving-mass", message, remedy, 0.0, f"{name}.mass"))
+        elif name == group and name not in bodies:
+            remedy = "attach a RigidBody, or make the joint fixed"
+            found.append(Problem(label, "moved-mass", "moves nothing that has mass", remedy, name, name))
+    if free and not massive and not found:
+        root = order[0]
+        remedy = "attach a RigidBody that has mass, or fix the base"
+        message = "is free, but nothing in the model has mass"
+        found.append(Problem(label_of(wiring.entities[root], root), "moved-mass", message, remedy, root, root))
     return found

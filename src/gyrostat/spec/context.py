@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import PlainSerializer, PlainValidator, ValidationError
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
-from gyrostat.errors import Problem, SpecError
-from gyrostat.spec.entity import describe
-from gyrostat.spec.rules import UNIT, finite, shown
-from gyrostat.spec.values import Axis, Number, Value, Vector, read
+from gyrostat.errors import Problem
+from gyrostat.spec.describe import Refused
+from gyrostat.spec.rules import UNIT, finite, infinities, shown
+from gyrostat.spec.values import VECTOR_SCHEMA, Axis, Number, Value, Vector, to_vector
 
 
 class UniformGravity(Value):
@@ -48,8 +48,8 @@ class GravityField(Value):
 class HarmonicMotion(Value):
     """A moving base whose motion is data: x(t) = offset + velocity t + amplitude sin(2 pi frequency t + phase).
 
-    The origin moves by this law with vectors ``offset``, ``velocity``, ``amplitude`` [m, m/s, m]; the base turns about the fixed axis ``axis`` by the
-    angle ``angle + rate t + swing sin(2 pi swing_frequency t + swing_phase)`` [rad]. Frequencies in Hz, phases in rad.
+    The origin moves by this law with vectors ``offset``, ``velocity``, ``amplitude`` [m, m/s, m]; the base turns about the fixed
+    axis ``axis`` by the angle ``angle + rate t + swing sin(2 pi swing_frequency t + swing_phase)`` [rad]. Frequencies in Hz, phases in rad.
     """
 
     offset: Vector = (0.0, 0.0, 0.0)
@@ -88,13 +88,11 @@ def to_gravity(value: Any) -> Any:
     if isinstance(value, Mapping):
         form = {"g": UniformGravity, "mu": CentralGravity}.get(next((k for k in ("g", "mu") if k in value), ""))
         if form is not None:
-            return read(form, value, "gravity")
-        raise ValueError("must be three numbers, {g: [x, y, z], treat_as: field} or {mu: ..., centre: [x, y, z]}")
-    return UniformGravity(g=value) if isinstance(value, list | tuple | np.ndarray) else _refuse_gravity(value)
-
-
-def _refuse_gravity(value: Any) -> Any:
-    raise ValueError(f"must be three numbers [m/s^2], a mapping or a function of position, got {value!r}")
+            return form.model_validate(dict(value))
+    if isinstance(value, list | tuple | np.ndarray):
+        return UniformGravity.model_validate({"g": to_vector(value)})
+    remedy = "write [0, 0, -9.81], {g: [x, y, z], treat_as: field} or {mu: 3.986e14, centre: [x, y, z]}"
+    raise Refused("must be three numbers [m/s^2], a mapping or a function of position", value, remedy)
 
 
 def plain_gravity(value: Any) -> Any:
@@ -109,8 +107,9 @@ def to_base(value: Any) -> Any:
     if callable(value):
         return MovingBase(motion=value)
     if isinstance(value, Mapping):
-        return read(HarmonicMotion, value, "base")
-    raise ValueError(f"must be 'fixed', 'free', a harmonic motion or a function of time, got {value!r}")
+        return HarmonicMotion.model_validate(dict(value))
+    remedy = "write fixed, free or {amplitude: [0, 0, 0.1], frequency: 2}"
+    raise Refused("must be fixed, free, a harmonic motion or a function of time", value, remedy)
 
 
 def plain_base(value: Any) -> Any:
@@ -120,21 +119,24 @@ def plain_base(value: Any) -> Any:
 class Context(Value):
     """Gravity and base of a model.
 
-    ``gravity``, by default 9.81 m/s^2 along -z: three numbers [m/s^2], a :class:`UniformGravity`, a :class:`CentralGravity`, or a function of position.
+    ``gravity``, by default 9.81 m/s^2 along -z: three numbers [m/s^2], a :class:`UniformGravity`, a :class:`CentralGravity`, or
+    a function of position.
     ``base``: ``"fixed"``, ``"free"`` (7 coordinates and 6 rates of the reference frame come first in q and v), a
     :class:`HarmonicMotion`, or a function of time (:class:`MovingBase`).
     """
 
-    gravity: Annotated[Any, PlainValidator(to_gravity), PlainSerializer(plain_gravity)] = UniformGravity(
-        g=(0.0, 0.0, -9.81)
-    )
-    base: Annotated[Any, PlainValidator(to_base), PlainSerializer(plain_base)] = "fixed"
-
-    def __init__(self, **properties: Any):
-        try:
-            super().__init__(**properties)
-        except ValidationError as error:
-            raise SpecError(describe(Context, "", error)) from None
+    gravity: Annotated[
+        Any,
+        PlainValidator(to_gravity),
+        PlainSerializer(plain_gravity),
+        WithJsonSchema({"anyOf": [VECTOR_SCHEMA, UniformGravity.model_json_schema(), CentralGravity.model_json_schema()]}),
+    ] = UniformGravity(g=(0.0, 0.0, -9.81))
+    base: Annotated[
+        Any,
+        PlainValidator(to_base),
+        PlainSerializer(plain_base),
+        WithJsonSchema({"anyOf": [{"enum": ["fixed", "free"]}, HarmonicMotion.model_json_schema()]}),
+    ] = "fixed"
 
     def problems(self) -> list[Problem]:
         found: list[Problem] = []
@@ -142,12 +144,12 @@ class Context(Value):
         def add(rule: str, message: str, remedy: str, path: tuple[str, ...]) -> None:
             found.append(Problem("context", rule, message, remedy, path))
 
-        for field in ("gravity", "base"):
-            if not finite(getattr(self, field)):
-                add("finite", f"'{field}' must be finite, got {getattr(self, field)!r}", "give finite numbers", (field,))
+        for path, bad in infinities(self):
+            shown_path = "gravity" if path == ("gravity", "g") else ".".join(path)
+            add("finite", f"'{shown_path}' must be finite, got {shown(bad)}", "give a number, not NaN or infinity", path)
         if isinstance(self.base, HarmonicMotion) and finite(self.base.axis):
             length = math.hypot(*self.base.axis)
             if abs(length - 1.0) > UNIT:
                 message = f"'base.axis' must have unit length, got {shown(self.base.axis)} of length {length:g}"
-                add("unit-axis", message, "give a unit vector such as (0, 0, 1)", ("base",))
+                add("unit-axis", message, "give a unit vector such as (0, 0, 1)", ("base", "axis"))
         return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gyrostat.errors import Problem, SpecError, nearest
+from gyrostat.errors import Problem, SpecError
+from gyrostat.spec.describe import describe, snake
 
 PortKind = Literal["spatial", "scalar"]
 
@@ -17,10 +17,6 @@ class Port(NamedTuple):
 
     name: str
     kind: PortKind = "spatial"
-
-
-def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 class Entity(BaseModel):
@@ -98,25 +94,3 @@ class Entity(BaseModel):
 
     def problem(self, rule: str, message: str, remedy: str, value: object = None) -> Problem:
         return Problem(self.label, rule, message, remedy, value)
-
-
-def describe(kind: type[BaseModel], name: object, error: ValidationError) -> list[Problem]:
-    """Turn pydantic's error list into problems in our words; ``value`` of each is the path of the property."""
-    label = f"{getattr(kind, 'type_name', kind.__name__.lower()).replace('_', ' ')} '{name}'"
-    return [_describe_one(kind, label, e) for e in error.errors()]
-
-
-def _describe_one(kind: type[BaseModel], label: str, e: Any) -> Problem:
-    path = tuple(str(key) for key in e["loc"])
-    shown = ".".join(path)
-    if e["type"] == "missing":
-        return Problem(label, "missing-property", f"needs the property '{shown}'", f"add '{shown}'", path)
-    if e["type"] == "extra_forbidden":
-        known = [f for f in kind.model_fields if f != "name"] if len(path) == 1 else []
-        hint = nearest(path[-1], known) if known else "take it out"
-        return Problem(label, "unknown-property", f"has no property '{shown}'", hint, path)
-    if e["type"] == "literal_error":
-        remedy = f"expected {e['ctx']['expected']}"
-        return Problem(label, "property-value", f"'{shown}' is {e['input']!r}", remedy, path)
-    text = str(e["msg"]).removeprefix("Value error, ")
-    return Problem(label, "property-type", f"'{shown}' {text}", "see the kinds of values in the model reference", path)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from gyrostat.errors import Problem, SpecError, nearest
+from gyrostat.errors import Problem, SpecError, clipped, nearest
 from gyrostat.spec.assembly import Assembly, to_connections
 from gyrostat.spec.context import Context
 from gyrostat.spec.entity import Entity, describe
@@ -39,10 +39,12 @@ class Model:
         except ValueError as error:
             raise _refused("model", str(error)) from None
         if not isinstance(self.name, str):
-            raise _refused("model", f"name must be a string, got {self.name!r}")
+            raise _refused("model", f"name must be a string, got {clipped(self.name)}")
+        if not isinstance(self.context, Context):
+            raise _refused(f"model '{self.name}'", f"context must be a Context, got {clipped(self.context)}")
         for entity in self.entities:
             if not isinstance(entity, Entity):
-                raise _refused(f"model '{self.name}'", f"entities must be Entity objects, got {entity!r}")
+                raise _refused(f"model '{self.name}'", f"entities must be Entity objects, got {clipped(entity)}")
 
     # ------------------------------------------------------------------ equality
     def _data(self) -> tuple[Any, ...]:
@@ -208,18 +210,20 @@ def _with(value: Any, keys: Sequence[str], new: Any, path: str) -> Any:
     if isinstance(value, Model):
         if key == "context":
             return Model(value.name, value.entities, value.connections, child, value.sources)
-        entities = tuple(child if entity.name == key else entity for entity in value.entities)
-        return Model(value.name, entities, value.connections, value.context, value.sources)
-    if isinstance(value, Assembly):
-        entities = tuple(child if entity.name == key else entity for entity in value.entities)
-        return value.model_copy(update={"entities": entities})
-    frames = getattr(value, "frames", ())
+        return Model(value.name, _swap(value.entities, key, child), value.connections, value.context, value.sources)
     fields = {k: getattr(value, k) for k in type(value).model_fields}
-    if key in {frame.name for frame in frames}:
-        fields["frames"] = tuple(child if frame.name == key else frame for frame in frames)
-    else:
+    if isinstance(value, Assembly):
+        fields["entities"] = _swap(value.entities, key, child)
+    elif key in fields:
         fields[key] = child
+    else:
+        fields["frames"] = _swap(fields["frames"], key, child)
     try:
         return type(value).model_validate(fields)
     except ValidationError as error:
-        raise SpecError(describe(type(value), path.rpartition(".")[0], error)) from None
+        owner = "" if isinstance(value, Context) else path.rpartition(".")[0]
+        raise SpecError(describe(type(value), owner, error)) from None
+
+
+def _swap(items: Sequence[Any], name: str, new: Any) -> tuple[Any, ...]:
+    return tuple(new if item.name == name else item for item in items)

@@ -33,5 +33,5 @@ class RigidBody(Entity):
     def problems(self) -> list[Problem]:
         found = not_finite(self) + inertia_problems(self, self.mass, self.inertia)
         for frame in self.frames:
-            found += rotation_problems(self, f"frames.{frame.name}", frame.rotation)
+            found += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
         return found

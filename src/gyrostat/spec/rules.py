@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel
 
-from gyrostat.errors import Problem
+from gyrostat.errors import Problem, clipped
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
 
@@ -35,18 +37,33 @@ def shown(value: Any) -> str:
     """Numbers as a reader writes them: (0, 0, 1) instead of (0.0, 0.0, 1.0)."""
     if isinstance(value, tuple | list):
         return "(" + ", ".join(shown(item) for item in value) + ")"
-    return f"{value:g}" if isinstance(value, float) else repr(value)
+    return f"{value:.10g}" if isinstance(value, float) else clipped(value)
+
+
+def infinities(owner: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], float]]:
+    """(path, value) of every property within ``owner`` that holds NaN or infinity; the first one of each property."""
+    if isinstance(owner, BaseModel):
+        for field in type(owner).model_fields:
+            yield from infinities(getattr(owner, field), (*path, field))
+    elif isinstance(owner, tuple | list) and any(isinstance(item, BaseModel) for item in owner):
+        for item in owner:
+            if not isinstance(item, Entity):
+                yield from infinities(item, (*path, str(getattr(item, "name", ""))))
+    else:
+        yield from ((path, x) for x in islice((x for x in numbers(owner) if not math.isfinite(x)), 1))
 
 
 def not_finite(entity: Entity) -> list[Problem]:
     """Rule ``finite``: every number of every property is finite."""
-    found: list[Problem] = []
-    for field in type(entity).model_fields:
-        bad = [x for x in numbers(getattr(entity, field)) if not math.isfinite(x)]
-        if bad:
-            message = f"'{field}' must be finite, got {shown(bad[0])}"
-            found.append(entity.problem("finite", message, "give a number, not NaN or infinity", (field,)))
-    return found
+    return [
+        entity.problem(
+            "finite",
+            f"'{'.'.join(path)}' must be finite, got {shown(bad)}",
+            "give a number, not NaN or infinity",
+            path,
+        )
+        for path, bad in infinities(entity)
+    ]
 
 
 def finite(value: object) -> bool:
@@ -57,36 +74,41 @@ def axis_problems(entity: Entity, field: str, axis: tuple[float, float, float]) 
     """Rule ``unit-axis``."""
     if not finite(axis):
         return []  # reported by the rule 'finite'
-    length = math.hypot(*axis)
+    length, path = math.hypot(*axis), tuple(field.split("."))
     if length == 0.0:
         remedy = "give the direction of the axis in frame a, for example (0, 0, 1)"
-        return [entity.problem("unit-axis", f"'{field}' must be non-zero, got {shown(axis)}", remedy, (field,))]
+        return [entity.problem("unit-axis", f"'{field}' must be non-zero, got {shown(axis)}", remedy, path)]
     if abs(length - 1.0) > UNIT:
-        unit = tuple(x / length for x in axis)
-        message = f"'{field}' must have unit length, got {shown(axis)} of length {length:g}"
-        return [entity.problem("unit-axis", message, f"write {shown(unit)}", (field,))]
+        message = f"'{field}' must have unit length, got {shown(axis)} of length {shown(length)}"
+        return [entity.problem("unit-axis", message, f"write {shown(_unit(axis))}", path)]
     return []
+
+
+def _unit(axis: tuple[float, float, float]) -> tuple[float, ...]:
+    largest = max(abs(x) for x in axis)  # divided out first: squares of large numbers overflow
+    scaled = [x / largest for x in axis]
+    return tuple(x / math.hypot(*scaled) for x in scaled)
 
 
 def rotation_problems(entity: Entity, field: str, rotation: object) -> list[Problem]:
     """Rule ``rotation``: unit quaternion, orthonormal right-handed matrix, unit axis, known Euler axes."""
     if not finite(rotation):
         return []
-    path = (field,)
+    path = tuple(field.split("."))
     if isinstance(rotation, Quaternion):
         length = math.hypot(*rotation.quaternion)
         if abs(length - 1.0) > UNIT:
-            message = f"'{field}' must be a unit quaternion, got {shown(rotation.quaternion)} of length {length:g}"
+            message = f"'{field}' must be a unit quaternion, got {shown(rotation.quaternion)} of length {shown(length)}"
             return [entity.problem("rotation", message, "divide it by its length; the order is x, y, z, w", path)]
     elif isinstance(rotation, RotationMatrix):
-        R = np.array(rotation.matrix)
+        R = np.clip(np.array(rotation.matrix), -2.0, 2.0)  # no entry exceeds 1; squares of large numbers overflow
         off = float(np.abs(R @ R.T - np.eye(3)).max())
         if off > UNIT or np.linalg.det(R) < 0.0:
-            what = f"R R^T differs from 1 by {off:.2g}" if off > UNIT else "its determinant is -1: left-handed axes"
+            what = "its rows are not perpendicular unit vectors" if off > UNIT else "its determinant is -1: left-handed axes"
             message = f"'{field}' must be a rotation matrix, {what}, got {shown(rotation.matrix)}"
             return [entity.problem("rotation", message, "columns are the right-handed unit axes of b in a", path)]
     elif isinstance(rotation, AxisAngle):
-        return axis_problems(entity, field, rotation.axis)
+        return [replace(p, rule="rotation") for p in axis_problems(entity, f"{field}.axis", rotation.axis)]
     elif isinstance(rotation, Euler):
         axes = rotation.axes
         ok = len(axes) == 3 and set(axes.lower()) <= set("xyz") and axes in (axes.lower(), axes.upper())
@@ -105,27 +127,30 @@ def inertia_problems(entity: Entity, mass: float, inertia: tuple[tuple[float, fl
     if not finite(inertia):
         return found
     path = ("inertia",)
-    J = np.array(inertia)
-    scale = float(np.abs(J).max())
-    if scale > 0.0 and mass == 0.0:
+    scale = max(abs(x) for row in inertia for x in row)
+    if scale == 0.0:
+        return found
+    if mass == 0.0:
         message = f"has inertia {shown(inertia)} but mass 0"
         remedy = "give the mass in kg; a massless link is a Displacement"
         found.append(entity.problem("inertia-without-mass", message, remedy, path))
-    if float(np.abs(J - J.T).max()) > ROUNDING * scale:
-        i, j = (int(k) for k in np.unravel_index(np.abs(J - J.T).argmax(), (3, 3)))
+    J = np.array(inertia) / scale
+    skew = np.abs(J - J.T)
+    if float(skew.max()) > ROUNDING:
+        i, j = (int(k) for k in np.unravel_index(skew.argmax(), (3, 3)))
         ij, ji = "xyz"[i] + "xyz"[j], "xyz"[j] + "xyz"[i]
-        message = f"inertia must be symmetric, I{ij} = {shown(float(J[i, j]))} but I{ji} = {shown(float(J[j, i]))}"
+        message = f"inertia must be symmetric, I{ij} = {shown(inertia[i][j])} but I{ji} = {shown(inertia[j][i])}"
         found.append(entity.problem("inertia-symmetric", message, "use one product of inertia for both entries", path))
         return found
     low, mid, high = (float(x) for x in np.linalg.eigvalsh(J))
-    if low < -ROUNDING * scale:
-        message = f"inertia must be positive, its smallest principal moment is {low:g} kg m^2"
+    if low < -ROUNDING:
+        message = f"inertia must be positive, its smallest principal moment is {low * scale:g} kg m^2"
         remedy = "moments about the centre of mass are never negative; check signs and the order of the entries"
         found.append(entity.problem("inertia-positive", message, remedy, path))
-    elif low + mid < high - ROUNDING * scale:
+    elif low + mid < high - ROUNDING:
         message = (
             "inertia violates the triangle inequality on principal moments, "
-            f"{low:g} + {mid:g} = {low + mid:g} < {high:g} kg m^2"
+            f"{low * scale:g} + {mid * scale:g} = {(low + mid) * scale:g} < {high * scale:g} kg m^2"
         )
         remedy = "no distribution of mass has such moments; check units, and that they refer to the centre of mass"
         found.append(entity.problem("inertia-triangle", message, remedy, path))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import (
@@ -17,66 +17,94 @@ from pydantic import (
     ConfigDict,
     PlainSerializer,
     PlainValidator,
+    TypeAdapter,
     ValidationError,
     WithJsonSchema,
 )
 
+from gyrostat.errors import SpecError
+from gyrostat.spec.describe import NESTED, Refused, describe
+
 
 def to_number(value: Any) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise ValueError(f"must be a number, got {value!r}")
+        raise Refused("must be a number", value, "write a number such as 0.5, without quotes or units")
     try:
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _sequence(value: Any, length: int, what: str) -> list[Any]:
+def _sequence(value: Any, length: int, what: str, remedy: str) -> list[Any]:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, list | tuple) or len(value) != length:
-        raise ValueError(f"must be {what}, got {value!r}")
+        raise Refused(f"must be {what}", value, remedy)
     return list(value)
 
 
+def _numbers(value: Any, length: int, what: str, remedy: str) -> tuple[float, ...]:
+    items = _sequence(value, length, what, remedy)
+    try:
+        return tuple(to_number(item) for item in items)
+    except Refused:
+        raise Refused(f"must be {what}", value, remedy) from None
+
+
 def to_vector(value: Any) -> tuple[float, float, float]:
-    x, y, z = _sequence(value, 3, "three numbers")
-    return to_number(x), to_number(y), to_number(z)
+    x, y, z = _numbers(value, 3, "three numbers", "write three numbers such as [0, 0, 0.5]")
+    return x, y, z
 
 
-AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-AXES |= {"-" + name: (-x, -y, -z) for name, (x, y, z) in AXES.items()}
-AXES = {name: tuple(c + 0.0 for c in axis) for name, axis in AXES.items()}  # no negative zeros
+AXES: dict[str, tuple[float, float, float]] = {
+    "x": (1.0, 0.0, 0.0),
+    "y": (0.0, 1.0, 0.0),
+    "z": (0.0, 0.0, 1.0),
+    "-x": (-1.0, 0.0, 0.0),
+    "-y": (0.0, -1.0, 0.0),
+    "-z": (0.0, 0.0, -1.0),
+}
 
 
 def to_axis(value: Any) -> tuple[float, float, float]:
-    if isinstance(value, str):
-        if value not in AXES:
-            raise ValueError(f"must be three numbers or one of x, y, z, -x, -y, -z, got {value!r}")
-        return AXES[value]  # type: ignore[return-value]
-    return to_vector(value)
+    if isinstance(value, str) and value in AXES:
+        return AXES[value]
+    x, y, z = _numbers(value, 3, "three numbers or one of x, y, z, -x, -y, -z", "write z or [0, 0, 1]")
+    return x, y, z
 
 
 def to_wrench(value: Any) -> tuple[float, ...]:
-    return tuple(to_number(x) for x in _sequence(value, 6, "six numbers (torque, then force)"))
+    return _numbers(value, 6, "six numbers (torque, then force)", "write them as in [0, 0, 0, 0, 0, -9.81]")
 
 
 def to_quaternion(value: Any) -> tuple[float, ...]:
-    return tuple(to_number(x) for x in _sequence(value, 4, "four numbers x, y, z, w"))
+    return _numbers(value, 4, "four numbers x, y, z, w", "write them as in [0, 0, 0, 1], the scalar part last")
 
 
 def to_matrix(value: Any) -> tuple[tuple[float, float, float], ...]:
-    return tuple(to_vector(row) for row in _sequence(value, 3, "three rows of three numbers"))
+    what, remedy = "three rows of three numbers", "write them as in [[1, 0, 0], [0, 1, 0], [0, 0, 1]]"
+    try:
+        return tuple(to_vector(row) for row in _sequence(value, 3, what, remedy))
+    except Refused:
+        raise Refused(f"must be {what}", value, remedy) from None
 
 
 def to_inertia(value: Any) -> tuple[tuple[float, float, float], ...]:
     """3x3 matrix, or three principal moments for a diagonal one."""
+    try:
+        if not _has_rows(value):
+            x, y, z = to_vector(value)
+            return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
+        return to_matrix(value)
+    except Refused:
+        remedy = "write the principal moments as in [0.1, 0.1, 0.02], or three rows"
+        raise Refused("must be three numbers or three rows of three numbers", value, remedy) from None
+
+
+def _has_rows(value: Any) -> bool:
     if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, list | tuple) and len(value) == 3 and not any(isinstance(x, list | tuple) for x in value):
-        x, y, z = to_vector(value)
-        return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
-    return to_matrix(value)
+        return value.ndim > 1
+    return isinstance(value, list | tuple) and any(isinstance(row, list | tuple | np.ndarray) for row in value)
 
 
 def _plain_inertia(value: tuple[tuple[float, ...], ...]) -> list[Any]:
@@ -87,15 +115,15 @@ def _plain_inertia(value: tuple[tuple[float, ...], ...]) -> list[Any]:
 
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
-_VECTOR = _NUMBERS | {"minItems": 3, "maxItems": 3}
-_MATRIX = {"type": "array", "items": _VECTOR, "minItems": 3, "maxItems": 3}
+VECTOR_SCHEMA = _NUMBERS | {"minItems": 3, "maxItems": 3}
+_MATRIX = {"type": "array", "items": VECTOR_SCHEMA, "minItems": 3, "maxItems": 3}
 
 Number = Annotated[float, BeforeValidator(to_number), WithJsonSchema({"type": "number"})]
-Vector = Annotated[tuple[float, float, float], BeforeValidator(to_vector), WithJsonSchema(_VECTOR)]
+Vector = Annotated[tuple[float, float, float], BeforeValidator(to_vector), WithJsonSchema(VECTOR_SCHEMA)]
 Axis = Annotated[
     tuple[float, float, float],
     BeforeValidator(to_axis),
-    WithJsonSchema({"anyOf": [_VECTOR, {"enum": ["x", "y", "z", "-x", "-y", "-z"]}]}),
+    WithJsonSchema({"anyOf": [VECTOR_SCHEMA, {"enum": ["x", "y", "z", "-x", "-y", "-z"]}]}),
 ]
 Wrench = Annotated[
     tuple[float, ...], BeforeValidator(to_wrench), WithJsonSchema(_NUMBERS | {"minItems": 6, "maxItems": 6})
@@ -105,28 +133,31 @@ Inertia = Annotated[
     tuple[tuple[float, float, float], ...],
     BeforeValidator(to_inertia),
     PlainSerializer(_plain_inertia),
-    WithJsonSchema({"anyOf": [_VECTOR, _MATRIX]}),
+    WithJsonSchema({"anyOf": [VECTOR_SCHEMA, _MATRIX]}),
 ]
 
 
-class Value(BaseModel):
+class _InOurWords(type(BaseModel)):
+    """A value made by a user's call raises our own exception; one made while reading a larger value joins its list of errors."""
+
+    if not TYPE_CHECKING:  # the constructor of each class keeps its signature for editors
+
+        def __call__(cls, *args, **properties):
+            try:
+                return super().__call__(*args, **properties)
+            except ValidationError as error:
+                raise SpecError(describe(cls, "", error)) from None
+
+
+class Value(BaseModel, metaclass=_InOurWords):
     """A frozen group of properties inside an entity."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-
-T = TypeVar("T", bound=BaseModel)
-
-
-def read(form: type[T], properties: Mapping[str, Any], what: str) -> T:
-    """Validate nested properties; a mistake becomes one sentence that starts with ``what``."""
-    try:
-        return form.model_validate(dict(properties))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(key) for key in first["loc"])
-        text = {"missing": "is missing", "extra_forbidden": "is not known here"}.get(first["type"], first["msg"])
-        raise ValueError(f"{what}: '{place}' {text.removeprefix('Value error, ')}") from None
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        NESTED.update(dict.fromkeys(cls.model_fields))
 
 
 class Euler(Value):
@@ -173,15 +204,11 @@ def to_rotation(value: Any) -> Value:
     if isinstance(value, Mapping):
         for key, form in ROTATION_FORMS.items():
             if key in value:
-                return read(form, value, "rotation")
-    elif isinstance(value, np.ndarray) and value.shape == (3, 3):
-        return read(RotationMatrix, {"matrix": value}, "rotation")
-    elif isinstance(value, list | tuple) and len(value) == 3 and all(isinstance(row, list | tuple) for row in value):
-        return read(RotationMatrix, {"matrix": value}, "rotation")
-    raise ValueError(
-        "must be one of {euler: [a, b, c], axes: xyz}, {quaternion: [x, y, z, w]}, {matrix: [[...], [...], [...]]}, "
-        f"{{axis: [x, y, z], angle: a}}, got {value!r}"
-    )
+                return form.model_validate(dict(value))
+    elif _has_rows(value):
+        return RotationMatrix.model_validate({"matrix": value})
+    forms = "{euler: [a, b, c], axes: xyz}, {quaternion: [x, y, z, w]}, {axis: [x, y, z], angle: a} or {matrix: [...]}"
+    raise Refused("must be a rotation", value, f"write one of {forms}")
 
 
 RotationValue = Annotated[
@@ -220,38 +247,40 @@ class Frame(Value):
     rotation: RotationValue = IDENTITY
 
 
+class _Place(Value):
+    translation: Vector = (0.0, 0.0, 0.0)
+    rotation: RotationValue = IDENTITY
+
+
+def to_place(value: Any) -> Any:
+    """A translation, (translation, rotation), or a mapping."""
+    if isinstance(value, Mapping | _Place):
+        return value
+    if isinstance(value, tuple) and len(value) == 2:
+        return {"translation": value[0], "rotation": value[1]}
+    return _Place.model_validate({"translation": value})
+
+
+_PLACES = TypeAdapter(dict[str, Annotated[_Place, BeforeValidator(to_place)]])
+
+
 def to_frames(value: Any) -> tuple[Frame, ...]:
     """Mapping of names to a translation, to (translation, rotation), or to {translation, rotation}."""
     if isinstance(value, tuple | list) and all(isinstance(f, Frame) for f in value):
         return tuple(value)
     if not isinstance(value, Mapping):
-        raise ValueError(f"must map names to places, for example {{tip: {{translation: [0, 0, 0.5]}}}}, got {value!r}")
-    frames: list[Frame] = []
-    for name, place in value.items():
-        if isinstance(place, Mapping):
-            frames.append(read(Frame, {"name": name, **place}, f"frame {name!r}"))
-        elif isinstance(place, tuple) and len(place) == 2:
-            frames.append(read(Frame, {"name": name, "translation": place[0], "rotation": place[1]}, f"frame {name!r}"))
-        else:
-            frames.append(read(Frame, {"name": name, "translation": place}, f"frame {name!r}"))
-    return tuple(frames)
+        raise Refused("must map names to places", value, "write them as in {tip: {translation: [0, 0, 0.5]}}")
+    places = _PLACES.validate_python(dict(value))
+    return tuple(Frame(name=name, **dict(place)) for name, place in places.items())
 
 
 def _plain_frames(value: tuple[Frame, ...]) -> dict[str, Any]:
     return {f.name: f.model_dump(exclude_defaults=True, exclude={"name"}) for f in value}
 
 
-_PLACE = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "translation": _VECTOR,
-        "rotation": {"anyOf": [form.model_json_schema() for form in ROTATION_FORMS.values()]},
-    },
-}
 Frames = Annotated[
     tuple[Frame, ...],
     PlainValidator(to_frames),
     PlainSerializer(_plain_frames),
-    WithJsonSchema({"type": "object", "additionalProperties": _PLACE}),
+    WithJsonSchema({"type": "object", "additionalProperties": {"anyOf": [VECTOR_SCHEMA, _Place.model_json_schema()]}}),
 ]

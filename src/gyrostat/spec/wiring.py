@@ -6,24 +6,50 @@ ports, (v) they relate different ports, (vi) they are transitive, (vii) two port
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 
-from gyrostat.errors import Problem, nearest
+from gyrostat.errors import Problem, clipped, near, nearest
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.reference_frame import ReferenceFrame
+from gyrostat.spec.values import Frame
 
 RESERVED = ("context", "model")
+SUGGESTIONS = 50
+"""After so many loose ends, near names are no longer looked for: it takes time, and the cause lies elsewhere."""
+
+
+@dataclass(frozen=True)
+class LooseEnd:
+    """A name in a connection that leads nowhere.
+
+    ``lacks``: the entity that has no such port, or ``scope.*`` (``*`` for the model) when there is no such entity. ``touches``:
+    entities at the other ends of the connection. ``meant``: entities that it may have meant to reach; a scope means all within.
+    """
+
+    lacks: str
+    problem: Problem | None = None  # None: reported already, where an assembly exposes what does not exist
+    touches: tuple[str, ...] = ()
+    meant: tuple[str, ...] = ()
 
 
 @dataclass
 class Wiring:
-    """Flat view of a model. ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance."""
+    """Flat view of a model. ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance.
+
+    ``where`` of each problem is a path (``leg.connections[3]``, ``leg.knee``); ``check`` turns it into file:line.
+    """
 
     entities: dict[str, Entity] = field(default_factory=dict)
     groups: list[tuple[tuple[str, str], ...]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    loose: list[LooseEnd] = field(default_factory=list)
+    assemblies: dict[str, Assembly] = field(default_factory=dict)
+    again: list[tuple[str, Entity]] = field(default_factory=list)  # entities whose name is taken, as ("knee (again)", entity)
 
     @property
     def root(self) -> str | None:
@@ -39,10 +65,14 @@ class Wiring:
         root = self.root
         if root is None:
             return [], {}
-        group_of, order, parent = self.group_of(), [root], {root: root}
+        group_of, order, parent, entered = self.group_of(), [root], {root: root}, set[int]()
         for name in order:
             for port in self.entities[name].ports:
-                for other, _ in self.groups[group_of[name, port.name]] if (name, port.name) in group_of else ():
+                group = group_of.get((name, port.name))
+                if group is None or group in entered:
+                    continue
+                entered.add(group)
+                for other, _ in self.groups[group]:
                     if other not in parent:
                         parent[other] = name
                         order.append(other)
@@ -56,20 +86,52 @@ class Wiring:
             path: list[str] = []
             while name in parent and name not in done:
                 path.append(name)
-                name = parent[name]  # noqa: PLW2901
-                if name in path:
+                if parent[name] == name:
                     break
+                name = parent[name]  # noqa: PLW2901
             done.update(dict.fromkeys(reversed(path)))
         return [name for name in done if self.entities[name].rates]
+
+
+@dataclass
+class Scope:
+    """The names that can be used in one list of connections: those of the model, or of one assembly."""
+
+    by_name: Mapping[str, Entity]
+    prefix: str = ""
+    label: str = "model"
+    _ports: dict[str, dict[str, Port]] = field(default_factory=dict)
+
+    def ports(self, name: str) -> dict[str, Port]:
+        if name not in self._ports:
+            self._ports[name] = {port.name: port for port in self.by_name[name].ports}
+        return self._ports[name]
+
+    @cached_property
+    def inner(self) -> dict[str, tuple[Scope, dict[str, str]]]:
+        """For each assembly: the scope inside, and its exposed ports."""
+        return {
+            name: (Scope(first_of_each(entity.entities), f"{self.prefix}{name}."), dict(entity.exposes))
+            for name, entity in self.by_name.items()
+            if isinstance(entity, Assembly)
+        }
+
+
+def first_of_each(entities: Iterable[Entity]) -> dict[str, Entity]:
+    """By name; of several with one name, the first."""
+    found: dict[str, Entity] = {}
+    for entity in entities:
+        found.setdefault(entity.name, entity)
+    return found
 
 
 def wire(entities: Sequence[Entity], connections: Iterable[tuple[str, ...]], label: str = "model") -> Wiring:
     """Flatten assemblies and join the connections, collecting every problem on the way."""
     wiring = Wiring()
     joined = _Union()
-    _flatten(entities, connections, "", label, wiring, joined)
+    _flatten(entities, connections, Scope(first_of_each(entities), "", label), wiring, joined)
     wiring.groups = joined.groups()
-    wiring.problems += _scalar_loops(wiring)
+    wiring.problems += _closed_on_itself(wiring)
     return wiring
 
 
@@ -100,134 +162,151 @@ class _Union:
 
 
 def _flatten(
-    entities: Sequence[Entity],
-    connections: Iterable[tuple[str, ...]],
-    prefix: str,
-    label: str,
-    wiring: Wiring,
-    joined: _Union,
+    entities: Sequence[Entity], connections: Iterable[tuple[str, ...]], scope: Scope, wiring: Wiring, joined: _Union
 ) -> None:
-    by_name: dict[str, Entity] = {}
+    seen: Counter[str] = Counter()
     for entity in entities:
-        wiring.problems += _name_problems(entity, prefix, by_name)
-        if entity.name in by_name:
+        full = scope.prefix + entity.name
+        seen[entity.name] += 1
+        count = seen[entity.name]
+        if count > 1:
+            place = f"{full} (again)" if count == 2 else f"{full} (again {count - 1})"
+            first = scope.by_name[entity.name].type_name.replace("_", " ")
+            message = f"another {first} has the same name"
+            label = label_of(entity, full)
+            wiring.problems.append(Problem(label, "unique-name", message, "rename one of them", entity.name, place))
+            wiring.again.append((place, entity))
             continue
-        by_name[entity.name] = entity
+        wiring.problems += _name_problems(entity, full)
         if isinstance(entity, Assembly):
-            inside = f"assembly '{prefix}{entity.name}'"
-            _flatten(entity.entities, entity.connections, f"{prefix}{entity.name}.", inside, wiring, joined)
-            wiring.problems += _exposure_problems(entity, prefix)
+            wiring.assemblies[full] = entity
+            inside, _ = scope.inner[entity.name]
+            inside.label = f"assembly '{full}'"
+            _flatten(entity.entities, entity.connections, inside, wiring, joined)
+            _exposures(entity, full, inside, wiring)
         else:
-            wiring.entities[prefix + entity.name] = entity
+            wiring.entities[full] = entity
     for index, ports in enumerate(connections):
-        _connect(index, ports, by_name, prefix, label, wiring, joined)
+        _connect(index, ports, scope, wiring, joined)
 
 
-def _connect(
-    index: int,
-    ports: tuple[str, ...],
-    by_name: Mapping[str, Entity],
-    prefix: str,
-    label: str,
-    wiring: Wiring,
-    joined: _Union,
-) -> None:
-    where = f"connection [{', '.join(ports)}]" + ("" if label == "model" else f" of {label}")
-
-    def add(rule: str, message: str, remedy: str) -> None:
-        wiring.problems.append(Problem(where, rule, message, remedy, ("connections", prefix, index)))
-
-    if len(ports) < 2:
-        add("dangling-connection", f"joins {len(ports)} port(s), expected two or more", "add the other port, or remove it")
+def _connect(index: int, ports: tuple[str, ...], scope: Scope, wiring: Wiring, joined: _Union) -> None:
+    shown = f"{', '.join(ports[:6])}{', ...' if len(ports) > 6 else ''}"
+    where = f"connection [{shown}]" + ("" if scope.label == "model" else f" of {scope.label}")
+    place = f"{scope.prefix}connections[{index}]"
     resolved: list[tuple[tuple[str, str], Port]] = []
+    loose: list[LooseEnd] = []
     for text in ports:
-        found = resolve(text, by_name, prefix)
-        if isinstance(found, str):
-            message, _, remedy = found.partition(" | ")
-            add("dangling-connection", message, remedy)
+        found = resolve(text, scope, guess=len(wiring.loose) < SUGGESTIONS)
+        if isinstance(found, LooseEnd):
+            loose.append(found)
         else:
             resolved.append(found)
-    kinds = {port.kind for _, port in resolved}
-    if len(kinds) > 1:
-        told = ", ".join(f"'{name}.{port.name}' is {port.kind}" for (name, _), port in resolved)
-        add("port-kind", f"joins ports of different kinds: {told}", "frames go to frames, shafts to shafts")
+    names, anywhere = tuple(name for (name, _), _ in resolved), (scope.prefix.rstrip("."),)
+    for end in loose:
+        problem = end.problem and replace(end.problem, entity=where, value=ports, where=place)
+        wiring.loose.append(replace(end, problem=problem, touches=names))
+
+    def add(rule: str, message: str, remedy: str) -> None:
+        wiring.problems.append(Problem(where, rule, message, remedy, ports, place))
+
+    if len(ports) < 2:
+        message = f"joins {len(ports)} port(s), expected two or more"
+        problem = Problem(where, "dangling-connection", message, "add the other port, or remove it", ports, place)
+        wiring.loose.append(LooseEnd("", problem, names, anywhere))
         return
-    for one, two in zip(resolved, resolved[1:], strict=False):
-        if one[0] == two[0] or len({place for place, _ in resolved}) < len(resolved):
-            add("self-connection", f"joins port '{'.'.join(one[0])}' with itself", "connect two different ports")
-            return
-    for one, two in zip(resolved, resolved[1:], strict=False):
-        if not joined.join(one[0], two[0]):
-            pair = f"'{'.'.join(one[0])}' and '{'.'.join(two[0])}'"
+    if len({port.kind for _, port in resolved}) > 1:
+        told = ", ".join(f"'{name}.{port.name}' is {port.kind}" for (name, _), port in resolved[:6])
+        add("port-kind", f"joins ports of different kinds: {told}", "frames go to frames, shafts to shafts")
+        wiring.loose.append(LooseEnd("", None, names, names))
+        return
+    (twice, times), *_ = Counter(port for port, _ in resolved).most_common(1) or [(("", ""), 0)]
+    if times > 1:
+        add("self-connection", f"joins port '{'.'.join(twice)}' with itself", "connect two different ports")
+        wiring.loose.append(LooseEnd("", None, names, anywhere))
+        return
+    for (one, _), (two, _) in pairwise(resolved):
+        if not joined.join(one, two):
+            pair = f"'{'.'.join(one)}' and '{'.'.join(two)}'"
             add("duplicate-connection", f"{pair} are connected already", "remove one of the connections")
 
 
-def resolve(text: str, by_name: Mapping[str, Entity], prefix: str) -> tuple[tuple[str, str], Port] | str:
-    """Port of a name as written; a string is 'what is wrong | what to do'."""
+def resolve(text: str, scope: Scope, guess: bool = True) -> tuple[tuple[str, str], Port] | LooseEnd:
+    """The port that is meant by a name as written: (entity, port) by full names, through assemblies."""
     name, _, port_name = text.partition(".")
-    entity = by_name.get(name)
+    entity = scope.by_name.get(name)
     if entity is None:
-        return f"there is no entity '{prefix}{name}' | {nearest(name, by_name)}"
+        close = tuple(near(name, scope.by_name)) if guess else ()
+        remedy = nearest(name, close or scope.by_name) if guess else "see the first problems of this kind"
+        problem = Problem("", "dangling-connection", f"there is no entity '{scope.prefix}{name}'", remedy)
+        meant = tuple(scope.prefix + n for n in close) or (scope.prefix.rstrip("."),)
+        return LooseEnd(f"{scope.prefix}*", problem, meant=meant)
+    full = scope.prefix + name
     port_name = port_name or entity.default_port or ""
-    ports = {port.name: port for port in entity.ports}
+    ports = scope.ports(name)
     if port_name not in ports:
         what = f"has no port '{port_name}'" if port_name else "has several ports and none was named"
-        return f"'{prefix}{name}' {what} | {nearest(port_name, ports)}"
-    while isinstance(entity, Assembly):
-        inner = entity.inner(port_name) or ""
-        prefix, inside = f"{prefix}{entity.name}.", {e.name: e for e in entity.entities}
-        name, _, port_name = inner.partition(".")
-        if name not in inside:
-            return f"exposed port '{text}' leads to '{inner}', which does not exist | {nearest(name, inside)}"
-        entity = inside[name]
-        port_name = port_name or entity.default_port or ""
-    kinds = {port.name: port for port in entity.ports}
-    if port_name not in kinds:
-        return f"'{prefix}{name}' has no port '{port_name}' | {nearest(port_name, kinds)}"
-    return (prefix + name, port_name), kinds[port_name]
+        remedy = nearest(port_name, ports) if guess else "see the first problems of this kind"
+        return LooseEnd(full, Problem("", "dangling-connection", f"'{full}' {what}", remedy), meant=(full,))
+    if name not in scope.inner:
+        return (full, port_name), ports[port_name]
+    inside, exposes = scope.inner[name]
+    found = resolve(exposes[port_name], inside, guess=False)
+    return LooseEnd(found.lacks, None, meant=(full,)) if isinstance(found, LooseEnd) else found
 
 
-def _name_problems(entity: Entity, prefix: str, known: Mapping[str, Entity]) -> list[Problem]:
-    full, found = prefix + entity.name, []
-    names = [("name", entity.name), *(("port", port.name) for port in entity.ports)]
-    for what, name in names:
-        if not name or len(name) > 128 or any(c.isspace() or c in ".'\"[]{},|" or not c.isprintable() for c in name):
-            message = f"{what} {name!r} is not usable"
-            remedy = "use up to 128 characters without spaces, dots, quotes, commas and brackets"
-            found.append(Problem(f"{entity.type_name.replace('_', ' ')} '{full}'", "name", message, remedy, name))
-    if entity.name in RESERVED:
-        message = f"the name '{entity.name}' is reserved"
-        found.append(Problem(entity.label, "name", message, "choose another name", entity.name))
-    if entity.name in known:
-        message = f"another {known[entity.name].type_name.replace('_', ' ')} has the same name '{full}'"
-        found.append(Problem(entity.label, "unique-name", message, "rename one of them", ("duplicate", full)))
-    ports = [port.name for port in entity.ports]
-    for name in dict.fromkeys(p for p in ports if ports.count(p) > 1):
-        message = f"has two ports called '{name}'"
-        found.append(Problem(entity.label, "unique-name", message, "rename one of them", name))
-    return found
+def label_of(entity: Entity, full: str) -> str:
+    """How messages call an entity by its full name: ``joint 'leg.knee'``."""
+    return entity.label.replace(f"'{entity.name}'", f"'{full}'")
 
 
-def _exposure_problems(assembly: Assembly, prefix: str) -> list[Problem]:
-    inside = {entity.name: entity for entity in assembly.entities}
+def _name_problems(entity: Entity, full: str) -> list[Problem]:
     found: list[Problem] = []
-    for outer, inner in assembly.exposes:
-        target = resolve(inner, inside, f"{prefix}{assembly.name}.")
-        if isinstance(target, str):
-            message, _, remedy = target.partition(" | ")
-            text = f"exposes '{outer}', but {message}"
-            found.append(assembly.problem("dangling-connection", text, remedy, ("exposes",)))
+    label, ports = label_of(entity, full), [port.name for port in entity.ports]
+
+    def add(rule: str, message: str, remedy: str, value: str, place: str = "") -> None:
+        found.append(Problem(label, rule, message, remedy, value, full + place))
+
+    for what, name in [("name", entity.name), *(("port", port) for port in ports)]:
+        if not is_name(name):
+            remedy = "use up to 128 characters without spaces, dots, quotes, commas and brackets"
+            add("name", f"{what} {clipped(name)} is not usable", remedy, name)
+    if full in RESERVED:
+        add("name", f"the name '{entity.name}' is reserved", "choose another name", full)
+    for name, times in Counter(ports).items():
+        if times > 1:
+            add("unique-name", f"has {times} ports called '{name}'", "rename all but one of them", name)
+    for frame in getattr(entity, "frames", ()):
+        if isinstance(frame, Frame) and frame.name in type(entity).model_fields:
+            message = f"the frame '{frame.name}' is called like a property"
+            remedy = f"rename the frame, so that '{full}.{frame.name}' means one thing"
+            add("name", message, remedy, frame.name, f".frames.{frame.name}")
     return found
 
 
-def _scalar_loops(wiring: Wiring) -> list[Problem]:
+def is_name(text: str) -> bool:
+    """Whether entities and ports can be called so."""
+    return 0 < len(text) <= 128 and text.isprintable() and not any(c.isspace() or c in ".'\"[]{},|" for c in text)
+
+
+def _exposures(assembly: Assembly, full: str, inside: Scope, wiring: Wiring) -> None:
+    for outer, inner in assembly.exposes:
+        end = resolve(inner, inside, guess=len(wiring.loose) < SUGGESTIONS)
+        if isinstance(end, LooseEnd) and end.problem is not None:
+            message = f"exposes '{outer}', but {end.problem.message}"
+            place = f"{full}.exposes.{outer}"
+            problem = replace(end.problem, entity=label_of(assembly, full), message=message, value=inner, where=place)
+            wiring.loose.append(replace(end, problem=problem))
+
+
+def _closed_on_itself(wiring: Wiring) -> list[Problem]:
     """Two ports of one entity in one connection: the entity would be locked to itself."""
     found: list[Problem] = []
     for group in wiring.groups:
-        names = [name for name, _ in group]
-        for name in dict.fromkeys(n for n in names if names.count(n) > 1):
-            ports = " and ".join(f"'{name}.{port}'" for other, port in group if other == name)
-            label = wiring.entities[name].label if name in wiring.entities else f"entity '{name}'"
-            message = f"{ports} are connected to each other"
-            found.append(Problem(label, "self-connection", message, "an entity cannot be closed on itself", name))
+        for name, times in Counter(name for name, _ in group).items():
+            if times > 1:
+                ports = " and ".join(f"'{name}.{port}'" for other, port in group if other == name)
+                message, remedy = f"{ports} are connected to each other", "an entity cannot be closed on itself"
+                label = label_of(wiring.entities[name], name)
+                found.append(Problem(label, "self-connection", message, remedy, ports, name))
     return found

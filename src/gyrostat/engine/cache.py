@@ -1,0 +1,122 @@
+"""Compiled objects on disk: found by content, written atomically, checked before use, bounded in size.
+
+``GYROSTAT_CACHE=off`` switches the cache off, any other value names its folder. A folder that others may write to is not used: object code from it would be
+code of theirs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+MAGIC = b"gyrostat object 1\n"
+LIMIT = 256 * 2**20
+"""Bytes that the cache may hold; the objects used longest ago go first."""
+
+
+def folder() -> Path | None:
+    """Where objects are kept; None if the cache is off."""
+    given = os.environ.get("GYROSTAT_CACHE", "")
+    if given.lower() in ("off", "0", "no", "false"):
+        return None
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "gyrostat" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "gyrostat"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gyrostat"
+
+
+def refusal(path: Path) -> str | None:
+    """Why a folder must not be trusted, or None."""
+    if not hasattr(os, "getuid"):
+        return None
+    try:
+        found = os.lstat(path)
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+        return "is not a folder"
+    if found.st_uid != os.getuid():
+        return "belongs to another user"
+    if found.st_mode & 0o022:
+        return "can be written by others"
+    return None
+
+
+class ObjectCache:
+    """Objects by key. ``note`` says what happened last: a hit, a miss, or why the cache was not used."""
+
+    def __init__(self) -> None:
+        self.note = "not asked"
+
+    def _usable(self) -> Path | None:
+        path = folder()
+        if path is None:
+            self.note = "off"
+            return None
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            self.note = f"unusable: {path} cannot be made ({error.strerror})"
+            return None
+        why = refusal(path)
+        if why:
+            self.note = f"refused: {path} {why}"
+            return None
+        return path
+
+    def get(self, key: str) -> bytes | None:
+        """The object of a key, if it is there and unharmed."""
+        path = self._usable()
+        if path is None:
+            return None
+        file = path / f"{key}.o"
+        try:
+            data = file.read_bytes()
+            os.utime(file)
+        except OSError:
+            self.note = "miss"
+            return None
+        start = len(MAGIC) + 32
+        if data[: len(MAGIC)] != MAGIC or hashlib.sha256(key.encode() + data[start:]).digest() != data[len(MAGIC) : start]:
+            self.note = "miss (damaged file is rebuilt)"
+            return None
+        self.note = "hit"
+        return data[start:]
+
+    def put(self, key: str, code: bytes) -> None:
+        """Keep an object; failures only cost the next start its time."""
+        before, path = self.note, self._usable()
+        if path is None:
+            return
+        self.note = before
+        try:
+            handle, name = tempfile.mkstemp(dir=path, prefix=".new-")
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(key.encode() + code).digest() + code)
+            os.replace(name, path / f"{key}.o")
+            _shrink(path)
+        except OSError as error:
+            self.note = f"{before}, not written ({error.strerror})"
+
+
+def _shrink(path: Path) -> None:
+    found = []
+    for file in path.iterdir():
+        try:
+            info = file.stat()
+        except OSError:
+            continue  # another process was quicker
+        found.append((info.st_mtime, info.st_size, file))
+    total = sum(size for _, size, _ in found)
+    for _, size, file in sorted(found, key=lambda x: x[0]):
+        if total <= LIMIT:
+            return
+        file.unlink(missing_ok=True)
+        total -= size

@@ -1,0 +1,49 @@
+"""Choices without branches, on floats and on recorded values alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gyrostat.engine.record import Recorded, general
+
+
+def _pick(name: str, plain: Any) -> Any:
+    def function(*values: Any) -> Any:
+        if any(type(v) is Recorded for v in values):
+            return general(name, *values)
+        return plain(*values)
+
+    return np.frompyfunc(function, 3 if name == "select" else (1 if name in ("sign", "not") else 2), 1)
+
+
+def _tidy(result: Any) -> Any:
+    """Floats back from object arrays that hold nothing recorded."""
+    if isinstance(result, np.ndarray):
+        return result if any(type(x) is Recorded for x in result.flat) else result.astype(float)
+    return result
+
+
+_where, _minimum = _pick("select", lambda c, a, b: a if c else b), _pick("min", min)
+_maximum, _sign = _pick("max", max), _pick("sign", lambda x: float(np.sign(x)))
+
+
+def where(condition: Any, one: Any, two: Any) -> Any:
+    """``one`` where the condition holds, else ``two``; both are computed."""
+    return _tidy(_where(condition, one, two))
+
+
+def minimum(one: Any, two: Any) -> Any:
+    """The smaller of two."""
+    return _tidy(_minimum(one, two))
+
+
+def maximum(one: Any, two: Any) -> Any:
+    """The larger of two."""
+    return _tidy(_maximum(one, two))
+
+
+def sign(value: Any) -> Any:
+    """-1, 0 or 1."""
+    return _tidy(_sign(value))

@@ -1,0 +1,262 @@
+"""From a program to LLVM text: kernels for one state or W states at once, and the loop over a batch.
+
+Multiplications that feed one addition become fused multiply-adds *here*, by the same rule for any number of lanes, and nothing else may be contracted or reordered:
+so one state alone and the same state anywhere in a batch give the same bits. Long programs are cut into parts, so that the time
+to compile stays linear; values that outlive a part go through a work array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gyrostat.engine.elementary import Writer, far_functions, sine_cosine
+from gyrostat.engine.operations import CODE, CONST, INPUT, OPERATIONS
+from gyrostat.engine.program import Program
+
+PART = 1500
+"""Operations in one function; measured: see docs/developer/engine.md."""
+
+ADD, SUB, MUL, NEG, SIN, COS = (CODE[n] for n in ("add", "sub", "mul", "neg", "sin", "cos"))
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """LLVM text of a module, and how many doubles of work space (per lane) its kernel needs."""
+
+    text: str
+    work: int
+    parts: int
+
+
+class _Plan:
+    """What is computed where: fused products, sine pairs, parts, and slots of the work array."""
+
+    def __init__(self, program: Program, fma: bool):
+        nodes = program.nodes
+        self.program = program
+        self.results = [x for r in program.results for x in r] + list(program.guards)
+        uses = [0] * len(nodes)
+        for code, *operands in nodes:
+            if code >= 0:
+                for x in operands[: OPERATIONS[code].arity]:
+                    uses[x] += 1
+        for x in self.results:
+            uses[x] += 1
+        self.fused: dict[int, int] = {}  # sum -> the product it takes in
+        taken: set[int] = set()
+        for k, (code, x, y, _) in enumerate(nodes if fma else ()):
+            if code in (ADD, SUB):
+                for m in (y, x):
+                    if nodes[m][0] == MUL and uses[m] == 1:
+                        self.fused[k] = m
+                        taken.add(m)
+                        break
+        self.sines: dict[int, list[int]] = {}  # argument -> its sine and cosine
+        for k, (code, x, *_) in enumerate(nodes):
+            if code in (SIN, COS):
+                self.sines.setdefault(x, []).append(k)
+        self.order = [k for k, (code, *_) in enumerate(nodes) if code >= 0 and k not in taken]
+        self.parts = [self.order[i : i + PART] for i in range(0, len(self.order), PART)] or [[]]
+        self._slots()
+
+    def operands(self, k: int) -> list[int]:
+        """Nodes that must be there when k is computed, through fused products."""
+        code, *xs = self.program.nodes[k]
+        found: list[int] = []
+        for x in xs[: OPERATIONS[code].arity]:
+            found += self.operands(x) if self.fused.get(k) == x else [x]
+        return found
+
+    def _slots(self) -> None:
+        """Slots for values that a later part needs, reused when their last reader is done."""
+        made = {k: p for p, part in enumerate(self.parts) for k in part}
+        for twins in self.sines.values():  # both are made where the first is asked for
+            made |= dict.fromkeys(twins, min(made[k] for k in twins))
+        last: dict[int, int] = {}
+        for p, part in enumerate(self.parts):
+            for k in part:
+                for x in self.operands(k):
+                    if x in made:
+                        last[x] = p
+        end = len(self.parts) - 1
+        for x in self.results:
+            if x in made:
+                last[x] = max(last.get(x, 0), made[x])
+        self.made = made
+        self.slot: dict[int, int] = {}
+        free: list[int] = []
+        self.work = 0
+        by_part: dict[int, list[int]] = {}
+        expiring: dict[int, list[int]] = {}
+        for k, p in made.items():
+            if last.get(k, p) > p:
+                by_part.setdefault(p, []).append(k)
+        for p in range(end + 1):
+            free += expiring.pop(p, [])
+            for k in by_part.get(p, ()):
+                if free:
+                    self.slot[k] = free.pop()
+                else:
+                    self.slot[k] = self.work
+                    self.work += 1
+                expiring.setdefault(last[k] + 1, []).append(self.slot[k])
+        self.out_of: dict[int, list[tuple[int, int]]] = {}  # node -> (output, element)
+        for o, r in enumerate(self.program.results):
+            for element, x in enumerate(r):
+                self.out_of.setdefault(x, []).append((o, element))
+
+
+class _Part:
+    """Text of one function: a stretch of the program."""
+
+    def __init__(self, plan: _Plan, number: int, lanes: int, fma: bool):
+        self.plan, self.number = plan, number
+        self.w = Writer(lanes, fma)
+        self.values: dict[int, str] = {}
+        self.acc = self.w.number(0.0)
+
+    def address(self, base: str, element: int) -> str:
+        return self.w.put(f"getelementptr inbounds {self.w.vt}, ptr {base}, i64 {element}")
+
+    def value(self, k: int) -> str:
+        """The name of a node's value, loaded if it comes from elsewhere."""
+        if k not in self.values:
+            code, x, y, _ = self.plan.program.nodes[k]
+            if code == CONST:
+                self.values[k] = self.w.number(self.plan.program.constants[x])
+            elif code == INPUT:
+                self.values[k] = self.w.put(f"load {self.w.vt}, ptr {self.address(f'%in{x}', y)}, align 8")
+            else:
+                self.values[k] = self.w.put(f"load {self.w.vt}, ptr {self.address('%work', self.plan.slot[k])}, align 8")
+        return self.values[k]
+
+    def compute(self, k: int) -> None:
+        code = self.plan.program.nodes[k][0]
+        if k in self.values or self.plan.made[k] != self.number:
+            return  # a sine that came with its cosine, perhaps in an earlier part
+        if code in (SIN, COS):
+            self._sine(self.plan.program.nodes[k][1])
+        else:
+            self._keep(k, self._operation(k))
+
+    def _keep(self, k: int, name: str) -> None:
+        self.values[k] = name
+        if k in self.plan.slot:
+            self.w.lines.append(f"  store {self.w.vt} {name}, ptr {self.address('%work', self.plan.slot[k])}, align 8")
+        for output, element in self.plan.out_of.get(k, ()):
+            self.store(name, output, element)
+
+    def store(self, name: str, output: int, element: int) -> None:
+        self.w.lines.append(f"  store {self.w.vt} {name}, ptr {self.address(f'%out{output}', element)}, align 8")
+        self.watch(name)
+
+    def watch(self, name: str) -> None:
+        """0 * value, summed: stays 0 while everything is finite."""
+        self.acc = self.w.fma(name, self.w.number(0.0), self.acc)
+
+    def _sine(self, x: int) -> None:
+        """Sine and cosine of one argument share their reduction."""
+        twins = {self.plan.program.nodes[k][0]: k for k in self.plan.sines[x]}
+        names = sine_cosine(self.w, self.value(x), (SIN in twins, COS in twins))
+        for code, name in zip((SIN, COS), names, strict=True):
+            if code in twins:
+                self._keep(twins[code], name)
+
+    def _operation(self, k: int) -> str:
+        w = self.w
+        code, x, y, z = self.plan.program.nodes[k]
+        if k in self.plan.fused:
+            return self._fused(k)
+        op = OPERATIONS[code]
+        if code == NEG:
+            return w.put(f"fneg {w.vt} {self.value(x)}")
+        if op.llvm.startswith("fcmp"):
+            return self._truth(w.put(f"{op.llvm} {w.vt} {self.value(x)}, {self.value(y)}"))
+        if op.llvm.startswith("@"):
+            return w.call(op.llvm[1:], self.value(x))
+        if op.llvm:
+            return w.op(op.llvm, self.value(x), self.value(y))
+        if op.libm:
+            return w.by_lane(op.libm, *(self.value(i) for i in (x, y)[: op.arity]))
+        return self._choice(op.name, [self.value(i) for i in (x, y, z)[: op.arity]])
+
+    def _fused(self, k: int) -> str:
+        w, m = self.w, self.plan.fused[k]
+        code, x, y, _ = self.plan.program.nodes[k]
+        _, a, b, _ = self.plan.program.nodes[m]
+        if code == ADD:
+            return w.fma(self.value(a), self.value(b), self.value(x if m == y else y))
+        if m == y:  # x - a b
+            return w.fma(w.put(f"fneg {w.vt} {self.value(a)}"), self.value(b), self.value(x))
+        return w.fma(self.value(a), self.value(b), w.put(f"fneg {w.vt} {self.value(y)}"))
+
+    def _truth(self, condition: str) -> str:
+        return self.w.put(f"uitofp {self.w.bt} {condition} to {self.w.vt}")
+
+    def _nonzero(self, x: str) -> str:
+        return self.w.put(f"fcmp une {self.w.vt} {x}, {self.w.number(0.0)}")
+
+    def _choice(self, name: str, x: list[str]) -> str:
+        w = self.w
+        if name == "not":
+            return self._truth(w.put(f"fcmp oeq {w.vt} {x[0]}, {w.number(0.0)}"))
+        if name in ("and", "or"):
+            both = w.put(f"{name} {w.bt} {self._nonzero(x[0])}, {self._nonzero(x[1])}")
+            return self._truth(both)
+        if name == "select":
+            return w.put(f"select {w.bt} {self._nonzero(x[0])}, {w.vt} {x[1]}, {w.vt} {x[2]}")
+        if name == "min":
+            return w.put(f"select {w.bt} {w.put(f'fcmp olt {w.vt} {x[1]}, {x[0]}')}, {w.vt} {x[1]}, {w.vt} {x[0]}")
+        if name == "max":
+            return w.put(f"select {w.bt} {w.put(f'fcmp olt {w.vt} {x[0]}, {x[1]}')}, {w.vt} {x[1]}, {w.vt} {x[0]}")
+        above = self._truth(w.put(f"fcmp ogt {w.vt} {x[0]}, {w.number(0.0)}"))
+        below = self._truth(w.put(f"fcmp olt {w.vt} {x[0]}, {w.number(0.0)}"))
+        return w.op("fadd", w.op("fsub", above, below), w.op("fmul", x[0], w.number(0.0)))
+
+    def text(self, arguments: str) -> str:
+        for k in self.plan.parts[self.number]:
+            self.compute(k)
+        if self.number == len(self.plan.parts) - 1:
+            self._leaves()
+        for x in self.plan.program.guards:
+            if self.plan.made.get(x, len(self.plan.parts) - 1) == self.number:
+                self.watch(self.value(x))
+        body = "\n".join(self.w.lines)
+        return f"define internal {self.w.vt} @part{self.number}({arguments}) {{\nentry:\n{body}\n  ret {self.w.vt} {self.acc}\n}}"
+
+    def _leaves(self) -> None:
+        """Outputs that are inputs or constants themselves."""
+        for x, places in self.plan.out_of.items():
+            if self.plan.program.nodes[x][0] < 0:
+                for output, element in places:
+                    self.store(self.value(x), output, element)
+
+
+def emit(program: Program, lanes: int, fma: bool) -> Emitted:
+    """The kernel ``@kernel(in0, ..., out0, ..., work)``: W states, element j of input i at ``in_i[j * W]``; returns 0 if all is finite."""
+    plan = _Plan(program, fma)
+    names = [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))] + ["%work"]
+    arguments = ", ".join(f"ptr {n}" if n == "%work" else f"ptr noalias {n}" for n in names)
+    texts = [_Part(plan, p, lanes, fma).text(arguments) for p in range(len(plan.parts))]
+    w = Writer(lanes, fma)
+    acc = w.number(0.0)
+    for p in range(len(plan.parts)):
+        acc = w.op("fadd", acc, w.put(f"call {w.vt} @part{p}({', '.join(f'ptr {n}' for n in names)})"))
+    body = "\n".join(w.lines)
+    kernel = f"define internal {w.vt} @kernel({arguments}) {{\nentry:\n{body}\n  ret {w.vt} {acc}\n}}"
+    return Emitted("\n".join([header(lanes), far_functions(lanes, fma), *texts, kernel]), plan.work, len(plan.parts))
+
+
+def header(lanes: int) -> str:
+    """Declarations that any kernel may use."""
+    w = Writer(lanes, True)
+    vt, suffix = w.vt, w.suffix
+    lines = [f"declare {vt} @llvm.{f}.{suffix}({vt})" for f in ("sqrt", "fabs", "floor", "ceil", "rint")]
+    lines += [f"declare {vt} @llvm.fma.{suffix}({vt}, {vt}, {vt})"]
+    if lanes > 1:
+        lines.append(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1({w.bt})")
+    for op in OPERATIONS:
+        if op.libm:
+            lines.append(f"declare double @{op.libm}({', '.join(['double'] * op.arity)})")
+    lines += ["declare double @sin(double)", "declare double @cos(double)", '!0 = !{!"branch_weights", i32 1, i32 100000}']
+    return "\n".join(lines)

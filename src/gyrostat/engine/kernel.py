@@ -1,0 +1,257 @@
+"""A program that can be called with NumPy arrays: one state or any batch, safely.
+
+All results of :meth:`Kernel.call` come from the W-lane code, whatever the number of states; the builtin for one state runs the one-lane code. Both do the same
+operations in the same order, so that a state gives the same bits alone, anywhere in a batch, and on any number of threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from gyrostat.engine.batch import batch_text, scratch_doubles
+from gyrostat.engine.builtin import builtin_text, make_builtin
+from gyrostat.engine.cache import ObjectCache
+from gyrostat.engine.compile import Loaded, key_of, load
+from gyrostat.engine.emit import Emitted, emit
+from gyrostat.engine.program import Program, Slot
+from gyrostat.engine.target import host
+from gyrostat.errors import NonFiniteError, ShapeError
+
+Array = np.ndarray
+MAX_THREADS = 256
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="gyrostat")
+
+
+class Kernel:
+    """A compiled program. Code for batches and for single calls is made when it is first needed."""
+
+    def __init__(self, program: Program, who: str = "kernel", cache: ObjectCache | None = None):
+        self.program, self.who = program, who
+        self._cache = cache
+
+    # ------------------------------------------------------------------ code
+    @cached_property
+    def _wide(self) -> Emitted:
+        return emit(self.program, host().lanes, host().fma)
+
+    @cached_property
+    def _narrow(self) -> Emitted:
+        return emit(self.program, 1, host().fma)
+
+    @cached_property
+    def batch_code(self) -> Loaded:
+        """Code of the loop over batches."""
+        lanes, fma = host().lanes, host().fma
+
+        def text() -> str:
+            return self._wide.text + "\n" + batch_text(self.program, self._wide.work, lanes, fma)
+
+        return load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache)
+
+    def single_code(self, visible: int) -> Loaded:
+        """Code of the builtin for one state."""
+
+        def text() -> str:
+            return self._narrow.text + "\n" + builtin_text(self.program, visible, self._narrow.work)
+
+        return load(key_of(self.program.digest, "single", str(visible)), text, self._cache)
+
+    @cached_property
+    def _scratch_size(self) -> int:
+        return scratch_doubles(self.program, self._wide.work, host().lanes)
+
+    @cached_property
+    def _loop(self) -> Callable[[int, int, int], int]:
+        return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
+            self.batch_code.address("batch")
+        )
+
+    def builtin(self, slow: Callable[..., Any], hidden: Sequence[Array], name: str, doc: str) -> Callable[..., Any]:
+        """A function of the visible inputs for one state; ``hidden`` are the arrays of the last inputs, read at every call."""
+        visible = len(self.program.inputs) - len(hidden)
+        return make_builtin(self.program, self.single_code(visible), slow, hidden, name, doc)
+
+    # ------------------------------------------------------------------ calls
+    def call(
+        self,
+        *inputs: Any,
+        out: Mapping[str, Any] | None = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+        explain: Callable[[], None] | None = None,
+    ) -> dict[str, Array]:
+        """Outputs by name, with the broadcast leading shape of the inputs.
+
+        ``out`` maps outputs to arrays to write into. ``nonfinite``: ``"raise"`` or ``"return"``. ``explain`` is called before a
+        :class:`NonFiniteError` is raised, to raise something more telling.
+        """
+        if nonfinite not in ("raise", "return"):
+            raise ShapeError(f"{self.who}: nonfinite must be 'raise' or 'return', got {nonfinite!r}")
+        threads = _threads(threads, self.who)
+        slots = self.program.inputs
+        if len(inputs) != len(slots):
+            names = ", ".join(s.name for s in slots)
+            raise ShapeError(f"{self.who}: got {len(inputs)} arrays, expected {len(slots)}: {names}")
+        arrays = [as_input(x, slot, self.who) for x, slot in zip(inputs, slots, strict=True)]
+        shape = self._together(arrays)
+        count = int(np.prod(shape, dtype=int))
+        rows = [_rows(x, slot, shape, count) for x, slot in zip(arrays, slots, strict=True)]
+        found, direct = self._targets(out or {}, shape, rows)
+        targets = [_rows(x, slot, shape, count) for x, slot in zip(direct, self.program.outputs, strict=True)]
+        bad = self._run([*rows, *targets], count, threads)
+        if bad >= 0 and nonfinite == "raise":
+            if explain is not None:
+                explain()
+            raise self._not_finite(arrays, direct, shape, count)
+        for name, array in found.items():
+            source = direct[[s.name for s in self.program.outputs].index(name)]
+            if source is not array:
+                array[...] = source
+        return found
+
+    def _together(self, arrays: Sequence[Array]) -> tuple[int, ...]:
+        lead = [x.shape[: x.ndim - len(s.shape)] for x, s in zip(arrays, self.program.inputs, strict=True)]
+        try:
+            return np.broadcast_shapes(*lead) if lead else ()
+        except ValueError:
+            told = ", ".join(f"{s.name} {d}" for s, d in zip(self.program.inputs, lead, strict=True))
+            raise ShapeError(f"{self.who}: leading shapes do not go together: {told}") from None
+
+    def _targets(
+        self, out: Mapping[str, Any], shape: tuple[int, ...], inputs: Sequence[Array]
+    ) -> tuple[dict[str, Array], list[Array]]:
+        """Arrays to return, and arrays to compute into: the same, unless a given one overlaps an input or has odd strides."""
+        found: dict[str, Array] = {}
+        direct: list[Array] = []
+        for slot in self.program.outputs:
+            want = (*shape, *slot.shape)
+            given = out.get(slot.name)
+            if given is None:
+                array = np.empty(want)
+                found[slot.name] = array
+                direct.append(array)
+                continue
+            _check_out(given, want, self.who)
+            found[slot.name] = given
+            plain = type(given) is np.ndarray and given.flags.c_contiguous and given.flags.aligned
+            shared = any(np.may_share_memory(given, x) for x in [*inputs, *direct])
+            direct.append(given if plain and not shared else np.empty(want))
+        return found, direct
+
+    def _run(self, rows: Sequence[Array], count: int, threads: int) -> int:
+        """First state of a block with a result that is not finite, or -1."""
+        lanes = host().lanes
+        loop, size = self._loop, self._scratch_size
+
+        def part(start: int, stop: int) -> int:
+            table = np.empty(2 * len(rows), dtype=np.int64)
+            for k, x in enumerate(rows):
+                table[2 * k : 2 * k + 2] = x.ctypes.data + start * x.strides[0], x.strides[0]
+            scratch = np.empty(size)
+            found = loop(table.ctypes.data, scratch.ctypes.data, stop - start)
+            return found if found < 0 else found + start
+
+        if count == 0:
+            return -1
+        blocks = -(-count // lanes)
+        threads = min(threads, blocks)
+        if threads == 1:
+            return part(0, count)
+        cuts = [min(count, lanes * (blocks * k // threads)) for k in range(threads + 1)]
+        found = list(_pool().map(part, cuts[:-1], cuts[1:]))
+        return min((f for f in found if f >= 0), default=-1)
+
+    def _not_finite(
+        self, arrays: Sequence[Array], results: Sequence[Array], shape: tuple[int, ...], count: int
+    ) -> NonFiniteError:
+        """Which state, and which of its inputs is to blame."""
+        k, what = 0, "the result"
+        for slot, x in zip(self.program.outputs, results, strict=True):
+            bad = np.flatnonzero(~np.isfinite(x.reshape(count, -1)).all(axis=1))
+            if len(bad):
+                k, what = int(bad[0]), f"'{slot.name}'"
+                break
+        where = tuple(int(i) for i in np.unravel_index(k, shape)) if shape else ()
+        state = f" in state {where}" if where else ""
+        for slot, x in zip(self.program.inputs, arrays, strict=True):
+            value = np.broadcast_to(x, shape + slot.shape)[where]
+            odd = np.argwhere(~np.isfinite(value))
+            if len(odd):
+                at = tuple(int(i) for i in odd[0])
+                return NonFiniteError(f"{self.who}: {slot.name}{list(at)}{state} is {value[at]}, so that {what} is not finite")
+        return NonFiniteError(
+            f"{self.who}: {what}{state} is not finite although all inputs are. Hint: the numbers are too large, or the state is singular; "
+            "nonfinite='return' lets it through"
+        )
+
+
+def as_input(value: Any, slot: Slot, who: str) -> Array:
+    """float64 array whose trailing shape is the slot's."""
+    if type(value) is not np.ndarray or value.dtype != np.float64:
+        value = real(value, who, slot.name)
+    n = len(slot.shape)
+    if value.ndim < n or value.shape[value.ndim - n :] != slot.shape:
+        expected = ", ".join(["...", *(str(k) for k in slot.shape)])
+        raise ShapeError(f"{who}: {slot.name} has shape {value.shape}, expected ({expected})")
+    return value
+
+
+def real(value: Any, who: str, name: str) -> Array:
+    """Real numbers of any kind as a plain float64 array."""
+    if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
+        raise ShapeError(f"{who}: {name} is a masked array with masked entries. Hint: fill them")
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError):
+        raise ShapeError(f"{who}: {name} is not a rectangular array of numbers. Hint: all rows need the same length") from None
+    if array.size == 0 and array.dtype == object:
+        array = array.astype(float)
+    if array.dtype.kind not in "iuf":
+        text = repr(value)
+        short = text if len(text) <= 60 else text[:57] + "..."
+        raise ShapeError(f"{who}: {name} must hold real numbers, got {array.dtype} ({short})")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _check_out(given: Any, want: tuple[int, ...], who: str) -> None:
+    if not isinstance(given, np.ndarray) or given.dtype != np.float64:
+        kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
+        raise ShapeError(f"{who}: out must be a float64 array, got {kind}")
+    if given.shape != want:
+        raise ShapeError(f"{who}: out has shape {given.shape}, expected {want}")
+    if not given.flags.writeable:
+        raise ShapeError(f"{who}: out is read-only. Hint: pass a writeable array, or none")
+
+
+def _rows(x: Array, slot: Slot, shape: tuple[int, ...], count: int) -> Array:
+    """The array as (rows, elements): one row for each state (or one for all, with stride 0), elements side by side.
+
+    A view where that is possible, otherwise a copy.
+    """
+    size = slot.size
+    if x.flags.aligned and x.flags.c_contiguous:
+        if x.size == count * size:
+            return x.reshape(count, size)
+        if x.size == size:
+            return np.broadcast_to(x.reshape(1, size), (count, size))
+    lead = x.ndim - len(slot.shape)
+    if lead == 1 and len(slot.shape) == 1 and x.flags.aligned and x.shape[0] == count and (size < 2 or x.strides[1] == 8):
+        return x
+    full = np.broadcast_to(x, shape + slot.shape)
+    return np.ascontiguousarray(full).reshape(count, size)
+
+
+def _threads(threads: Any, who: str) -> int:
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or not 1 <= threads <= MAX_THREADS:
+        raise ShapeError(f"{who}: threads must be a whole number from 1 to {MAX_THREADS}, got {threads!r}")
+    return int(threads)

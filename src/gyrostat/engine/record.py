@@ -1,0 +1,370 @@
+"""Recording: run a NumPy function once on scalars that write down what is done to them.
+
+Measured, one operation: 0.8 us here, 18 us with a CasADi SX scalar; so the recorder is our own, it shares equal nodes as it goes (hash-consing, which is
+CSE), folds constants and drops structural zeros. CasADi serves derivatives (``derivative``).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from gyrostat.engine.operations import CODE, CONST, INPUT, OPERATIONS
+from gyrostat.engine.program import Node, Program, Slot, prune, verify
+from gyrostat.errors import RecordError
+
+ADD, SUB, MUL, DIV, NEG = (CODE[name] for name in ("add", "sub", "mul", "div", "neg"))
+
+
+class Tape:
+    """Nodes that were recorded, each once."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.constants: list[float] = []
+        self._known: dict[Any, int] = {}
+        self.asked: Counter[int] = Counter()
+
+    def node(self, code: int, x: int, y: int = 0, z: int = 0) -> int:
+        key = (code, x, y, z)
+        k = self._known.get(key)
+        if k is None:
+            k = self._known[key] = len(self.nodes)
+            self.nodes.append(key)
+        return k
+
+    def constant(self, value: float) -> int:
+        key = (value, math.copysign(1.0, value))
+        k = self._known.get(key)
+        if k is None:
+            k = self._known[key] = len(self.nodes)
+            self.nodes.append((CONST, len(self.constants), 0, 0))
+            self.constants.append(value)
+        return k
+
+    def value(self, k: int) -> float | None:
+        """The number of a constant node."""
+        node = self.nodes[k]
+        return self.constants[node[1]] if node[0] == CONST else None
+
+
+class Recorded:
+    """A scalar that records. Arithmetic and NumPy functions work; Python ``if``, ``float()`` and ``int()`` do not."""
+
+    __slots__ = ("k", "tape")
+
+    def __init__(self, tape: Tape, k: int):
+        self.tape, self.k = tape, k
+
+    # ---- arithmetic
+    def __add__(self, other: Any) -> Any:
+        return binary(ADD, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return binary(ADD, self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return binary(SUB, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return binary(SUB, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return binary(MUL, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return binary(MUL, self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return binary(DIV, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return binary(DIV, other, self)
+
+    def __neg__(self) -> Any:
+        return Recorded(self.tape, _neg(self.tape, self.k))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __pow__(self, other: Any) -> Any:
+        return power(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return general("pow", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        """Python's sign: that of the divisor."""
+        return self - other * general("floor", self / other)
+
+    def __abs__(self) -> Any:
+        return general("abs", self)
+
+    def __floor__(self) -> Any:
+        return general("floor", self)
+
+    def __ceil__(self) -> Any:
+        return general("ceil", self)
+
+    # ---- comparisons
+    def __lt__(self, other: Any) -> Any:
+        return general("lt", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return general("le", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return general("lt", other, self)
+
+    def __ge__(self, other: Any) -> Any:
+        return general("le", other, self)
+
+    def __eq__(self, other: object) -> Any:
+        return general("eq", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return general("ne", self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return general("and", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return general("or", self, other)
+
+    def __invert__(self) -> Any:
+        return general("not", self)
+
+    __rand__, __ror__ = __and__, __or__
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---- what NumPy calls on objects: np.sin(x) is x.sin()
+    def arctan2(self, other: Any) -> Any:
+        return general("atan2", self, other)
+
+    def square(self) -> Any:
+        return self * self
+
+    def conjugate(self) -> Any:
+        return self
+
+    # ---- what cannot be recorded
+    def __bool__(self) -> bool:
+        raise _not_recordable("a Python condition (if, while, and, or, not, min, max, np.sign)", "gyrostat.engine.choose.where(c, a, b)")
+
+    def __float__(self) -> float:
+        raise _not_recordable("a conversion to float (float(), math.sin(), writing into a float array)", "NumPy functions, np.array([...])")
+
+    def __int__(self) -> int:
+        raise _not_recordable("a conversion to int", "arithmetic on the value itself")
+
+    __index__ = __int__
+
+    def __repr__(self) -> str:
+        value = self.tape.value(self.k)
+        return f"<recorded {value if value is not None else f'node {self.k}'}>"
+
+
+def _unary(name: str) -> Callable[[Recorded], Any]:
+    return lambda self: general(name, self)
+
+
+for _method, _name in {
+    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh", "cosh": "cosh",
+    "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt", "fabs": "abs", "floor": "floor", "ceil": "ceil",
+}.items():  # fmt: skip
+    setattr(Recorded, _method, _unary(_name))
+
+
+def _not_recordable(what: str, instead: str) -> RecordError:
+    frame = sys._getframe(2)
+    while frame is not None and ("numpy" in frame.f_code.co_filename or frame.f_code.co_filename == __file__):
+        frame = frame.f_back
+    where = f" at {frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}()" if frame else ""
+    return RecordError(f"{what} on a recorded value{where} cannot be recorded: its number is not known yet. Hint: use {instead}")
+
+
+def _lift(tape: Tape, value: Any) -> int | None:
+    """Node of an operand; None if it is not a number."""
+    if type(value) is Recorded:
+        if value.tape is not tape:
+            raise RecordError("two recordings were mixed in one expression. Hint: record the whole function at once")
+        return value.k
+    if isinstance(value, Real):
+        return tape.constant(float(value))
+    return None
+
+
+def binary(code: int, one: Any, two: Any) -> Any:
+    """Arithmetic with simplification."""
+    tape: Tape = one.tape if type(one) is Recorded else two.tape
+    x, y = _lift(tape, one), _lift(tape, two)
+    if x is None or y is None:
+        return NotImplemented
+    return Recorded(tape, _arithmetic(tape, code, x, y))
+
+
+def _neg(tape: Tape, x: int) -> int:
+    tape.asked[NEG] += 1
+    value = tape.value(x)
+    if value is not None:
+        return tape.constant(-value)
+    code, a, b, _ = tape.nodes[x]
+    if code == NEG:
+        return a
+    if code == SUB:
+        return tape.node(SUB, b, a)
+    return tape.node(NEG, x)
+
+
+def _arithmetic(tape: Tape, code: int, x: int, y: int) -> int:
+    """Rules: fold constants, drop zeros and ones, move signs outward, keep commuting operands in order."""
+    tape.asked[code] += 1
+    nodes = tape.nodes
+    vx, vy = tape.value(x), tape.value(y)
+    if vx is not None and vy is not None:
+        return tape.constant(OPERATIONS[code].fold(vx, vy))
+    if code == MUL:
+        if vx == 0.0 or vy == 0.0:
+            return tape.constant(0.0)
+        if vx is not None:
+            return _scale(tape, vx, y)
+        if vy is not None:
+            return _scale(tape, vy, x)
+        nx, ny = nodes[x][0] == NEG, nodes[y][0] == NEG
+        if nx or ny:
+            product = _arithmetic(tape, MUL, nodes[x][1] if nx else x, nodes[y][1] if ny else y)
+            return product if nx and ny else _neg(tape, product)
+        return tape.node(MUL, x, y) if x <= y else tape.node(MUL, y, x)
+    if code == DIV:
+        if vx == 0.0:
+            return tape.constant(0.0)
+        if vy == 1.0:
+            return x
+        return tape.node(DIV, x, y)
+    if vy == 0.0:
+        return x
+    if vx == 0.0:
+        return y if code == ADD else _neg(tape, y)
+    if code == SUB:
+        if x == y:
+            return tape.constant(0.0)
+        if nodes[y][0] == NEG:
+            return _arithmetic(tape, ADD, x, nodes[y][1])
+        if nodes[x][0] == NEG:  # -a - b
+            return _neg(tape, _arithmetic(tape, ADD, nodes[x][1], y))
+        return tape.node(SUB, x, y)
+    if nodes[y][0] == NEG:
+        return _arithmetic(tape, SUB, x, nodes[y][1])
+    if nodes[x][0] == NEG:
+        return _arithmetic(tape, SUB, y, nodes[x][1])
+    return tape.node(ADD, x, y) if x <= y else tape.node(ADD, y, x)
+
+
+def _scale(tape: Tape, factor: float, x: int) -> int:
+    """factor times a node that is no constant."""
+    if factor == 1.0:
+        return x
+    if factor == -1.0:
+        return _neg(tape, x)
+    code, a, b, _ = tape.nodes[x]
+    if code == NEG:
+        return _scale(tape, -factor, a)
+    if code == MUL:  # a constant stands first in a product
+        inner = tape.value(a)
+        if inner is not None:
+            return _scale(tape, factor * inner, b)
+    return tape.node(MUL, tape.constant(factor), x)
+
+
+def power(base: Recorded, exponent: Any) -> Any:
+    """Whole and half exponents become products and roots."""
+    if isinstance(exponent, Real):
+        e = float(exponent)
+        if e < 0.0 and (2.0 * e).is_integer() and e >= -16.0:
+            return 1.0 / power(base, -e)
+        if e.is_integer() and 0.0 <= e <= 16.0:
+            result: Any = 1.0
+            square, n = base, int(e)
+            while n:
+                result = square * result if n & 1 else result
+                square, n = (square * square if n > 1 else square), n >> 1
+            return result
+        if (2.0 * e).is_integer() and 0.0 < e <= 16.0:
+            return power(base, math.floor(e)) * general("sqrt", base)
+    return general("pow", base, exponent)
+
+
+def general(name: str, *operands: Any) -> Any:
+    """An operation of the table, folded if all its operands are constants."""
+    code = CODE[name]
+    tape = next(x.tape for x in operands if type(x) is Recorded)
+    nodes = [_lift(tape, x) for x in operands]
+    if None in nodes:
+        return NotImplemented
+    tape.asked[code] += 1
+    values = [tape.value(k) for k in nodes]  # type: ignore[arg-type]
+    if None not in values:
+        return Recorded(tape, tape.constant(OPERATIONS[code].fold(*values)))
+    if OPERATIONS[code].commutes:
+        nodes.sort()
+    return Recorded(tape, tape.node(code, *nodes))  # type: ignore[arg-type]
+
+
+def record(
+    function: Callable[..., Any],
+    inputs: Mapping[str, tuple[int, ...]],
+    name: str = "program",
+) -> Program:
+    """Run ``function(**arrays)`` on recording arrays of the given shapes; it returns arrays by name.
+
+    An output called ``guard`` is not returned by kernels: its entries must be finite, otherwise the call is refused.
+    """
+    tape = Tape()
+    arrays: dict[str, np.ndarray] = {}
+    for number, (key, shape) in enumerate(inputs.items()):
+        array = np.empty(shape, dtype=object)
+        for element, index in enumerate(np.ndindex(*shape)):
+            array[index] = Recorded(tape, tape.node(INPUT, number, element))
+        arrays[key] = array
+    found = dict(function(**arrays))
+    guards = found.pop("guard", ())
+    outputs = {key: np.asarray(value) for key, value in found.items()}
+    return _finish(tape, name, inputs, outputs, np.asarray(guards))
+
+
+def _finish(
+    tape: Tape, name: str, inputs: Mapping[str, tuple[int, ...]], outputs: Mapping[str, np.ndarray], guards: np.ndarray
+) -> Program:
+    def number(value: Any, key: str) -> int:
+        k = _lift(tape, value)
+        if k is None:
+            raise RecordError(f"output '{key}' of '{name}' holds {value!r}, which is no number")
+        return k
+
+    results = tuple(tuple(number(x, key) for x in value.ravel()) for key, value in outputs.items())
+    for key, nodes in zip(outputs, results, strict=True):
+        bad = [k for k in nodes if (v := tape.value(k)) is not None and not math.isfinite(v)]
+        if bad:
+            raise RecordError(f"output '{key}' of '{name}' is the constant {tape.value(bad[0])}, whatever the inputs are")
+    program = Program(
+        name,
+        tuple(Slot(key, tuple(shape)) for key, shape in inputs.items()),
+        tuple(Slot(key, value.shape) for key, value in outputs.items()),
+        tuple(tape.nodes),
+        tuple(tape.constants),
+        results,
+        tuple(number(x, "guard") for x in guards.ravel()),
+        {OPERATIONS[code].name: n for code, n in sorted(tape.asked.items())},
+    )
+    return verify(prune(program))
+
+
+def is_recorded(values: Sequence[Any] | np.ndarray) -> bool:
+    """Whether an array holds recording scalars."""
+    return np.asarray(values).dtype == object

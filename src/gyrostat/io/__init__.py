@@ -1,0 +1,1 @@
+"""Files to models and back. Every foreign convention is converted here and nowhere else."""
