@@ -278,7 +278,9 @@ class Oracle:
         return _angular_first(pin.getFrameVelocity(self.model, self.data, self.frame[port], _REFERENCE[expressed_in]))
 
     def spatial_acceleration(self, port: str, expressed_in: str = "local") -> np.ndarray:
-        return _angular_first(pin.getFrameAcceleration(self.model, self.data, self.frame[port], _REFERENCE[expressed_in]))
+        return _angular_first(
+            pin.getFrameAcceleration(self.model, self.data, self.frame[port], _REFERENCE[expressed_in])
+        )
 
     def acceleration(self, port: str, expressed_in: str = "local") -> np.ndarray:
         """Angular acceleration, and the acceleration of the origin against the world."""

@@ -38,7 +38,9 @@ def random_wrenches(model: gs.Model, rng: np.random.Generator, count: int) -> di
     return found
 
 
-def various_tree(seed: int, bodies: int | None = None, momentum: bool = False, treat_as: str = "acceleration") -> gs.Model:
+def various_tree(
+    seed: int, bodies: int | None = None, momentum: bool = False, treat_as: str = "acceleration"
+) -> gs.Model:
     """A tree of up to 40 bodies: fixed or free base, from chain to bush, none to half of its parts met from the far side.
 
     Displacements come in all parametrisations, universal joints have skew axes, planar ones may say their first direction, two joints
@@ -46,7 +48,11 @@ def various_tree(seed: int, bodies: int | None = None, momentum: bool = False, t
     """
     rng = np.random.default_rng([seed, 20])
     bodies = int(rng.integers(1, 41)) if bodies is None else bodies
-    base, branching, share = rng.choice(["fixed", "free"]), rng.choice([0.0, 0.3, 0.7, 1.0]), rng.choice([0.0, 0.25, 0.5])
+    base, branching, share = (
+        rng.choice(["fixed", "free"]),
+        rng.choice([0.0, 0.3, 0.7, 1.0]),
+        rng.choice([0.0, 0.25, 0.5]),
+    )
     tree = gs.robots.tree(seed, bodies, base=str(base), branching=branching, reversed_share=share, momentum=momentum)
     entities = [_varied(entity, rng) for entity in tree.entities]
     connections = list(tree.connections)

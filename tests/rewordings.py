@@ -119,7 +119,9 @@ def rotation_matrix(form) -> Array:
     if isinstance(form, AxisAngle):
         return about(form.axis, form.angle)
     if isinstance(form, Euler):
-        turns = [about(np.eye(3)["xyz".index(x.lower())], angle) for x, angle in zip(form.axes, form.euler, strict=True)]
+        turns = [
+            about(np.eye(3)["xyz".index(x.lower())], angle) for x, angle in zip(form.axes, form.euler, strict=True)
+        ]
         return np.linalg.multi_dot(turns[::-1] if form.axes.islower() else turns)
     return np.array(form.matrix)
 
@@ -340,9 +342,9 @@ def random_placement(rng: np.random.Generator) -> Array:
 
 # ------------------------------------------------------------------------------------------------ order and nesting
 def reorder(model: gs.Model, rng: np.random.Generator) -> Reworded:
-    """Entities, connections and the ports of each connection in another order; connections that meet are written as one, or not."""
+    """Entities, connections and the ports of each connection in another order; connections that meet may be written as one."""
     connections = [list(c) for c in model.connections]
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 and not any(isinstance(e, gs.Assembly) for e in model.entities):
         connections = [[f"{name}.{port}" for name, port in group] for group in model.wiring.groups]
     for connection in connections:
         rng.shuffle(connection)
@@ -365,7 +367,9 @@ def nest(model: gs.Model, chosen: Iterable[str], name: str) -> Reworded:
             continue
         exposes |= {port.replace(".", "_"): port for port in ours}
         outside.append(tuple(f"{name}.{port.replace('.', '_')}" if port in ours else port for port in connection))
-    part = gs.Assembly(name, entities=[e for e in model.entities if e.name in chosen], connections=inside, exposes=exposes)
+    part = gs.Assembly(
+        name, entities=[e for e in model.entities if e.name in chosen], connections=inside, exposes=exposes
+    )
     first = min((k for k, e in enumerate(model.entities) if e.name in chosen), default=0)
     entities = [e for e in model.entities if e.name not in chosen]
     entities.insert(min(first, len(entities)), part)

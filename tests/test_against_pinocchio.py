@@ -71,7 +71,9 @@ def test_forces_and_motions_of_random_trees(seed):
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 12), representation=st.sampled_from(["inertial", "absolute"]))
+@given(
+    seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 12), representation=st.sampled_from(["inertial", "absolute"])
+)
 def test_forces_and_motions_in_the_other_representations(seed, bodies, representation):
     assert_same(various_tree(seed, bodies), seed, representation)
 

@@ -38,6 +38,7 @@ class Kernel:
     def __init__(self, program: Program, who: str = "kernel", cache: ObjectCache | None = None):
         self.program, self.who = program, who
         self._cache = cache
+        self._codes: dict[str, Loaded] = {}
 
     # ------------------------------------------------------------------ code
     @cached_property
@@ -56,7 +57,7 @@ class Kernel:
         def text() -> str:
             return self._wide.text + "\n" + batch_text(self.program, self._wide.work, lanes, fma)
 
-        return load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache)
+        return self._codes.setdefault("batches", load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache))
 
     def single_code(self, visible: int) -> Loaded:
         """Code of the builtin for one state."""
@@ -64,7 +65,12 @@ class Kernel:
         def text() -> str:
             return self._narrow.text + "\n" + builtin_text(self.program, visible, self._narrow.work)
 
-        return load(key_of(self.program.digest, "single", str(visible)), text, self._cache)
+        found = load(key_of(self.program.digest, "single", str(visible)), text, self._cache)
+        return self._codes.setdefault("one state", found)
+
+    def codes(self) -> dict[str, Loaded]:
+        """Code that was made so far."""
+        return dict(self._codes)
 
     @cached_property
     def _scratch_size(self) -> int:

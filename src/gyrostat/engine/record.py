@@ -335,10 +335,10 @@ def record(
     found = dict(function(**arrays))
     guards = found.pop("guard", ())
     outputs = {key: np.asarray(value) for key, value in found.items()}
-    return _finish(tape, name, inputs, outputs, np.asarray(guards))
+    return finish(tape, name, inputs, outputs, np.asarray(guards))
 
 
-def _finish(
+def finish(
     tape: Tape, name: str, inputs: Mapping[str, tuple[int, ...]], outputs: Mapping[str, np.ndarray], guards: np.ndarray
 ) -> Program:
     def number(value: Any, key: str) -> int:

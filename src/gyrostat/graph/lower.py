@@ -44,7 +44,8 @@ class Values:
     def __call__(self, prop: str) -> Any:
         path = f"{self.name}.{prop}"
         if path in self.live:
-            return self.live[path]
+            value = np.asarray(self.live[path])
+            return value if value.ndim else value[()]
         value = self.entity
         for key in prop.split("."):
             value = getattr(value, key)
@@ -57,7 +58,7 @@ class Values:
 def unit(u: Array) -> tuple[Array, bool]:
     """u scaled to unit length, and whether that changed a number."""
     if u.dtype == object:
-        return u, False
+        return u / np.sqrt(u @ u), False
     length = float(np.sqrt(u @ u))
     return (u, False) if abs(length - 1.0) <= EXACT else (u / length, True)
 
@@ -134,13 +135,13 @@ def _(entity: Joint, read: Values, inport: str | None) -> Lowered:
     if entity.pitch is not None:
         props["pitch"] = read("pitch")
     if entity.kind == "planar":
-        props["second_axis"] = _first_direction(props["axis"], props.get("second_axis"))
+        props["second_axis"] = _first_direction(props["axis"], props.get("second_axis"), entity)
     return Lowered(Joint, props, {}, notes)
 
 
-def _first_direction(n: Array, given: Array | None) -> Array:
+def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
     """The planar joint's first direction, exactly perpendicular to n."""
     if given is None:
-        given = np.eye(3)[(int(np.argmax(np.abs(n.astype(float)))) + 1) % 3]
+        given = np.eye(3)[(int(np.argmax(np.abs(np.array(entity.axis)))) + 1) % 3]
     e = given - n * (n @ given)
     return e / np.sqrt(e @ e)

@@ -86,7 +86,7 @@ def _scalar(value: Any) -> str:
 
 
 def _float(value: float) -> str:
-    """Shortest text that reads back as the same float; with a point, so that YAML 1.1 takes 1.0e-05 for a number too."""
+    """Shortest text that reads back as the same float; with a point, without which YAML 1.1 takes 1e-05 for a text."""
     if not math.isfinite(value):
         return ".nan" if math.isnan(value) else (".inf" if value > 0.0 else "-.inf")
     text = float.__repr__(value)

@@ -1,8 +1,9 @@
 """YAML text to plain data with line numbers, bounded in every direction, for text that nobody vouches for.
 
-The text is taken event by event with a stack of our own: depth costs no recursion, and a text that goes too deep or on for too long
-is dropped where it does. Tags, anchors, aliases and merge keys, through which YAML text can make objects or multiply itself, are
-refused. Scalars follow the YAML 1.2 core schema: ``yes``, ``no``, ``on`` and ``off`` are texts, ``1e-3`` is a number.
+The text is taken event by event with a stack of our own: depth costs no recursion, and a text that goes too deep or on
+for too long is dropped where it does. Tags, anchors, aliases and merge keys, through which YAML text can make objects
+or multiply itself, are refused. Scalars follow the YAML 1.2 core schema: ``yes``, ``no``, ``on`` and ``off`` are texts,
+``1e-3`` is a number.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def scalar(text: str) -> Scalar:
 
 
 def read(text: str, file: str = "<text>") -> Node:
-    """The one document in ``text`` as a tree; :class:`LoadError` with file and line if it is not plain, bounded YAML."""
+    """The one document in ``text`` as a tree; :class:`LoadError` with file and line if it is anything else."""
     _check_characters(text, file)
     reading = _Reading(file)
     try:
@@ -77,7 +78,7 @@ def read(text: str, file: str = "<text>") -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
-        remedy = "indent with spaces, close quotes and brackets, put a space after ':' and ',', quote texts with special signs"
+        remedy = "indent with spaces, close quotes and brackets, put a space behind ':', quote texts with special signs"
         raise refusal(file, mark.line + 1 if mark else 1, "yaml-syntax", what, remedy) from None
     except yaml.YAMLError as error:
         raise refusal(file, 1, "yaml-syntax", " ".join(str(error).split()), "write plain YAML") from None
@@ -149,11 +150,12 @@ class _Reading:
             raise self._refusal(line, "yaml-size", f"has more than {MAX_VALUES} values", "split the model")
         if event.anchor is not None:
             what = "alias '*" if isinstance(event, yaml.AliasEvent) else "anchor '&"
-            message = f"{what}{event.anchor}' is not allowed"
+            message = f"the {what}{clipped(event.anchor)[1:-1]}' is not allowed"
             raise self._refusal(line, "yaml-anchor", message, "write the value out where it is used", event.anchor)
         if getattr(event, "tag", None) is not None:
-            message = f"tag {clipped(event.tag)} is not allowed"
-            raise self._refusal(line, "yaml-tag", message, "remove it; only texts, numbers, lists and mappings are used", event.tag)
+            message = f"the tag {clipped(event.tag)} is not allowed"
+            remedy = "remove it; a model is made of texts, numbers, lists and mappings"
+            raise self._refusal(line, "yaml-tag", message, remedy, event.tag)
 
     def _scalar(self, event: yaml.ScalarEvent, line: int) -> None:
         plain = event.style in (None, "")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.kinematics import sweep_motion
-from gyrostat.errors import FrameError, StateError, nearest
+from gyrostat.engine.kernel import Kernel
+from gyrostat.errors import FrameError, NonFiniteError, StateError, nearest
+from gyrostat.graph.network import Network
 from gyrostat.solvers.solver import Solver
-from gyrostat.solvers.state import coordinates, rates, together
+from gyrostat.solvers.state import coordinates, packed, rates, together
 from gyrostat.spatial.algebra import motion_to_child
 from gyrostat.spec.model import Model
 
@@ -118,43 +121,99 @@ class ForwardKinematics(Solver):
         frames: Iterable[str] | None = None,
         representation: str = "body",
         rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "compile",
     ):
-        super().__init__(model, representation, rules)
+        super().__init__(model, representation, rules, live, mode)
         wanted = self.network.located if frames is None else [frames] if isinstance(frames, str) else frames
         self.frames = tuple(dict.fromkeys(self.network.port(name) for name in wanted))
 
-    def __call__(self, q: Any, v: Any = None, a: Any = None, *, t: Any = None) -> Motions:
-        model, zero = self.model, np.zeros(self.model.nv)
+    def __call__(
+        self, q: Any, v: Any = None, a: Any = None, *, t: Any = None, threads: int = 1, nonfinite: str = "raise"
+    ) -> Motions:
         if a is not None and v is None:
             raise StateError("fk: a was given without v. Hint: accelerations depend on velocities, pass v too")
+        level = 1 + (v is not None) + (a is not None)
+        state = [(x, n) for x, n in zip((q, v, a), "qva", strict=True)][:level]
+        if self._compiled():
+            kernel = self._for_level(level)
+            arrays = [packed(self.model, x, n, self.name) for x, n in state]
+            found = kernel.call(
+                *arrays,
+                *self._base_inputs(t),
+                *self._live.values(),
+                threads=threads,
+                nonfinite=nonfinite,
+                explain=lambda: self._examine(state),
+            )
+        else:
+            found = self._interpreted(state, t, nonfinite)
+        return self._motions(found)
+
+    def _quantities(self, net: Network, on: Setting, q: Any, v: Any, a: Any) -> dict[str, list[Any]]:
+        """R, p, V, A of every frame, in its own axes."""
+        motions, _ = sweep_motion(net, on, q, v, a)
+        rep = on.representation
+        found: dict[str, list[Any]] = {"R": [], "p": [], "V": [], "A": []}
+        for name in self.frames:
+            at, place = net.located[name]
+            m = motions[at]
+            pose = m.pose.then(*place)
+            found["R"].append(pose.R)
+            found["p"].append(pose.p)
+            found["V"].append(motion_to_child(*place, rep.motion_local(m.pose, m.V)))
+            found["A"].append(motion_to_child(*place, rep.motion_local(m.pose, rep.circle(m.V, m.A))))
+        return found
+
+    def _for_level(self, level: int) -> Kernel:
+        """Code for placements (1), with velocities (2), with accelerations (3)."""
+        nv = self.model.nv
+
+        def function(**x: Any) -> dict[str, Any]:
+            net, on = self._scene(x)
+            zero = np.zeros(nv)
+            found = self._quantities(net, on, x["q"], x.get("v", zero), x.get("a", zero))
+            shapes = {"R": (-1, 3, 3), "p": (-1, 3), "V": (-1, 6), "A": (-1, 6)}
+            return {k: np.array(found[k]).reshape(shapes[k]) for k in "RpVA"[: level + 1]}
+
+        inputs = {"q": (self.model.nq,), "v": (nv,), "a": (nv,)}
+        return self._kernel(("fk", level), function, {k: inputs[k] for k in "qva"[:level]})
+
+    def _examine(self, state: list[tuple[Any, str]]) -> None:
+        for x, n in state:
+            coordinates(self.model, x, self.name) if n == "q" else rates(self.model, x, self.name, n)
+
+    def _interpreted(self, state: list[tuple[Any, str]], t: Any, nonfinite: str) -> dict[str, Array]:
+        given = {n: x for x, n in state}
+        model, zero = self.model, np.zeros(self.model.nv)
         shape, states = together(
             self.name,
-            q=(coordinates(model, q, self.name), 1),
-            v=(zero if v is None else rates(model, v, self.name, "v"), 1),
-            a=(zero if a is None else rates(model, a, self.name, "a"), 1),
+            q=(coordinates(model, given["q"], self.name), 1),
+            v=(rates(model, given["v"], self.name, "v") if "v" in given else zero, 1),
+            a=(rates(model, given["a"], self.name, "a") if "a" in given else zero, 1),
             t=(self.times(t), 0),
         )
-        count = len(states[0])
-        R, p = np.empty((len(self.frames), count, 3, 3)), np.empty((len(self.frames), count, 3))
-        V, A = (np.empty((len(self.frames), count, 6)) for _ in "VA")
-        rep = self._representation
-        for k, (q_k, v_k, a_k, t_k) in enumerate(zip(*states, strict=True)):
-            motions, _ = sweep_motion(self.network, self.setting(t_k), q_k, v_k, a_k)
-            for f, name in enumerate(self.frames):
-                at, place = self.network.located[name]
-                m = motions[at]
-                pose = m.pose.then(*place)
-                R[f, k], p[f, k] = pose.R, pose.p
-                V[f, k] = motion_to_child(*place, rep.motion_local(m.pose, m.V))
-                A[f, k] = motion_to_child(*place, rep.motion_local(m.pose, rep.circle(m.V, m.A)))
-        found = {
+        trailing = {"R": (3, 3), "p": (3,), "V": (6,), "A": (6,)}
+        keys = "RpVA"[: len(state) + 1]
+        found = {k: np.empty((len(states[0]), len(self.frames), *trailing[k])) for k in keys}
+        for n, (q, v, a, t_n) in enumerate(zip(*states, strict=True)):
+            for k, values in self._quantities(self.network, self.setting(t_n), q, v, a).items():
+                if k in keys:
+                    found[k][n] = np.array(values).reshape(found[k].shape[1:])
+        for k in keys:
+            if nonfinite == "raise" and not np.all(np.isfinite(found[k])):
+                raise NonFiniteError(f"{self.name}: {k} is not finite. Hint: the numbers of the state or model are too large")
+        return {k: x.reshape((*shape, *x.shape[1:])) for k, x in found.items()}
+
+    def _motions(self, found: dict[str, Array]) -> Motions:
+        frames = {
             name: FrameMotion(
                 name,
-                R[f].reshape((*shape, 3, 3)),
-                p[f].reshape((*shape, 3)),
-                None if v is None else V[f].reshape((*shape, 6)),
-                None if a is None else A[f].reshape((*shape, 6)),
+                found["R"][..., f, :, :],
+                found["p"][..., f, :],
+                found["V"][..., f, :] if "V" in found else None,
+                found["A"][..., f, :] if "A" in found else None,
             )
             for f, name in enumerate(self.frames)
         }
-        return Motions(found, self.network.port)
+        return Motions(frames, self.network.port)

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.rne import sweep_forces
-from gyrostat.errors import GyrostatError, NonFiniteError, nearest
+from gyrostat.engine.kernel import Kernel
+from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, nearest
 from gyrostat.graph.network import Network, network
-from gyrostat.solvers.solver import Solver
-from gyrostat.solvers.state import coordinates, rates, together
+from gyrostat.solvers.differentiable import Differentiable
+from gyrostat.solvers.fast import install
+from gyrostat.solvers.state import coordinates, packed, rates, together
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
 
 
-class InverseDynamics(Solver):
+class InverseDynamics(Differentiable):
     """tau = M(q) a + C(q, v) + G(q) - J^T w, by recursive Newton-Euler [H04 (3.1), Table 3.8]. Cost O(n).
 
     Called with q (..., nq), v and a (..., nv), as arrays, lists or dicts by joint name; returns tau (..., nv) [N m, N], in the order of
-    ``model.dofs``. ``wrenches`` maps ports to external wrenches (..., 6), see :class:`Wrench`. ``t`` is the time [s] where the base is driven.
+    ``model.dofs``. ``wrenches`` maps ports to external wrenches (..., 6), see :class:`Wrench`. ``t`` is the time [s] where the base is driven. ``out`` takes
+    the result, ``threads`` share a batch, ``nonfinite="return"`` lets NaN and infinity through.
     """
 
     name = "rnea"
+    result = "tau"
 
     def __init__(
         self,
@@ -33,19 +38,109 @@ class InverseDynamics(Solver):
         representation: str = "body",
         algorithm: str = "rne",
         rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "compile",
     ):
         if algorithm != "rne":
             raise GyrostatError(f"InverseDynamics: there is no algorithm '{algorithm}'. Hint: {nearest(algorithm, ['rne'])}")
-        super().__init__(model, representation, rules)
+        super().__init__(model, representation, rules, live, mode)
         self.algorithm = algorithm
 
-    def __call__(self, q: Any, v: Any, a: Any, wrenches: Any = None, *, t: Any = None) -> Array:
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> Array:
+        """tau for q, v, a."""
+        result = self._general(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+        if self._compiled() and isinstance(self.model.context.base, str):
+            install(self, self.main_kernel(), list(self._live.values()), self._general)
+        return result
+
+    def _general(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> Array:
+        if self._compiled():
+            try:
+                places, values = read_wrenches(self.network, wrenches, self.name)
+                kernel = self._for_wrenches(tuple(places))
+            except RecordError as error:
+                self._fall_back(error)
+            else:
+                state = [packed(self.model, x, n, self.name) for x, n in ((q, "q"), (v, "v"), (a, "a"))]
+                return kernel.call(
+                    *state,
+                    *values,
+                    *self._base_inputs(t),
+                    *self._live.values(),
+                    out=None if out is None else {"tau": out},
+                    threads=threads,
+                    nonfinite=nonfinite,
+                    explain=lambda: self.examine((q, v, a)),
+                )["tau"]
+        return self._interpreted(q, v, a, wrenches, t, out, nonfinite)
+
+    # ------------------------------------------------------------------ compiled
+    def main_kernel(self) -> Kernel:
+        return self._for_wrenches(())
+
+    def _for_wrenches(self, places: tuple[Application, ...]) -> Kernel:
+        """Code for wrenches at these places."""
+        key = ("rne", places)
+        if key in self._kernels:
+            return self._kernels[key]
+
+        def function(**x: Any) -> dict[str, Any]:
+            net, on = self._scene(x)
+            w = [x[f"wrench{k}"] for k in range(len(places))]
+            return {"tau": sweep_forces(net, on, x["q"], x["v"], x["a"], loads(net, on, places, w))[0]}
+
+        n = self.model.nv
+        return self._kernel(
+            key, function, {"q": (self.model.nq,), "v": (n,), "a": (n,)} | {f"wrench{k}": (6,) for k in range(len(places))}
+        )
+
+    def arguments(self, state: Sequence[Any], t: Any) -> list[Array]:
+        """Inputs of the main program for q, v, a."""
+        names = ("q", "v", "a")
+        self.expect(state, names)
+        arrays = [packed(self.model, x, n, self.name) for x, n in zip(state, names, strict=True)]
+        return [*arrays, *self._base_inputs(t), *self._live.values()]
+
+    def examine(self, state: Sequence[Any]) -> None:
+        """Raise what is wrong with a state, in the words of the model."""
+        coordinates(self.model, state[0], self.name)
+        for x, name in zip(state[1:], ("v", "a"), strict=False):
+            rates(self.model, x, self.name, name)
+
+    # ------------------------------------------------------------------ interpreted
+    def _interpreted(self, q: Any, v: Any, a: Any, wrenches: Any, t: Any, out: Any, nonfinite: str) -> Array:
         places, shape, states = self._states(self.network, q, v, a, wrenches, t)
         tau = np.empty((len(states[0]), self.model.nv))
         for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
             on = self.setting(t_k)
             tau[k], _, _ = sweep_forces(self.network, on, q_k, v_k, a_k, loads(self.network, on, places, w_k))
-        return self._finite(tau, shape).reshape((*shape, self.model.nv))
+        result = (tau if nonfinite == "return" else self._finite(tau, shape)).reshape((*shape, self.model.nv))
+        if out is None:
+            return result
+        out[...] = result
+        return out
 
     def port_forces(
         self, q: Any, v: Any, a: Any, wrenches: Any = None, *, t: Any = None, ports: Iterable[str] | None = None
@@ -68,11 +163,9 @@ class InverseDynamics(Solver):
                 found[name][k] = on.representation.force_local(motions[at].pose, forces[at])
         return {name: self._finite(f, shape).reshape((*shape, 6)) for name, f in found.items()}
 
-    @property
+    @cached_property
     def _whole(self) -> Network:
-        if not hasattr(self, "_unmerged"):
-            self._unmerged = network(self.model, rules=())
-        return self._unmerged
+        return network(self.model, rules=())
 
     def _states(
         self, net: Network, q: Any, v: Any, a: Any, wrenches: Any, t: Any

@@ -1,42 +1,121 @@
-"""What all solvers share: a model, its network, a representation, and the time of driven bases."""
+"""What all solvers share: recorded once, compiled, called with states; or interpreted, for debugging (H04 4.2.1, 4.3.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.errors import StateError
+from gyrostat.engine.builtin import available
+from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.program import Program
+from gyrostat.engine.record import record
+from gyrostat.errors import GyrostatError, RecordError, ShapeError, SpecError, StateError, nearest
 from gyrostat.graph.network import Network, network
-from gyrostat.solvers.state import real_array
+from gyrostat.solvers.state import quaternion_guard, real_array
+from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import gravity
-from gyrostat.spatial.representation import representation
+from gyrostat.spatial.representation import representation as known_representation
+from gyrostat.spec.context import HarmonicMotion, MovingBase
 from gyrostat.spec.model import Model
+
+Array = np.ndarray
+MODES = ("compile", "interpret")
+VARIANTS = 64
+"""Programs that one solver keeps, for example for different places of wrenches."""
 
 
 class Solver:
-    """Base of the solvers: built once from a model, then called with states. Nothing in it changes."""
+    """Base of the solvers.
+
+    ``representation``: ``"body"``, ``"inertial"`` or ``"absolute"``. ``live``: paths of physical properties that stay inputs of the compiled code; everything else is folded into it.
+    ``mode``: ``"compile"``, or ``"interpret"`` to run the plain NumPy code. ``rules``: rewriting rules of the network, all by default.
+    """
 
     name = "solver"
 
-    def __init__(self, model: Model, representation: str = "body", rules: Iterable[str] | None = None):
+    def __init__(
+        self,
+        model: Model,
+        representation: str = "body",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "compile",
+    ):
+        if mode not in MODES:
+            raise GyrostatError(f"{self.name}: mode must be 'compile' or 'interpret', got {mode!r}. Hint: {nearest(str(mode), MODES)}")
         self.model = model
         self.representation = representation
-        self.network = network(model, rules)
+        self.live = (live,) if isinstance(live, str) else tuple(live)
+        self.mode = mode
+        self.why_interpreted = "asked for" if mode == "interpret" else ""
+        self._representation = known_representation(representation)
+        self._rules = None if rules is None else tuple(rules)
+        self.network = network(model, self._rules)
         self.network.refuse_loops(self.name)
-        self._representation = _known(representation)
-        self._gravity = gravity(model.context.gravity)
+        self._live = {path: live_value(model, path) for path in self.live}
+        self._kernels: dict[Any, Kernel] = {}
+        self._seconds: dict[str, float] = {}
+
+    # ------------------------------------------------------------------ recording
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Inputs that every program of this solver ends with: time or motion of the base, then live properties."""
+        base = self.model.context.base
+        shapes: dict[str, tuple[int, ...]] = {}
+        if isinstance(base, HarmonicMotion):
+            shapes["t"] = ()
+        elif isinstance(base, MovingBase):
+            shapes |= {"base_R": (3, 3), "base_p": (3,), "base_V": (6,), "base_A": (6,)}
+        return shapes | {path: value.shape for path, value in self._live.items()}
+
+    def _scene(self, arrays: Mapping[str, Any]) -> tuple[Network, Setting]:
+        """Network and setting for recording arrays, which include those of :meth:`_shapes`."""
+        live = {path: arrays[path] for path in self.live}
+        net = network(self.model, self._rules, live=live) if live else self.network
+        t: Any = arrays["t"][()] if "t" in arrays else 0.0
+        if "base_R" in arrays:
+            t = BaseState(*(arrays[f"base_{k}"] for k in "RpVA"))
+        given = live.get("context.gravity")
+        return net, Setting(self._representation, gravity(self.model.context.gravity, given), t)
 
     def setting(self, t: Any) -> Setting:
-        return Setting(self._representation, self._gravity, t)
+        """Setting for plain numbers."""
+        return Setting(self._representation, gravity(self.model.context.gravity), t)
 
-    def times(self, t: Any) -> np.ndarray:
+    def _kernel(self, key: Any, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]) -> Kernel:
+        """The kernel of a variant, recorded when first needed."""
+        known = self._kernels.get(key)
+        if known is None:
+            start = time.perf_counter()
+
+            def guarded(**arrays: Array) -> Mapping[str, Any]:
+                return dict(function(**arrays)) | {"guard": quaternion_guard(self.model, arrays["q"])}
+
+            program = record(guarded, {**inputs, **self._shapes()}, f"{self.model.name}_{self.name}")
+            self._seconds["trace"] = time.perf_counter() - start
+            if len(self._kernels) >= VARIANTS:
+                self._kernels.pop(next(iter(self._kernels)))
+            known = self._kernels[key] = Kernel(program, self.name)
+        return known
+
+    def _base_inputs(self, t: Any) -> list[Array]:
+        """Arrays for the time or the motion of the base."""
+        base = self.model.context.base
+        times = self.times(t)
+        if isinstance(base, HarmonicMotion):
+            return [times]
+        if isinstance(base, MovingBase):
+            states = [base_state(base, float(x)) for x in times.ravel()]
+            return [np.array([s[k] for s in states]).reshape((*times.shape, *shape)) for k, shape in enumerate(((3, 3), (3,), (6,), (6,)))]
+        return []
+
+    def times(self, t: Any) -> Array:
         """t as an array of any shape; needed only where the base moves as a function of time."""
-        driven = not isinstance(self.model.context.base, str)
         if t is None:
-            if driven:
+            if not isinstance(self.model.context.base, str):
                 raise StateError(f"{self.name}: the base of '{self.model.name}' moves with time. Hint: give t=...")
             t = 0.0
         array = real_array(t, self.name, "t")
@@ -44,16 +123,88 @@ class Solver:
             raise StateError(f"{self.name}: t must be finite, got {array}")
         return array
 
+    def _compiled(self) -> bool:
+        """Whether calls are served by machine code."""
+        return self.mode == "compile"
+
+    def _fall_back(self, error: RecordError) -> None:
+        """A context with a Python function that cannot be recorded is interpreted; anything else is a fault."""
+        if not callable(getattr(self.model.context.gravity, "field", None)):
+            raise error
+        self.mode, self.why_interpreted = "interpret", str(error)
+
+    # ------------------------------------------------------------------ H04 4.3.1
+    def refresh(self, model: Model) -> None:
+        """Take the live properties of a model that is otherwise the same; nothing is rebuilt."""
+        changed = [path for path in differing(self.model, model) if path not in self.live]
+        if changed:
+            raise SpecError.one(
+                f"{self.name} of '{self.model.name}'",
+                "refresh",
+                f"'{changed[0]}' differs but is not live" + (f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""),
+                f"build the solver with live=[{changed[0]!r}, ...], or build a new one",
+                changed[0],
+            )
+        fresh = network(model, self._rules)
+        for path in self.live:
+            self._live[path][...] = live_value(model, path)
+        self.model, self.network = model, fresh
+
     def explain(self) -> str:
-        """What the solver does with the model."""
-        return f"{type(self).__name__} in {self.representation} representation\n{self.network.explain()}"
+        """Operations before and after simplification, times of the passes, code size, what was folded, cache hit or miss."""
+        lines = [f"{type(self).__name__} of '{self.model.name}' in {self.representation} representation, mode {self.mode}"]
+        if self.mode == "interpret":
+            lines.append(f"  interpreted: {self.why_interpreted}")
+        if self.mode == "compile" and available():
+            lines.append(f"  single calls take the general path: {available()}")
+        lines.append(f"  live inputs: {', '.join(self.live) or 'none, every property is folded into the code'}")
+        for kernel in self._kernels.values():
+            lines += _told(kernel)
+        if "trace" in self._seconds:
+            lines.append(f"  trace {self._seconds['trace'] * 1e3:.1f} ms")
+        return "\n".join([*lines, self.network.explain()])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of '{self.model.name}', {self.representation} representation>"
 
 
-def _known(name: str) -> Any:
-    return representation(name)
+def _told(kernel: Kernel) -> list[str]:
+    program: Program = kernel.program
+    inputs = ", ".join(f"{s.name}{list(s.shape)}" for s in program.inputs)
+    asked, kept = program.recorded, program.counts()
+    lines = [
+        f"  program {program.name}({inputs}) -> {', '.join(s.name for s in program.outputs)}",
+        f"    operations recorded: {sum(asked.values())} ({', '.join(f'{k} {v}' for k, v in asked.items())})",
+        f"    operations kept: {sum(kept.values())} ({', '.join(f'{k} {v}' for k, v in kept.items())})",
+    ]
+    for what, code in kernel.codes().items():
+        times = ", ".join(f"{k} {s * 1e3:.1f} ms" for k, s in code.seconds.items())
+        lines.append(f"    code for {what}: {code.size} bytes, cache {code.cache_note}, {times}")
+    return lines
 
 
-__all__ = ["Network", "Solver"]
+def live_value(model: Model, path: str) -> Array:
+    """The numbers of a property, as an array of their own."""
+    value = model[path]
+    if path == "context.gravity":
+        value = getattr(value, "g", value)
+    if isinstance(value, float | tuple):
+        array = np.array(value)
+        if array.dtype == float:
+            return array
+    raise SpecError.one(
+        "live", "live-property", f"'{path}' is {value!r}, which is no number, vector or matrix",
+        "list paths such as 'payload.mass' or 'elbow.axis'", path,
+    )  # fmt: skip
+
+
+def differing(one: Model, two: Model) -> list[str]:
+    """Paths of properties in which two models differ; 'structure' if they are not made of the same parts."""
+    shape = [(m.connections, [(n, type(e)) for n, e in m.wiring.entities.items()]) for m in (one, two)]
+    paths = [list(m.paths()) for m in (one, two)]
+    if shape[0] != shape[1] or paths[0] != paths[1]:
+        return ["structure"]
+    return [path for path in paths[0] if one[path] != two[path]]
+
+
+__all__ = ["Array", "ShapeError", "Solver", "differing", "live_value"]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.choose import where
+from gyrostat.engine.kernel import real
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, nearest
 from gyrostat.spec.model import Model
 from gyrostat.spec.rules import UNIT
@@ -14,24 +16,7 @@ from gyrostat.spec.rules import UNIT
 Array = np.ndarray
 
 
-def real_array(value: Any, who: str, what: str) -> Array:
-    """A float64 array of real numbers."""
-    if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
-        raise ShapeError(f"{who}: {what} is a masked array with masked entries. Hint: fill them")
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise ShapeError(f"{who}: {what} is not a rectangular array. Hint: all rows need the same length") from None
-    if array.size == 0 and array.dtype == float:
-        return array.astype(float)
-    if array.dtype.kind not in "iuf":
-        raise ShapeError(f"{who}: {what} must hold real numbers, got {array.dtype} ({_short(value)})")
-    return array.astype(float, copy=False)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+real_array = real
 
 
 def _batch(index: Sequence[Any]) -> str:
@@ -49,16 +34,15 @@ def finite(array: Array, names: Sequence[str], who: str, what: str) -> Array:
 
 def coordinates(model: Model, q: Any, who: str) -> Array:
     """q as (..., nq), with unit quaternions."""
-    owners = [(name, names) for name, names, _, _ in model.stateful]
-    array = finite(_pack(model, q, owners, model.coordinates, who, "q"), model.coordinates, who, "q")
+    array = finite(packed(model, q, "q", who), model.coordinates, who, "q")
     start = 0
     for name, names, _, at in model.stateful:
         if at is not None:
             quaternion = array[..., start + at : start + at + 4]
-            length = np.sqrt(np.sum(quaternion**2, axis=-1))
-            bad = np.argwhere(np.abs(length - 1.0) > UNIT)
-            if len(bad) or (length.ndim == 0 and abs(length - 1.0) > UNIT):
-                first = tuple(bad[0]) if len(bad) else ()
+            square = np.sum(quaternion**2, axis=-1)
+            length, off = np.sqrt(square), np.abs(square - 1.0) > 2.0 * UNIT
+            if np.any(off):
+                first = tuple(np.argwhere(off)[0])
                 raise StateError(
                     f"{who}: the quaternion of '{name}'{_batch(first)} has length {length[first]:g}, expected 1. "
                     "Hint: x y z w, scalar part last; at rest it is (0, 0, 0, 1)"
@@ -67,10 +51,28 @@ def coordinates(model: Model, q: Any, who: str) -> Array:
     return array
 
 
+def quaternion_guard(model: Model, q: Array) -> list[Any]:
+    """For every quaternion of recorded coordinates: 0 if its length is one, else NaN."""
+    found: list[Any] = []
+    start = 0
+    for _, names, _, at in model.stateful:
+        if at is not None:
+            x = q[start + at : start + at + 4]
+            found.append(where(abs(x @ x - 1.0) > 2.0 * UNIT, np.nan, 0.0))
+        start += len(names)
+    return found
+
+
+def packed(model: Model, value: Any, what: str, who: str) -> Array:
+    """q, v or a as an array (..., n), its numbers not yet looked at."""
+    which = 1 if what == "q" else 2
+    owners = [(entry[0], entry[which]) for entry in model.stateful]
+    return _pack(model, value, owners, model.coordinates if what == "q" else model.dofs, who, what)
+
+
 def rates(model: Model, v: Any, who: str, what: str) -> Array:
     """v or a as (..., nv)."""
-    owners = [(name, names) for name, _, names, _ in model.stateful]
-    return finite(_pack(model, v, owners, model.dofs, who, what), model.dofs, who, what)
+    return finite(packed(model, v, what, who), model.dofs, who, what)
 
 
 def _pack(

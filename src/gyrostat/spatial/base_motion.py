@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,20 @@ from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.context import HarmonicMotion, MovingBase
 
 
-def base_state(motion: HarmonicMotion | MovingBase, t: Any) -> tuple[Array, Array, Array, Array]:
-    """R, p of the base in the world; V and the rate of its six numbers A, in the axes of the base, at time t."""
-    return _harmonic(motion, t) if isinstance(motion, HarmonicMotion) else _given(motion, t)
+class BaseState(NamedTuple):
+    """R, p of the base in the world; V and the rate of its six numbers A, in the axes of the base."""
+
+    R: Array
+    p: Array
+    V: Array
+    A: Array
+
+
+def base_state(motion: HarmonicMotion | MovingBase, t: Any) -> BaseState:
+    """The state of the base at time t; a state that is known already may stand for the time."""
+    if isinstance(t, BaseState):
+        return t
+    return BaseState(*(_harmonic(motion, t) if isinstance(motion, HarmonicMotion) else _given(motion, t)))
 
 
 def _law(offset: Any, rate: Any, amplitude: Any, frequency: float, phase: float, t: Any) -> tuple[Any, Any, Any]:

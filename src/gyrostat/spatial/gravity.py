@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.errors import ShapeError
 from gyrostat.spatial.algebra import Array, cross, join
 from gyrostat.spatial.representation import Pose
 from gyrostat.spec.context import CentralGravity, UniformGravity
@@ -39,15 +40,22 @@ class Gravity:
         return join(torque, f)
 
 
-def gravity(given: Any) -> Gravity:
-    """The law that a context asks for."""
+def gravity(given: Any, live: Array | None = None) -> Gravity:
+    """The law that a context asks for; ``live`` (3,) stands for the numbers of a uniform one."""
     zero = np.zeros(3)
     if isinstance(given, UniformGravity):
-        g = np.array(given.g)
+        g = np.array(given.g) if live is None else live
         return Gravity(-g) if given.treat_as == "acceleration" else Gravity(zero, lambda p: g)
     if isinstance(given, CentralGravity):
         return _central(given.mu, np.array(given.centre))
-    return Gravity(zero, given.field)
+    return Gravity(zero, lambda p: _checked(given.field(p), p))
+
+
+def _checked(g: Any, p: Array) -> Array:
+    g = np.asarray(g)
+    if g.shape != (3,):
+        raise ShapeError(f"gravity field: field(p) returned shape {g.shape}, expected (3,), at p = {p}")
+    return g
 
 
 def _central(mu: float, centre: Array) -> Gravity:

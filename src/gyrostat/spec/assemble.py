@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gyrostat.errors import Problem, SpecError
+from gyrostat.errors import SpecError, clipped
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.context import Context
 from gyrostat.spec.entity import Entity
@@ -33,9 +33,10 @@ Link = Entity | tuple[str, Entity] | str
 def chain(start: str, *links: Link) -> Parts:
     """Entities one after the other, beginning at the port ``start``.
 
-    Each entity is entered at its first spatial port and left at its last one: a joint or displacement from a to b, a body from its
-    origin to its last frame (or its origin, if it has no frames). ``("tip", body)`` enters the body by its port ``tip``; a string that
-    follows an entity names the port to leave it by: ``chain("world", ("tip", body), "origin", joint)``.
+    Each entity is entered at its first spatial port and left at its last one: a joint or displacement from a to b, a
+    body from its origin to its last frame (or its origin, if it has no frames). ``("tip", body)`` enters the body by
+    its port ``tip``; a string that follows an entity names the port to leave it by:
+    ``chain("world", ("tip", body), "origin", joint)``.
 
     >>> parts = chain("world", Joint("hinge", "revolute", axis="y"), RigidBody("rod", mass=1))
     >>> parts.connections
@@ -43,24 +44,32 @@ def chain(start: str, *links: Link) -> Parts:
     """
     entities: list[Entity] = []
     connections: list[tuple[str, ...]] = []
+    if not isinstance(start, str):
+        message = f"starts with {clipped(start)}, expected the name of a port"
+        raise SpecError.one("chain", "chain", message, 'write chain("world", ...)', start)
     leave = start
     for link in links:
         if isinstance(link, str):
             if not entities:
-                raise SpecError(
-                    [Problem("chain", "chain", f"the port '{link}' follows no entity", "put it after an entity", link)]
-                )
+                message = f"the port '{link}' follows no entity"
+                raise SpecError.one("chain", "chain", message, "put it after an entity", link)
             leave = f"{entities[-1].name}.{link}"
             continue
-        enter = None
-        if isinstance(link, tuple):
-            enter, link = link
-        ports = [port.name for port in link.ports if port.kind == "spatial"]
+        enter, entity = link if isinstance(link, tuple) and len(link) == 2 else (None, link)
+        if not isinstance(entity, Entity):
+            message = f"expected entities and names of their ports, got {clipped(link)}"
+            remedy = (
+                'write chain("world", joint, body, "tip", joint); single connections go beside it, with connect(...)'
+            )
+            raise SpecError.one("chain", "chain", message, remedy, link)
+        ports = [port.name for port in entity.ports if port.kind == "spatial"]
         if not ports:
-            raise SpecError([link.problem("chain", "has no spatial port to be entered by", "expose one", link.name)])
-        connections.append((leave, f"{link.name}.{enter or ports[0]}"))
-        leave = f"{link.name}.{ports[-1]}"
-        entities.append(link)
+            raise SpecError(
+                [entity.problem("chain", "has no spatial port to be entered by", "expose one", entity.name)]
+            )
+        connections.append((leave, f"{entity.name}.{enter or ports[0]}"))
+        leave = f"{entity.name}.{ports[-1]}"
+        entities.append(entity)
     return Parts(tuple(entities), tuple(connections))
 
 
@@ -74,8 +83,8 @@ def _gather(parts: Sequence[Parts | Entity]) -> Parts:
             entities += part.entities
             connections += part.connections
         else:
-            what = f"expected entities, chain(...) or connect(...), got {part!r}"
-            raise SpecError([Problem("assemble", "parts", what, "see gyrostat.chain", part)])
+            what = f"expected entities, chain(...) or connect(...), got {clipped(part)}"
+            raise SpecError.one("assemble", "parts", what, "write assemble(name, chain(...), connect(...), body)", part)
     return Parts(tuple(entities), tuple(connections))
 
 
@@ -93,7 +102,7 @@ def assemble(name: str, *parts: Parts | Entity, gravity: Any = (0.0, 0.0, -9.81)
 
 
 def assembly(name: str, *parts: Parts | Entity, exposes: Any = ()) -> Assembly:
-    """An :class:`Assembly` from entities, chains and connections; ``exposes={"hip": "thigh.origin"}`` names its outer ports.
+    """An :class:`Assembly` from entities, chains and connections; its outer ports: ``exposes={"hip": "thigh.origin"}``.
 
     Connections that lead to ports outside belong to the model that uses the assembly.
     """

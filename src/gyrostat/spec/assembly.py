@@ -8,21 +8,21 @@ from typing import Annotated, Any
 
 from pydantic import InstanceOf, PlainSerializer, PlainValidator, SerializeAsAny
 
-from gyrostat.spec.describe import Refused
+from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.entity import Entity, Port, PortKind
 
 
 def to_connections(value: Any) -> tuple[tuple[str, ...], ...]:
     """Connections as tuples of port names."""
     if not isinstance(value, list | tuple):
-        raise Refused("must be a list of connections", value, "write [[elbow.b, forearm.origin]]")
+        raise RefusedError("must be a list of connections", value, "write [[elbow.b, forearm.origin]]")
     return tuple(to_connection(ports) for ports in value)
 
 
 def to_connection(value: Any) -> tuple[str, ...]:
     """One connection: a list of port names."""
     if not isinstance(value, list | tuple) or not all(isinstance(port, str) for port in value):
-        raise Refused("must be a list of ports", value, "write two or more ports as in [elbow.b, forearm.origin]")
+        raise RefusedError("must be a list of ports", value, "write two or more ports as in [elbow.b, forearm.origin]")
     return tuple(value)
 
 
@@ -33,7 +33,7 @@ def to_exposed(value: Any) -> tuple[tuple[str, str], ...]:
         texts = [text for pair in pairs for text in pair]
         if all(isinstance(text, str) for text in texts):
             return tuple(zip(texts[::2], texts[1::2], strict=True))
-    raise Refused("must map outer port names to inner ports", value, "write them as in {hip: thigh.origin}")
+    raise RefusedError("must map outer port names to inner ports", value, "write them as in {hip: thigh.origin}")
 
 
 Connections = Annotated[
@@ -73,5 +73,5 @@ class Assembly(Entity):
         entity = inside.get(name)
         if entity is None:
             return "spatial"
-        kinds = {port.name: port.kind for port in entity.ports}
+        kinds: dict[str, PortKind] = {port.name: port.kind for port in entity.ports}
         return kinds.get(port_name or entity.default_port or "", "spatial")

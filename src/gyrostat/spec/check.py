@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,17 +15,17 @@ from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.wiring import Wiring, label_of
 
-
 MASSLESS = (RigidBody, Joint, ReferenceFrame, ForceElement, Displacement, DHDisplacement)
 """Kinds that have no mass, or say it; other kinds may have some."""
 
 
 @dataclass
 class Doubts:
-    """What the reader of a file could not make out and replaced by a guess: nothing that may follow from it is reported."""
+    """What the reader of a file had to guess: nothing that may follow from a guess is reported."""
 
-    names: set[str] = field(default_factory=set)  # entities that may have other ports; "leg.*": leg may hold other entities
-    ends: set[str] = field(default_factory=set)  # entities at connections that were lost; "" if it may be any
+    names: set[str] = field(default_factory=set)  # may have other ports; "leg.*": leg may hold other entities
+    ends: set[str] = field(default_factory=set)  # entities at connections that were lost
+    meant: set[str] = field(default_factory=set)  # entities that such a connection may have led to; "" if it may be any
     root: bool = False  # one of the guesses may be a reference frame
     properties: set[tuple[str, ...]] = field(default_factory=set)  # (entity, *path) with a stand-in for a value
     parts: set[tuple[str, ...]] = field(default_factory=set)  # what these properties are part of
@@ -60,9 +60,10 @@ def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
     found += _root_problems(wiring, doubts)
     if wiring.root is not None:
         touched = doubts.ends | doubts.names | {name for end in wiring.loose for name in end.touches}
-        found += _reach_problems(wiring, touched | {name for end in wiring.loose for name in end.meant})
+        meant = doubts.meant | {name for end in wiring.loose for name in end.meant}
+        found += _reach_problems(wiring, touched | meant)
         found += _mass_problems(wiring, touched, model.context.base == "free")
-    return [replace(p, where=_file_and_line(model, p.where)) for p in found]
+    return [replace(p, where=place_of(model.sources, p.where)) for p in found]
 
 
 def _own_problems(name: str, owner: Any, found: Iterable[Problem], doubts: Doubts) -> list[Problem]:
@@ -83,11 +84,11 @@ def _own_problems(name: str, owner: Any, found: Iterable[Problem], doubts: Doubt
     return kept
 
 
-def _file_and_line(model: Model, path: str | None) -> str | None:
-    """Where the property at ``path`` was read from, or what it is part of."""
-    while path and model.source(path) is None:
+def place_of(sources: Mapping[str, str], path: str | None) -> str | None:
+    """file:line of the property or entity at ``path``, or of what it is part of."""
+    while path and path not in sources:
         path = path.rpartition(".")[0]
-    return model.source(path) if path else None
+    return sources.get(path) if path else None
 
 
 def _name_problems(model: Model) -> list[Problem]:
@@ -102,7 +103,7 @@ def _root_problems(wiring: Wiring, doubts: Doubts) -> list[Problem]:
     if len(roots) == 1 or (not roots and doubts.root):
         return []
     what = "has no reference frame" if not roots else f"has {len(roots)} reference frames: {', '.join(roots)}"
-    remedy = "add a reference frame 'world' and connect the mechanism to world.frame" if not roots else "keep one of them"
+    remedy = "keep one of them" if roots else "add a reference frame 'world' and connect the mechanism to world.frame"
     where = roots[1] if roots else "model"
     return [Problem("model", "one-reference-frame", what, remedy, tuple(roots), where)]
 
@@ -142,7 +143,7 @@ def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
 
 
 def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Problem]:
-    """Rules ``moving-mass`` (a body that moves has mass) and ``moved-mass`` (a joint, or a free base, moves some mass)."""
+    """Rules ``moving-mass``: a body that moves has mass; ``moved-mass``: a joint, or a free base, moves some mass."""
     order, parent = wiring.outward()
     rigid: dict[str, str] = {}  # entity -> the joint (or root) whose motion it follows
     massive: set[str] = set()

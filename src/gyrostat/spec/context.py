@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from gyrostat.errors import Problem
-from gyrostat.spec.describe import Refused
+from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.rules import UNIT, finite, infinities, shown
 from gyrostat.spec.values import VECTOR_SCHEMA, Axis, Number, Value, Vector, to_vector
 
@@ -18,8 +18,8 @@ from gyrostat.spec.values import VECTOR_SCHEMA, Axis, Number, Value, Vector, to_
 class UniformGravity(Value):
     """The same acceleration of gravity ``g`` [m/s^2] everywhere.
 
-    ``treat_as``: ``"acceleration"`` lets the reference frame accelerate by -g (H04 3.1.2, cheapest); ``"field"`` lets every body
-    feel its own weight. The results are the same.
+    ``treat_as``: ``"acceleration"`` lets the reference frame accelerate by -g (H04 3.1.2, cheapest); ``"field"`` lets
+    every body feel its own weight. The results are the same.
     """
 
     g: Vector
@@ -48,8 +48,9 @@ class GravityField(Value):
 class HarmonicMotion(Value):
     """A moving base whose motion is data: x(t) = offset + velocity t + amplitude sin(2 pi frequency t + phase).
 
-    The origin moves by this law with vectors ``offset``, ``velocity``, ``amplitude`` [m, m/s, m]; the base turns about the fixed
-    axis ``axis`` by the angle ``angle + rate t + swing sin(2 pi swing_frequency t + swing_phase)`` [rad]. Frequencies in Hz, phases in rad.
+    The origin moves by this law with vectors ``offset``, ``velocity``, ``amplitude`` [m, m/s, m]; the base turns about
+    the fixed axis ``axis`` by the angle ``angle + rate t + swing sin(2 pi swing_frequency t + swing_phase)`` [rad].
+    Frequencies in Hz, phases in rad.
     """
 
     offset: Vector = (0.0, 0.0, 0.0)
@@ -68,9 +69,9 @@ class HarmonicMotion(Value):
 class MovingBase(Value):
     """A moving base as a given function of time.
 
-    ``motion(t)`` returns ``(R, p, V, A)``: axes (3, 3) and origin (3,) [m] of the base in the world; its velocity (6,) and the
-    derivative of these six numbers (6,), angular part first, in the axes of the base [rad/s, m/s, ...]. A function cannot be
-    stored in a file.
+    ``motion(t)`` returns ``(R, p, V, A)``: axes (3, 3) and origin (3,) [m] of the base in the world; its velocity (6,)
+    and the derivative of these six numbers (6,), angular part first, in the axes of the base [rad/s, m/s, ...]. A
+    function cannot be stored in a file.
     """
 
     motion: Callable[[Any], Any]
@@ -92,7 +93,7 @@ def to_gravity(value: Any) -> Any:
     if isinstance(value, list | tuple | np.ndarray):
         return UniformGravity.model_validate({"g": to_vector(value)})
     remedy = "write [0, 0, -9.81], {g: [x, y, z], treat_as: field} or {mu: 3.986e14, centre: [x, y, z]}"
-    raise Refused("must be three numbers [m/s^2], a mapping or a function of position", value, remedy)
+    raise RefusedError("must be three numbers [m/s^2], a mapping or a function of position", value, remedy)
 
 
 def plain_gravity(value: Any) -> Any:
@@ -109,7 +110,7 @@ def to_base(value: Any) -> Any:
     if isinstance(value, Mapping):
         return HarmonicMotion.model_validate(dict(value))
     remedy = "write fixed, free or {amplitude: [0, 0, 0.1], frequency: 2}"
-    raise Refused("must be fixed, free, a harmonic motion or a function of time", value, remedy)
+    raise RefusedError("must be fixed, free, a harmonic motion or a function of time", value, remedy)
 
 
 def plain_base(value: Any) -> Any:
@@ -119,17 +120,18 @@ def plain_base(value: Any) -> Any:
 class Context(Value):
     """Gravity and base of a model.
 
-    ``gravity``, by default 9.81 m/s^2 along -z: three numbers [m/s^2], a :class:`UniformGravity`, a :class:`CentralGravity`, or
-    a function of position.
-    ``base``: ``"fixed"``, ``"free"`` (7 coordinates and 6 rates of the reference frame come first in q and v), a
-    :class:`HarmonicMotion`, or a function of time (:class:`MovingBase`).
+    ``gravity``, by default 9.81 m/s^2 along -z: three numbers [m/s^2], a :class:`UniformGravity`, a
+    :class:`CentralGravity`, or a function of position. ``base``: ``"fixed"``, ``"free"`` (7 coordinates and 6 rates of
+    the reference frame come first in q and v), a :class:`HarmonicMotion`, or a function of time (:class:`MovingBase`).
     """
 
     gravity: Annotated[
         Any,
         PlainValidator(to_gravity),
         PlainSerializer(plain_gravity),
-        WithJsonSchema({"anyOf": [VECTOR_SCHEMA, UniformGravity.model_json_schema(), CentralGravity.model_json_schema()]}),
+        WithJsonSchema(
+            {"anyOf": [VECTOR_SCHEMA, UniformGravity.model_json_schema(), CentralGravity.model_json_schema()]}
+        ),
     ] = UniformGravity(g=(0.0, 0.0, -9.81))
     base: Annotated[
         Any,
@@ -145,11 +147,11 @@ class Context(Value):
             found.append(Problem("context", rule, message, remedy, path))
 
         for path, bad in infinities(self):
-            shown_path = "gravity" if path == ("gravity", "g") else ".".join(path)
-            add("finite", f"'{shown_path}' must be finite, got {shown(bad)}", "give a number, not NaN or infinity", path)
+            name = "gravity" if path == ("gravity", "g") else ".".join(path)
+            add("finite", f"'{name}' must be finite, got {shown(bad)}", "give a number, not NaN or infinity", path)
         if isinstance(self.base, HarmonicMotion) and finite(self.base.axis):
             length = math.hypot(*self.base.axis)
             if abs(length - 1.0) > UNIT:
                 message = f"'base.axis' must have unit length, got {shown(self.base.axis)} of length {length:g}"
-                add("unit-axis", message, "give a unit vector such as (0, 0, 1)", ("base", "axis"))
+                add("unit-axis", message, "give a unit vector such as [0, 0, 1]", ("base", "axis"))
         return found

@@ -13,7 +13,7 @@ NESTED: dict[str, None] = {}
 """Names of properties inside properties, such as ``translation`` of a frame: what a misspelt one may have meant."""
 
 
-class Refused(ValueError):
+class RefusedError(ValueError):
     """A value that a property cannot take: what is wrong with it, and what to write instead."""
 
     def __init__(self, message: str, value: object, remedy: str):

@@ -27,8 +27,8 @@ class Displacement(Entity):
 class DHDisplacement(Entity):
     """A displacement by Denavit-Hartenberg parameters: lengths ``a``, ``d`` [m], angles ``alpha``, ``theta`` [rad].
 
-    ``standard``: Rz(theta) Tz(d) Tx(a) Rx(alpha). ``modified`` (Craig): Rx(alpha) Tx(a) Rz(theta) Tz(d). Ports ``a``, ``b``.
-    A joint coordinate is added by a revolute or prismatic joint about z on the proper side.
+    ``standard``: Rz(theta) Tz(d) Tx(a) Rx(alpha). ``modified`` (Craig): Rx(alpha) Tx(a) Rz(theta) Tz(d). Ports ``a``,
+    ``b``. A joint coordinate is added by a revolute or prismatic joint about z on the proper side.
     """
 
     a: Number = 0.0

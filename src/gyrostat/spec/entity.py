@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gyrostat.errors import Problem, SpecError
 from gyrostat.spec.describe import describe, snake
@@ -22,15 +22,15 @@ class Port(NamedTuple):
 class Entity(BaseModel):
     """Base of everything a mechanism is made of.
 
-    A new kind of component is a subclass: its annotated fields are the physical properties (addressable by path, stored in YAML
-    under the class's name in snake case), and ``ports`` says where it can be connected. Behaviour is not here: each
-    algorithm has one row per kind.
+    A new kind of component is a subclass: its annotated fields are the physical properties (addressable by path, stored
+    in YAML under the class's name in snake case), and ``ports`` says where it can be connected. Behaviour is not here:
+    each algorithm has one row per kind.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     registry: ClassVar[dict[str, type[Entity]]] = {}
     type_name: ClassVar[str] = "entity"
-    name: str
+    name: str = Field(kw_only=False)
 
     def __init__(self, name: str, **properties: Any):
         try:
@@ -42,19 +42,15 @@ class Entity(BaseModel):
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         cls.type_name = snake(cls.__name__)
+        if cls.type_name in cls.model_fields:
+            message = f"'{cls.type_name}' is both the kind and one of its properties"
+            remedy = "rename one of them; in YAML files the kind's key holds the name"
+            raise SpecError.one(f"entity class {cls.__qualname__}", "class-name", message, remedy, cls.type_name)
         known = Entity.registry.get(cls.type_name)
         if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise SpecError(
-                [
-                    Problem(
-                        f"entity class {cls.__qualname__}",
-                        "class-name",
-                        f"'{cls.type_name}' is already the kind of {known.__module__}.{known.__qualname__}",
-                        "choose another class name, the kind in YAML files derives from it",
-                        cls.type_name,
-                    )
-                ]
-            )
+            message = f"'{cls.type_name}' is already the kind of {known.__module__}.{known.__qualname__}"
+            remedy = "choose another class name, the kind in YAML files derives from it"
+            raise SpecError.one(f"entity class {cls.__qualname__}", "class-name", message, remedy, cls.type_name)
         Entity.registry[cls.type_name] = cls
 
     @property

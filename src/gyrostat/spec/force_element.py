@@ -13,8 +13,8 @@ from gyrostat.spec.values import Wrench
 class ForceElement(Entity):
     """A constant wrench (torque [N m], then force [N]) that acts at the port ``frame`` on what is connected there.
 
-    ``expressed_in``: ``"local"`` (axes of the port, they move with it), ``"aligned"`` (axes of the world, point of the port) or
-    ``"world"`` (axes of the world, torque about the world's origin).
+    ``expressed_in``: ``"local"`` (axes of the port, they move with it), ``"aligned"`` (axes of the world, point of the
+    port) or ``"world"`` (axes of the world, torque about the world's origin).
     """
 
     wrench: Wrench

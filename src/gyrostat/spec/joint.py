@@ -46,22 +46,18 @@ JOINT_KINDS: dict[str, JointKind] = {
     "continuous": _ONE,
     "prismatic": _ONE,
     "helical": JointKind(needs=("axis", "pitch"), q=("q",), v=("v",), shafts=("shaft",)),
-    "cylindrical": JointKind(
-        needs=("axis",), q=("angle", "shift"), v=("angle", "shift"), shafts=("shaft1", "shaft2")
-    ),
+    "cylindrical": JointKind(needs=("axis",), q=("angle", "shift"), v=("angle", "shift"), shafts=("shaft1", "shaft2")),
     "universal": JointKind(
         needs=("axis", "second_axis"), q=("angle1", "angle2"), v=("angle1", "angle2"), shafts=("shaft1", "shaft2")
     ),
     "planar": JointKind(needs=("axis",), may=("second_axis",), q=("x", "y", "angle"), v=("x", "y", "angle")),
     "spherical": JointKind(q=_ROTATION, v=("wx", "wy", "wz"), quaternion_at=0),
-    "free": JointKind(
-        q=("x", "y", "z", *_ROTATION), v=("wx", "wy", "wz", "vx", "vy", "vz"), quaternion_at=3
-    ),
+    "free": JointKind(q=("x", "y", "z", *_ROTATION), v=("wx", "wy", "wz", "vx", "vy", "vz"), quaternion_at=3),
 }
 
 
 class Joint(Entity):
-    """Relative motion of frame ``b`` against frame ``a``; ports ``a``, ``b`` and, where a drive can hold a rate, scalar shafts.
+    """Relative motion of frame ``b`` against frame ``a``; ports ``a``, ``b``, and a scalar shaft per rate a drive can hold.
 
     ========== ================================================================ ==================================
     kind       q                                                                v
@@ -80,9 +76,9 @@ class Joint(Entity):
     free       position of b in a, then quaternion x y z w                      angular, then linear velocity, in b
     ========== ================================================================ ==================================
 
-    For a planar joint the first direction is ``second_axis``, by default the coordinate axis that follows the largest component of
-    ``axis`` in the order x, y, z, x, made perpendicular to it (for axis z: x, then y). A joint may be mounted either way round:
-    q and v always mean the motion of b against a.
+    For a planar joint the first direction is ``second_axis``, by default the coordinate axis that follows the largest
+    component of ``axis`` in the order x, y, z, x, made perpendicular to it (for axis z: x, then y). A joint may be
+    mounted either way round: q and v always mean the motion of b against a.
     """
 
     kind: Kind

@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from gyrostat.errors import Problem, SpecError, clipped, nearest
+from gyrostat.errors import SpecError, clipped, nearest
 from gyrostat.spec.assembly import Assembly, to_connections
 from gyrostat.spec.context import Context
-from gyrostat.spec.entity import Entity, describe
+from gyrostat.spec.describe import RefusedError, describe
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.values import Frame
 from gyrostat.spec.wiring import Wiring, wire
 
@@ -22,8 +23,8 @@ from gyrostat.spec.wiring import Wiring, wire
 class Model:
     """What a mechanism is. Nothing is computed here; ``gs.check`` finds mistakes, solvers compute.
 
-    ``model["forearm.mass"]`` reads a property, ``model.replace({"forearm.mass": 2.0})`` makes a new model. Two models are equal
-    when their data are.
+    ``model["forearm.mass"]`` reads a property, ``model.replace({"forearm.mass": 2.0})`` makes a new model. Two models
+    are equal when their data are.
     """
 
     name: str
@@ -33,18 +34,23 @@ class Model:
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)  # path -> "file:line"
 
     def __post_init__(self) -> None:
+        owner = f"model '{self.name}'"
+        if not isinstance(self.name, str):
+            raise _refused("model", f"name must be a text, got {clipped(self.name)}", "give the name first", self.name)
+        if not isinstance(self.context, Context):
+            message = f"context must be a Context, got {clipped(self.context)}"
+            raise _refused(owner, message, "write Context(gravity=(0, 0, -9.81), base='fixed')", self.context)
+        if not isinstance(self.entities, list | tuple) or not all(isinstance(e, Entity) for e in self.entities):
+            wrong = self.entities
+            if isinstance(wrong, list | tuple):
+                wrong = next(e for e in wrong if not isinstance(e, Entity))
+            message = f"entities must be a list of Entity objects, got {clipped(wrong)}"
+            raise _refused(owner, message, "chains and connections go through assemble(...)", wrong)
         object.__setattr__(self, "entities", tuple(self.entities))
         try:
             object.__setattr__(self, "connections", to_connections(self.connections))
-        except ValueError as error:
-            raise _refused("model", str(error)) from None
-        if not isinstance(self.name, str):
-            raise _refused("model", f"name must be a string, got {clipped(self.name)}")
-        if not isinstance(self.context, Context):
-            raise _refused(f"model '{self.name}'", f"context must be a Context, got {clipped(self.context)}")
-        for entity in self.entities:
-            if not isinstance(entity, Entity):
-                raise _refused(f"model '{self.name}'", f"entities must be Entity objects, got {clipped(entity)}")
+        except RefusedError as refused:
+            raise _refused(owner, f"connections: {refused}", refused.remedy, self.connections) from None
 
     # ------------------------------------------------------------------ equality
     def _data(self) -> tuple[Any, ...]:
@@ -68,7 +74,7 @@ class Model:
 
     @cached_property
     def stateful(self) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], int | None], ...]:
-        """(entity, names in q, names in v, place of a quaternion) in the order of the state: file order, parents first."""
+        """(entity, names in q, names in v, place of a quaternion) in order of the state: file order, parents first."""
         found = [
             (name, entity.coordinates, entity.rates, entity.quaternion_at)
             for name in self.wiring.state_order()
@@ -155,7 +161,9 @@ class Model:
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows()
         )
-        return f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return (
+            f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
 
     def _headline(self) -> str:
         mass = sum(float(getattr(e, "mass", 0.0)) for e in self.wiring.entities.values())
@@ -169,8 +177,8 @@ def _names(owner: str, parts: Sequence[str]) -> tuple[str, ...]:
     return (owner,) if len(parts) == 1 else tuple(f"{owner}.{part}" for part in parts)
 
 
-def _refused(entity: str, message: str) -> SpecError:
-    return SpecError([Problem(entity, "property-type", message, "see the model reference")])
+def _refused(entity: str, message: str, remedy: str, value: object) -> SpecError:
+    return SpecError.one(entity, "property-type", message, remedy, value)
 
 
 def _children(value: Any) -> dict[str, Any]:
@@ -190,7 +198,7 @@ def _child(value: Any, key: str, path: str, depth: int) -> Any:
     found = _children(value)
     if key not in found:
         owner = getattr(value, "label", None) or ".".join(path.split(".")[:depth]) or f"model '{value.name}'"
-        raise SpecError([Problem(str(owner), "unknown-path", f"'{path}': there is no '{key}'", nearest(key, found), path)])
+        raise SpecError.one(str(owner), "unknown-path", f"'{path}': there is no '{key}'", nearest(key, found), path)
     return found[key]
 
 

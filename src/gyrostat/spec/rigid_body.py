@@ -11,9 +11,9 @@ from gyrostat.spec.values import Frames, Inertia, Number, Vector
 class RigidBody(Entity):
     """A rigid body; ports ``origin`` (the body frame) and one for each of ``frames``.
 
-    ``mass`` [kg]; ``com``: centre of mass seen from the body frame [m]; ``inertia``: about the centre of mass, in the axes of the body
-    frame [kg m^2], 3x3 or three principal moments; ``momentum``: internal angular momentum, constant in the body frame
-    [kg m^2/s], for example of a wheel spinning at constant speed relative to the body (H04 (2.7)).
+    ``mass`` [kg]; ``com``: centre of mass seen from the body frame [m]; ``inertia``: about the centre of mass, in the
+    axes of the body frame [kg m^2], 3x3 or three principal moments; ``momentum``: internal angular momentum, constant
+    in the body frame [kg m^2/s], for example of a wheel spinning at constant speed relative to the body (H04 (2.7)).
     """
 
     mass: Number

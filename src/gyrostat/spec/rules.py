@@ -16,7 +16,7 @@ from gyrostat.spec.entity import Entity
 from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
 
 UNIT = 1e-6
-"""How far from exact an axis, quaternion or rotation matrix may be; within it, it is normalised when the network is built."""
+"""How far from exact an axis, quaternion or rotation matrix may be; building the network normalises what is within."""
 
 ROUNDING = 1e-9
 """Relative slack for symmetry, positivity and the triangle inequality of inertias."""
@@ -76,11 +76,11 @@ def axis_problems(entity: Entity, field: str, axis: tuple[float, float, float]) 
         return []  # reported by the rule 'finite'
     length, path = math.hypot(*axis), tuple(field.split("."))
     if length == 0.0:
-        remedy = "give the direction of the axis in frame a, for example (0, 0, 1)"
+        remedy = "give the direction of the axis in frame a, for example [0, 0, 1]"
         return [entity.problem("unit-axis", f"'{field}' must be non-zero, got {shown(axis)}", remedy, path)]
     if abs(length - 1.0) > UNIT:
         message = f"'{field}' must have unit length, got {shown(axis)} of length {shown(length)}"
-        return [entity.problem("unit-axis", message, f"write {shown(_unit(axis))}", path)]
+        return [entity.problem("unit-axis", message, f"write [{', '.join(map(shown, _unit(axis)))}]", path)]
     return []
 
 
@@ -104,7 +104,7 @@ def rotation_problems(entity: Entity, field: str, rotation: object) -> list[Prob
         R = np.clip(np.array(rotation.matrix), -2.0, 2.0)  # no entry exceeds 1; squares of large numbers overflow
         off = float(np.abs(R @ R.T - np.eye(3)).max())
         if off > UNIT or np.linalg.det(R) < 0.0:
-            what = "its rows are not perpendicular unit vectors" if off > UNIT else "its determinant is -1: left-handed axes"
+            what = "its rows are not orthonormal" if off > UNIT else "its determinant is -1: left-handed axes"
             message = f"'{field}' must be a rotation matrix, {what}, got {shown(rotation.matrix)}"
             return [entity.problem("rotation", message, "columns are the right-handed unit axes of b in a", path)]
     elif isinstance(rotation, AxisAngle):
@@ -114,7 +114,8 @@ def rotation_problems(entity: Entity, field: str, rotation: object) -> list[Prob
         ok = len(axes) == 3 and set(axes.lower()) <= set("xyz") and axes in (axes.lower(), axes.upper())
         if not ok or axes[0] == axes[1] or axes[1] == axes[2]:
             message = f"'{field}' has Euler axes {axes!r}, expected three letters such as 'xyz', 'ZYX', 'zxz'"
-            return [entity.problem("rotation", message, "lower case turns about fixed axes, upper case about moving", path)]
+            remedy = "lower case turns about fixed axes, upper case about moving ones"
+            return [entity.problem("rotation", message, remedy, path)]
     return []
 
 

@@ -1,11 +1,12 @@
 """Types of physical properties: numbers, vectors, inertia matrices and rotations, as plain frozen data.
 
-Nothing is computed here. A value is taken as it was written (a rotation stays Euler angles if it was given so), so that every
-physical property keeps its meaning and its address. ``spatial.rotation`` turns the forms into matrices.
+Nothing is computed here. A value is taken as it was written (a rotation stays Euler angles if it was given so), so that
+every physical property keeps its meaning and its address. ``spatial.rotation`` turns the forms into matrices.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,23 +24,24 @@ from pydantic import (
 )
 
 from gyrostat.errors import SpecError
-from gyrostat.spec.describe import NESTED, Refused, describe
+from gyrostat.spec.describe import NESTED, RefusedError, describe
 
 
 def to_number(value: Any) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise Refused("must be a number", value, "write a number such as 0.5, without quotes or units")
+        raise RefusedError("must be a number", value, "write a number such as 0.5, without quotes or units")
+    number: Any = value
     try:
-        return float(value)
+        return float(number)
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return math.inf if number > 0 else -math.inf
 
 
 def _sequence(value: Any, length: int, what: str, remedy: str) -> list[Any]:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, list | tuple) or len(value) != length:
-        raise Refused(f"must be {what}", value, remedy)
+        raise RefusedError(f"must be {what}", value, remedy)
     return list(value)
 
 
@@ -47,8 +49,8 @@ def _numbers(value: Any, length: int, what: str, remedy: str) -> tuple[float, ..
     items = _sequence(value, length, what, remedy)
     try:
         return tuple(to_number(item) for item in items)
-    except Refused:
-        raise Refused(f"must be {what}", value, remedy) from None
+    except RefusedError:
+        raise RefusedError(f"must be {what}", value, remedy) from None
 
 
 def to_vector(value: Any) -> tuple[float, float, float]:
@@ -85,8 +87,8 @@ def to_matrix(value: Any) -> tuple[tuple[float, float, float], ...]:
     what, remedy = "three rows of three numbers", "write them as in [[1, 0, 0], [0, 1, 0], [0, 0, 1]]"
     try:
         return tuple(to_vector(row) for row in _sequence(value, 3, what, remedy))
-    except Refused:
-        raise Refused(f"must be {what}", value, remedy) from None
+    except RefusedError:
+        raise RefusedError(f"must be {what}", value, remedy) from None
 
 
 def to_inertia(value: Any) -> tuple[tuple[float, float, float], ...]:
@@ -96,9 +98,9 @@ def to_inertia(value: Any) -> tuple[tuple[float, float, float], ...]:
             x, y, z = to_vector(value)
             return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
         return to_matrix(value)
-    except Refused:
+    except RefusedError:
         remedy = "write the principal moments as in [0.1, 0.1, 0.02], or three rows"
-        raise Refused("must be three numbers or three rows of three numbers", value, remedy) from None
+        raise RefusedError("must be three numbers or three rows of three numbers", value, remedy) from None
 
 
 def _has_rows(value: Any) -> bool:
@@ -138,11 +140,11 @@ Inertia = Annotated[
 
 
 class _InOurWords(type(BaseModel)):
-    """A value made by a user's call raises our own exception; one made while reading a larger value joins its list of errors."""
+    """A value made by a call raises our own exception; one made as part of a larger value joins that one's list."""
 
     if not TYPE_CHECKING:  # the constructor of each class keeps its signature for editors
 
-        def __call__(cls, *args, **properties):
+        def __call__(cls, /, *args, **properties):
             try:
                 return super().__call__(*args, **properties)
             except ValidationError as error:
@@ -161,7 +163,7 @@ class Value(BaseModel, metaclass=_InOurWords):
 
 
 class Euler(Value):
-    """Three successive rotations [rad]; lower-case axes are fixed (``"xyz"`` is roll-pitch-yaw), upper-case ones move."""
+    """Three successive rotations [rad]; lower-case axes are fixed (``"xyz"``: roll, pitch, yaw), upper-case ones move."""
 
     euler: Vector
     axes: str = "xyz"
@@ -208,7 +210,7 @@ def to_rotation(value: Any) -> Value:
     elif _has_rows(value):
         return RotationMatrix.model_validate({"matrix": value})
     forms = "{euler: [a, b, c], axes: xyz}, {quaternion: [x, y, z, w]}, {axis: [x, y, z], angle: a} or {matrix: [...]}"
-    raise Refused("must be a rotation", value, f"write one of {forms}")
+    raise RefusedError("must be a rotation", value, f"write one of {forms}")
 
 
 RotationValue = Annotated[
@@ -240,7 +242,7 @@ def axis_angle(axis: Any, angle: float) -> AxisAngle:
 
 
 class Frame(Value):
-    """A named place on an entity: ``translation`` [m] and ``rotation`` of the frame, seen from the entity's own frame."""
+    """A named place on an entity: ``translation`` [m] and ``rotation``, seen from the entity's own frame."""
 
     name: str
     translation: Vector = (0.0, 0.0, 0.0)
@@ -269,7 +271,7 @@ def to_frames(value: Any) -> tuple[Frame, ...]:
     if isinstance(value, tuple | list) and all(isinstance(f, Frame) for f in value):
         return tuple(value)
     if not isinstance(value, Mapping):
-        raise Refused("must map names to places", value, "write them as in {tip: {translation: [0, 0, 0.5]}}")
+        raise RefusedError("must map names to places", value, "write them as in {tip: {translation: [0, 0, 0.5]}}")
     places = _PLACES.validate_python(dict(value))
     return tuple(Frame(name=name, **dict(place)) for name, place in places.items())
 

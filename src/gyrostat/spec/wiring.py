@@ -1,7 +1,8 @@
 """From nested entities and connections to flat ones: who is joined to whom, and every way in which that can be wrong.
 
-Rules of H04 2.3: (i) an entity owns ports, (ii) may contain entities, (iii) every port belongs to an entity, (iv) connections end in
-ports, (v) they relate different ports, (vi) they are transitive, (vii) two ports are related by one connection at most.
+Rules of H04 2.3: (i) an entity owns ports, (ii) may contain entities, (iii) every port belongs to an entity, (iv)
+connections end in ports, (v) they relate different ports, (vi) they are transitive, (vii) two ports are related by one
+connection at most.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ SUGGESTIONS = 50
 class LooseEnd:
     """A name in a connection that leads nowhere.
 
-    ``lacks``: the entity that has no such port, or ``scope.*`` (``*`` for the model) when there is no such entity. ``touches``:
-    entities at the other ends of the connection. ``meant``: entities that it may have meant to reach; a scope means all within.
+    ``lacks``: the entity that has no such port, or ``scope.*`` (``*`` for the model) when there is no such entity.
+    ``touches``: entities at the other ends of the connection. ``meant``: entities that it may have meant to reach; a
+    scope means all within.
     """
 
     lacks: str
@@ -39,9 +41,9 @@ class LooseEnd:
 
 @dataclass
 class Wiring:
-    """Flat view of a model. ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance.
+    """Flat view of a model.
 
-    ``where`` of each problem is a path (``leg.connections[3]``, ``leg.knee``); ``check`` turns it into file:line.
+    ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance. ``where`` of each problem is a path (``leg.connections[3]``, ``leg.knee``); ``check`` turns it into file:line.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -49,7 +51,7 @@ class Wiring:
     problems: list[Problem] = field(default_factory=list)
     loose: list[LooseEnd] = field(default_factory=list)
     assemblies: dict[str, Assembly] = field(default_factory=dict)
-    again: list[tuple[str, Entity]] = field(default_factory=list)  # entities whose name is taken, as ("knee (again)", entity)
+    again: list[tuple[str, Entity]] = field(default_factory=list)  # with a name that is taken: ("knee (again)", knee)
 
     @property
     def root(self) -> str | None:
@@ -88,7 +90,7 @@ class Wiring:
                 path.append(name)
                 if parent[name] == name:
                     break
-                name = parent[name]  # noqa: PLW2901
+                name = parent[name]
             done.update(dict.fromkeys(reversed(path)))
         return [name for name in done if self.entities[name].rates]
 

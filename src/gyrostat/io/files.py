@@ -1,0 +1,126 @@
+"""Models from files and back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from gyrostat.errors import LoadError, Problem, SaveError, SpecError, nearest
+from gyrostat.io.yaml_model import from_text, to_text
+from gyrostat.io.yaml_text import MAX_BYTES, refusal, too_large
+from gyrostat.spec.check import check
+from gyrostat.spec.model import Model
+
+READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": from_text}
+"""What can be read, by suffix: text and the file's name in messages -> model."""
+
+
+def load(path: str | os.PathLike[str], base: Literal["fixed", "free"] | None = None) -> Model:
+    """The model in a file, checked. ``base`` replaces what the file says about the base.
+
+    Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
+    """
+    place, name = _path(path, LoadError)
+    reader = READERS.get(place.suffix.lower())
+    if reader is None:
+        what = "is a folder" if place.is_dir() else f"files of the kind '{place.suffix}' cannot be read"
+        raise _failed(LoadError, "file-kind", name, what, _known())
+    if base not in (None, "fixed", "free"):
+        message = f"base must be 'fixed', 'free' or None, got {base!r}"
+        raise SpecError.one("load", "property-value", message, "leave it out to take what the file says", base)
+    model = reader(_text(place, name), name)
+    if base is not None:
+        model = model.replace({"context.base": base})
+        check(model)
+    return model
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> None:
+    """Store a model, checked. The file is complete or untouched: it is written next to its place, then moved there."""
+    place, name = _path(path, SaveError)
+    if place.suffix.lower() not in READERS:
+        raise _failed(SaveError, "file-kind", name, f"files of the kind '{place.suffix}' cannot be written", _known())
+    data = to_text(model).encode("utf-8")
+    try:
+        _write(Path(os.path.realpath(place)), data)  # a link stays a link
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        remedy = "check the folder and its permissions"
+        raise _failed(SaveError, "file", name, f"cannot be written: {reason}", remedy) from None
+
+
+def _write(place: Path, data: bytes) -> None:
+    draft = place.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with open(draft, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(place, draft)
+        os.replace(draft, place)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+
+
+def _path(path: Any, kind: type[SpecError]) -> tuple[Path, str]:
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        raise _failed(kind, "file", repr(path), "is not a path", "give a text or a pathlib.Path") from None
+    return Path(name), name
+
+
+def _failed(kind: type[SpecError], rule: str, name: str, message: str, remedy: str) -> SpecError:
+    return kind([Problem(f"file '{name}'", rule, message, remedy, name)])
+
+
+def _known() -> str:
+    return f"use a file with one of {', '.join(READERS)}"
+
+
+def _text(place: Path, name: str) -> str:
+    """The text of a regular file of bounded size, in UTF-8."""
+    try:
+        with open(place, "rb", opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise _failed(LoadError, "file", name, "is not a regular file", "give the path of a file")
+            if status.st_size > MAX_BYTES:
+                raise too_large(name, status.st_size)
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _failed(LoadError, "file", name, f"cannot be read: {reason}", _remedy(place)) from None
+    if len(data) > MAX_BYTES:  # it grew meanwhile
+        raise too_large(name, len(data))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"is not UTF-8 text: byte 0x{data[error.start]:02x} at position {error.start}"
+        raise refusal(name, line, "yaml-characters", message, "save it with the encoding UTF-8") from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe would wait for its other end
+
+
+def _remedy(place: Path) -> str:
+    """The files of the same kind that are there."""
+    with contextlib.suppress(OSError, ValueError):
+        if place.is_dir():
+            return "give a file in this folder"
+        there = sorted(p.name for p in place.parent.iterdir() if p.suffix.lower() in READERS)
+        if there:
+            return nearest(place.name, there)
+        if not place.parent.is_dir():
+            return f"there is no folder '{place.parent}'"
+    return "check the path"

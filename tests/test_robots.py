@@ -1,0 +1,294 @@
+"""The robots that come with gyrostat: their data, and their forces against closed forms and independent computations."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_models import random_state, spatial_ports
+
+import gyrostat as gs
+
+# ------------------------------------------------------------------------------------------------ KUKA LWR 4+ [WM15]
+# Appendix of WM15, typed once more; R_z(q_7) in joint 7, where it prints R_z(q_6); gravity, which it does not print, such that the arm stands.
+MASS = (3.0, 3.0, 3.0, 2.5, 2.5, 1.0, 0.5)
+INERTIA = (
+    (1.27e-2, 1.27e-2, 5.4e-3),
+    (1.27e-2, 1.27e-2, 5.4e-3),
+    (1.27e-2, 1.27e-2, 5.4e-3),
+    (1.017e-3, 4.5e-3, 4.5e-3),
+    (1.017e-3, 4.5e-3, 4.5e-3),
+    (1.44e-3, 1.44e-3, 1.44e-3),
+    (3.66e-4, 3.66e-4, 2.25e-4),
+)
+GRAVITY = np.array([0.0, -9.81, 0.0])
+S_IJ = (0.0, 0.1, 0.1, 0.1, 0.0975, 0.0975, 0.0)  # z of s'_01, s'_12, ..., s'_67
+S_JI = (-0.2105, -0.1, -0.1, -0.0975, -0.0975, 0.0, -0.0309)  # z of s'_10, s'_21, ..., s'_76
+
+
+def Rx(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def Ry(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+
+
+def Rz(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+ONE = np.eye(3)
+BEND = Rz(np.pi / 2) @ Ry(-np.pi / 2)
+C_IJ = (Rx(-np.pi / 2) @ Rz(-np.pi / 2), BEND, ONE, BEND, ONE, BEND, ONE)  # C_01, C_12, ..., C_67
+C_JI = (ONE, BEND, ONE, BEND, ONE, BEND, ONE)  # C_10, C_21, ..., C_76
+
+
+def tilde(x):
+    return np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
+
+
+def wm15_matrices(q, dq):
+    """B, H, M, Omega, their rates and F_G of WM15 (2)-(7), (36)-(49): linear part first, centroidal frames, global axes.
+
+    In (38) the vector in the upper right block stands for its matrix.
+    """
+    n, zero, z = 7, np.zeros((3, 3)), np.array([0.0, 0.0, 1.0])
+    B, dB, M, Omega = (np.zeros((6 * n, 6 * n)) for _ in range(4))
+    H, dH, F_G = np.zeros((6 * n, n)), np.zeros((6 * n, n)), np.zeros(6 * n)
+    A_i, w_i = np.eye(3), np.zeros(3)
+    for j in range(n):
+        at = slice(6 * j, 6 * j + 6)
+        A_j = A_i @ C_IJ[j] @ Rz(q[j]) @ C_JI[j].T  # (6)
+        s_ij, s_ji = A_i @ (S_IJ[j] * z), A_j @ (S_JI[j] * z)  # (4), (5)
+        r_ij = s_ij - s_ji  # (3)
+        h = A_i @ C_IJ[j] @ z  # (7)
+        H[at, j] = np.concatenate([-tilde(h) @ s_ji, h])  # (37)
+        turned = tilde(w_i) @ s_ji + tilde(h) @ s_ji * dq[j]
+        dH[at, j] = np.concatenate([-tilde(tilde(w_i) @ h) @ s_ji - tilde(h) @ turned, tilde(w_i) @ h])  # (39)
+        if j > 0:
+            before = slice(6 * j - 6, 6 * j)
+            B[at, before] = np.block([[ONE, -tilde(r_ij)], [zero, ONE]])  # (36)
+            rate = tilde(w_i) @ r_ij - tilde(h) @ s_ji * dq[j]
+            dB[at, before] = np.block([[zero, -tilde(rate)], [zero, zero]])  # (38)
+        w_j = w_i + h * dq[j]  # (48)
+        J_j = A_j @ np.diag(INERTIA[j]) @ A_j.T  # (46)
+        M[at, at] = np.block([[MASS[j] * ONE, zero], [zero, J_j]])  # (45)
+        Omega[at, at] = np.block([[zero, zero], [zero, -tilde(w_j) @ J_j]])  # (47)
+        F_G[at] = np.concatenate([MASS[j] * GRAVITY, np.zeros(3)])  # (49)
+        A_i, w_i = A_j, w_j
+    return B, H, M, Omega, dB, dH, F_G
+
+
+def wm15_torques(q, dq, ddq):
+    """T of (23), by (24)-(26)."""
+    B, H, M, Omega, dB, dH, F_G = wm15_matrices(q, dq)
+    Phi = np.linalg.inv(np.eye(42) - B)  # (42)
+    D = H.T @ Phi.T @ M @ Phi @ H  # (24)
+    C = H.T @ Phi.T @ (M @ Phi @ (dB @ Phi @ H + dH) - Omega @ Phi @ H)  # (25)
+    G = H.T @ Phi.T @ -F_G  # (26)
+    return D @ ddq + C @ dq + G
+
+
+def experiment(t):
+    """q, dq of WM15 (28), (29), and ddq, of all seven joints."""
+    w, every = np.pi / 7, np.ones(7)
+    return (
+        np.pi / 2 * np.cos(w * t) * every,
+        -(np.pi**2) / 14 * np.sin(w * t) * every,
+        -np.pi / 2 * w**2 * np.cos(w * t) * every,
+    )
+
+
+def test_the_lwr_has_the_data_of_the_paper():
+    lwr = gs.robots.kuka_lwr4()
+    assert lwr.dofs == tuple(f"q{j}" for j in range(1, 8))
+    assert lwr.context.gravity.g == tuple(GRAVITY)
+    assert lwr.context.base == "fixed"
+    np.testing.assert_allclose(lwr["base.rotation"].matrix, C_IJ[0], atol=1e-15)
+    assert lwr["base.translation"] == (0.0, 0.0, S_IJ[0])
+    for j in range(7):
+        body = lwr[f"link{j + 1}"]
+        assert body.mass == MASS[j]
+        assert body.inertia == tuple(map(tuple, np.diag(INERTIA[j]).tolist()))
+        assert body.com == (0.0, 0.0, 0.0)  # the body frame is the centroidal frame
+        assert lwr[f"q{j + 1}.axis"] == (0.0, 0.0, 1.0)
+        joint = {frame.name: frame for frame in body.frames}
+        assert joint["joint"].translation == (0.0, 0.0, S_JI[j])
+        np.testing.assert_allclose(joint["joint"].rotation.matrix, C_JI[j], atol=1e-15)
+        if j < 6:
+            assert joint["next"].translation == (0.0, 0.0, S_IJ[j + 1])
+            np.testing.assert_allclose(joint["next"].rotation.matrix, C_IJ[j + 1], atol=1e-15)
+
+
+def test_the_lwr_stands_upright_at_zero():
+    """Joints and centres of mass above each other along y, at the heights that the lengths of the appendix add up to."""
+    motions = gs.fk(gs.robots.kuka_lwr4(), np.zeros(7))
+    heights = [0.2105, 0.4105, 0.6105, 0.808, 1.003, 1.1005, 1.1314]
+    for j, height in enumerate(heights):
+        np.testing.assert_allclose(motions[f"link{j + 1}.origin"].p, (0, height, 0), atol=1e-15)
+    np.testing.assert_allclose(motions["link7.flange"].p, (0, 1.1623, 0), atol=1e-15)
+
+
+def test_torques_of_the_lwr_equal_the_formulas_of_the_paper():
+    lwr = gs.robots.kuka_lwr4()
+    times = np.linspace(0, 14, 113)
+    q, dq, ddq = (np.array(x) for x in zip(*map(experiment, times), strict=True))
+    want = np.array([wm15_torques(*state) for state in zip(q, dq, ddq, strict=True)])
+    assert np.abs(want).max() > 10.0
+    np.testing.assert_allclose(gs.rnea(lwr, q, dq, ddq), want, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_torques_of_the_lwr_equal_the_formulas_of_the_paper_in_any_state(seed):
+    rng = np.random.default_rng(seed)
+    state = rng.uniform(-np.pi, np.pi, 7), rng.normal(size=7), rng.normal(size=7)
+    np.testing.assert_allclose(gs.rnea(gs.robots.kuka_lwr4(), *state), wm15_torques(*state), rtol=0, atol=1e-9)
+
+
+def test_torques_of_the_lwr_equal_those_of_pinocchio():
+    pytest.importorskip("pinocchio", reason="Pinocchio comes with the extra 'oracles'")
+    from pinocchio_oracle import Oracle
+
+    lwr = gs.robots.kuka_lwr4()
+    oracle = Oracle(lwr)
+    for t in np.linspace(0, 14, 57):
+        np.testing.assert_allclose(gs.rnea(lwr, *experiment(t)), oracle.rnea(*experiment(t)), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("representation", ["body", "inertial", "absolute"])
+def test_torques_of_the_lwr_are_symmetric_about_seven_seconds(representation):
+    """As WM15 says of its figure 5: the motion runs backwards after 7 s, and torques are even in the velocity."""
+    lwr = gs.robots.kuka_lwr4()
+    for s in np.linspace(0, 7, 29):
+        early, late = (gs.rnea(lwr, *experiment(t), representation=representation) for t in (7 - s, 7 + s))
+        np.testing.assert_allclose(early, late, rtol=0, atol=1e-12)
+    assert np.ptp([gs.rnea(lwr, *experiment(t))[0] for t in (0, 3.5, 7)]) > 0.1  # and not because they are constant
+
+
+# ------------------------------------------------------------------------------------------------ pendulum, chains
+@pytest.mark.parametrize(("mass", "length"), [(1.0, 1.0), (2.5, 0.4)])
+def test_the_pendulum_has_its_closed_form(mass, length):
+    model = gs.robots.pendulum(mass, length)
+    for q, v, a in np.random.default_rng(1).normal(size=(20, 3)):
+        want = mass * length**2 / 3 * a + mass * 9.81 * length / 2 * np.sin(q)
+        assert gs.rnea(model, [q], [v], [a]) == pytest.approx([want], rel=1e-13, abs=1e-13)
+        # hanging along -z, it turns about y: towards -x
+        np.testing.assert_allclose(
+            gs.fk(model, [q])["rod.tip"].p, [-length * np.sin(q), 0, -length * np.cos(q)], atol=1e-15
+        )
+
+
+def test_a_chain_of_two_links_in_a_plane_has_its_closed_form():
+    """Lagrange's equations of a double pendulum that stands upright."""
+    m, l, g = 1.3, 0.4, 9.81
+    model = gs.robots.chain(2, axes=("y",), length=l, mass=m)
+    J, r = m * (3 * (l / 10) ** 2 + l**2) / 12, l / 2
+    for q1, q2, v1, v2, a1, a2 in np.random.default_rng(2).normal(size=(20, 6)):
+        c, s = np.cos(q2), np.sin(q2)
+        M12, M22 = J + m * (r * r + l * r * c), J + m * r * r
+        M11 = 2 * J + m * (2 * r * r + l * l + 2 * l * r * c)
+        G2 = -m * g * r * np.sin(q1 + q2)
+        G1 = -m * g * (r + l) * np.sin(q1) + G2
+        tau1 = M11 * a1 + M12 * a2 - m * l * r * s * (2 * v1 * v2 + v2 * v2) + G1
+        tau2 = M12 * a1 + M22 * a2 + m * l * r * s * v1 * v1 + G2
+        np.testing.assert_allclose(gs.rnea(model, [q1, q2], [v1, v2], [a1, a2]), [tau1, tau2], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 60])
+def test_a_chain_has_as_many_links_as_asked_for(n):
+    model = gs.robots.chain(n, axes=("x", "y", "z"), length=0.25, mass=2.0)
+    gs.check(model)
+    assert model.dofs == tuple(f"joint{k}" for k in range(1, n + 1))
+    assert [model[f"joint{k + 1}.axis"] for k in range(n)] == [tuple(np.eye(3)[k % 3].tolist()) for k in range(n)]
+    assert sum(model[f"link{k + 1}.mass"] for k in range(n)) == 2.0 * n
+    np.testing.assert_allclose(gs.fk(model, np.zeros(n))[f"link{n}.tip"].p, (0, 0, 0.25 * n), rtol=1e-14)
+
+
+def test_an_upright_chain_carries_its_weight_without_torque():
+    model = gs.robots.chain(5)
+    q, zero = np.zeros(5), np.zeros(5)
+    np.testing.assert_allclose(gs.rnea(model, q, zero, zero), zero, atol=1e-14)
+    cut = gs.InverseDynamics(model).port_forces(q, zero, zero, ports=["joint1.b", "joint4.b"])
+    np.testing.assert_allclose(cut["joint1.b"], (0, 0, 0, 0, 0, 5 * 9.81), rtol=1e-14)
+    np.testing.assert_allclose(cut["joint4.b"], (0, 0, 0, 0, 0, 2 * 9.81), rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [0, -3])
+def test_a_chain_without_links_is_refused(n):
+    with pytest.raises(gs.SpecError, match=rf"needs at least one link, got n = {n}"):
+        gs.robots.chain(n)
+
+
+# ------------------------------------------------------------------------------------------------ random trees
+def bodies_of(model):
+    return [entity for entity in model.entities if isinstance(entity, gs.RigidBody)]
+
+
+def joints_of(model):
+    return [entity for entity in model.entities if isinstance(entity, gs.Joint)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 15), share=st.floats(0, 1), branching=st.floats(0, 1))
+def test_a_random_tree_is_the_same_for_the_same_seed_and_physical(seed, bodies, share, branching):
+    options = {"branching": branching, "reversed_share": share, "momentum": True, "base": "free"}
+    model = gs.robots.tree(seed, bodies, **options)
+    assert model == gs.robots.tree(seed, bodies, **options)
+    assert model != gs.robots.tree(seed + 1, bodies, **options)
+    gs.check(model)
+    assert len(bodies_of(model)) == len(joints_of(model)) == bodies
+    assert joints_of(model)[0].kind != "fixed"
+    for body in bodies_of(model):
+        J = np.array(body.inertia)
+        second_moments = np.linalg.eigvalsh(np.trace(J) / 2 * np.eye(3) - J)  # integral of r r^T dm
+        assert body.mass > 0
+        assert second_moments[0] > 0
+        assert any(body.momentum)
+
+
+def test_random_trees_have_every_kind_of_joint_unless_told_otherwise():
+    kinds = [joint.kind for seed in range(20) for joint in joints_of(gs.robots.tree(seed, 20))]
+    assert set(kinds) == set(gs.JOINT_KINDS)
+    assert min(kinds.count(kind) for kind in gs.JOINT_KINDS) > 20
+    chosen = gs.robots.tree(1, 30, kinds=["prismatic", "universal"])
+    assert {joint.kind for joint in joints_of(chosen)} == {"prismatic", "universal"}
+
+
+def test_no_part_of_a_random_tree_or_every_part_is_met_from_the_far_side():
+    for share, near in [
+        (0.0, {"joint": "a", "shift": "a", "body": "origin"}),
+        (1.0, {"joint": "b", "shift": "b", "body": "tip"}),
+    ]:
+        model = gs.robots.tree(4, 12, reversed_share=share)
+        entered = [connection[1].partition(".") for connection in model.connections]
+        assert all(port == near[name.rstrip("0123456789")] for name, _, port in entered)
+
+
+def test_branching_makes_chains_and_bushes():
+    def depth(branching):
+        model = gs.robots.tree(3, 30, branching=branching)
+        _, parent = model.wiring.outward()
+        joint, count = "joint29", 0
+        while parent[joint] != joint:
+            joint, count = parent[joint], count + joint.startswith("joint")
+        return count
+
+    assert depth(0.0) == 30
+    assert depth(1.0) < 20
+
+
+def test_an_unknown_kind_of_joint_is_answered_with_the_similar_one():
+    with pytest.raises(gs.SpecError, match=r"there is no joint kind 'revolut'.*did you mean 'revolute'\?"):
+        gs.robots.tree(0, kinds=["revolut"])
+
+
+def test_the_gravity_and_base_of_a_random_tree_can_be_chosen():
+    model = gs.robots.tree(0, 3, gravity=(0, 0, -1.62), base="free")
+    assert model.context.gravity.g == (0.0, 0.0, -1.62)
+    assert model.coordinates[:7] == tuple(f"world.{part}" for part in ("x", "y", "z", "qx", "qy", "qz", "qw"))
+    q, v, a = random_state(model, np.random.default_rng(0))
+    assert gs.rnea(model, q, v, a).shape == (model.nv,)
+    assert set(gs.fk(model, q)) == set(spatial_ports(model))
