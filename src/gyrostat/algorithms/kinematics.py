@@ -18,25 +18,17 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Algorithm, Setting
 from gyrostat.graph.network import Component, DrivenBase, FixedBase, FreeBase, Network
 from gyrostat.graph.sweep import outward
-from gyrostat.spatial.algebra import Array, columns, cross_motion, join
+from gyrostat.spatial.algebra import Array, join
 from gyrostat.spatial.base_motion import base_state
-from gyrostat.spatial.joints import MOTIONS, JointMotion
-from gyrostat.spatial.representation import Pose, Shift
+from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
+from gyrostat.spatial.representation import Motion, Pose, Shift
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 
 
-@dataclass(frozen=True)
-class Motion:
-    """Placement, velocity V and acceleration A of a port, in the representation of the setting."""
-
-    pose: Pose
-    V: Array
-    A: Array
-
-
+NO_RATES, NONE = np.zeros((6, 0)), np.zeros(0)
 Motions = Mapping[str, Motion]
 KinematicsRow = Callable[[Component, Setting, Motion, Array, Array, Array], tuple[Motions, Any]]
 kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics")
@@ -51,24 +43,15 @@ class JointMemo:
 
 
 def rigid(on: Setting, motion: Motion, R: Array, p: Array) -> tuple[Motion, Shift]:
-    """Through a displacement [H04 Table 3.6]: V_2 = phi V_1, and the same for the derivative that goes like a velocity."""
-    rep = on.representation
-    shift = rep.shift(motion.pose, R, p)
-    V = shift.motion(motion.V)
-    A = rep.dot(V, shift.motion(rep.circle(motion.V, motion.A)))
-    return Motion(motion.pose.then(R, p), V, A), shift
+    """Through a displacement [H04 Table 3.6]."""
+    out, shift, _ = on.representation.through(motion, JointMotion(R, p, NO_RATES, ZERO6), NONE, NONE)
+    return out, shift
 
 
 def moving(on: Setting, motion: Motion, joint: JointMotion, v: Array, a: Array) -> tuple[Motion, JointMemo]:
-    """Through a joint [H04 Table 3.8]: V_2 = phi V_1 + S v, A_2 = phi A_1 + S a + c + V_2~ S v."""
-    rep = on.representation
-    shift = rep.shift(motion.pose, joint.R, joint.p)
-    pose = motion.pose.then(joint.R, joint.p)
-    S = columns(lambda s: rep.motion(pose, s), joint.S)
-    Delta = S @ v
-    V = shift.motion(motion.V) + Delta
-    circle = shift.motion(rep.circle(motion.V, motion.A)) + S @ a + rep.motion(pose, joint.c) + cross_motion(V, Delta)
-    return Motion(pose, V, rep.dot(V, circle)), JointMemo(shift, S)
+    """Through a joint [H04 Table 3.8]: V_2 = phi V_1 + S v, and the derivative of that."""
+    out, shift, S = on.representation.through(motion, joint, v, a)
+    return out, JointMemo(shift, S)
 
 
 @kinematics.row(FixedBase)
@@ -100,7 +83,8 @@ def placed(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Arr
 @kinematics.row(Joint)
 def joint(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
     met = MOTIONS[c["kind"]](c.props, q, v)
-    out, memo = moving(on, motion, met.reversed() if c["far"] else met, v, a)
+    met = met.reversed() if c["far"] else met
+    out, memo = moving(on, motion, met.after(*c["before"]) if "before" in c.props else met, v, a)
     return {name: out for name in c.outports}, memo
 
 
@@ -114,14 +98,27 @@ def world_motion(acceleration: Array) -> Motion:
     return Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), join(np.zeros(3), acceleration))
 
 
+Begin = Callable[[Component, Motion, Any], None]
+
+
+def no_begin(c: Component, motion: Motion, memo: Any) -> None:
+    """Nothing else to do on the way out."""
+
+
 def sweep_motion(
-    network: Network, on: Setting, q: Array, v: Array, a: Array, world: Motion | None = None
-) -> tuple[dict[int, Motion], dict[str, Any]]:
-    """Motions at every port, and the memo of every component."""
-    memos: dict[str, Any] = {}
+    network: Network,
+    on: Setting,
+    q: Array,
+    v: Array,
+    a: Array,
+    world: Motion | None = None,
+    begin: Begin = no_begin,
+) -> dict[int, Motion]:
+    """Motions at every port; ``begin(component, motion at its inport, memo)`` lets another algorithm come along."""
 
     def step(c: Component, motion: Motion) -> Motions:
-        out, memos[c.name] = kinematics.of(c)(c, on, motion, q[c.q_at], v[c.v_at], a[c.v_at])
+        out, memo = kinematics.of(c)(c, on, motion, q[c.q_at], v[c.v_at], a[c.v_at])
+        begin(c, motion, memo)
         return out
 
-    return outward(network, world or world_motion(np.zeros(3)), step), memos
+    return outward(network, world or world_motion(np.zeros(3)), step)

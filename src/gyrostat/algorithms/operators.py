@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.kinematics import Motion, kinematics, sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import kinematics, sweep_motion, world_motion
 from gyrostat.algorithms.rne import rne
 from gyrostat.errors import FrameError, nearest
 from gyrostat.graph.network import Component, Network, network
 from gyrostat.spatial.algebra import Array, tilde
 from gyrostat.spatial.gravity import gravity
+from gyrostat.spatial.representation import Motion
 from gyrostat.spatial.representation import representation as known_representation
 from gyrostat.spec.model import Model
 
@@ -178,7 +179,7 @@ def operators(
     net.refuse_loops("operators")
     on = Setting(known_representation(representation), gravity(model.context.gravity), t)
     q, v = _state(q, model.nq, "q"), _state(v, model.nv, "v")
-    motions, _ = sweep_motion(net, on, q, v, np.zeros(model.nv))
+    motions = sweep_motion(net, on, q, v, np.zeros(model.nv))
     n = 6 * len(net.ports)
     blocks = {"T_phi": np.zeros((n, n)), "H": np.zeros((n, model.nv)), "M": np.zeros((n, n))}
     stacks = {name: np.zeros(n) for name in ("H_rate", "A_gravity", "V_base", "A_base", "F_bias", "F_given")}
@@ -269,7 +270,7 @@ def _read_force(c: Component, on: Setting, motion: Motion, q: Array, v: Array, b
     def force(V: Array, circle: Array) -> Array:
         here = Motion(motion.pose, V, rep.dot(V, circle))
         _, memo = kinematics.of(c)(c, on, here, q[c.q_at], v[c.v_at], np.zeros(c.v_at.stop - c.v_at.start))
-        return rne.of(c)(c, on, here, dict.fromkeys(c.outports, zero), memo)[0]
+        return rne.of(c)(c, on, here, memo)(dict.fromkeys(c.outports, zero))[0]
 
     still = force(zero, zero)
     stacks["F_given"][at] = still

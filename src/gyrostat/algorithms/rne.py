@@ -3,8 +3,9 @@
 Protocol <RNE,6D>: the motion of <RKIN,6D>, its acceleration with gravity in it where the context asks for that; the spatial force f that the base side
 exerts on the far side through a port. Protocol <RNE,1D>: the generalised force u = S^T f of each rate.
 
-A row is ``row(c, on, motion, forces, memo) -> (force at the inport, generalised forces)``: it gets the component, the setting, the motion at its inport,
-the forces at its outports by name, and the memo of its kinematics row.
+A row is ``row(c, on, motion, memo) -> action``: outward, it gets the component, the setting, the motion at its inport and the memo of its kinematics row; inward,
+``action(forces at its outports by name) -> (force at its inport, generalised forces)``. What needs only the motion is computed outward: few
+values are then kept between the sweeps.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.algorithms.kinematics import Motion, sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import sweep_motion, world_motion
 from gyrostat.graph.network import Component, DrivenBase, FixedBase, FreeBase, Network
 from gyrostat.graph.sweep import inward
 from gyrostat.spatial.algebra import Array, force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia
+from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
@@ -27,40 +29,50 @@ from gyrostat.spec.rigid_body import RigidBody
 
 NONE = np.zeros(0)
 Forces = Mapping[str, Array]
-RneRow = Callable[[Component, Setting, Motion, Forces, Any], tuple[Array, Array]]
+Action = Callable[[Forces], tuple[Array, Array]]
+RneRow = Callable[[Component, Setting, Motion, Any], Action]
 rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler")
 
 
 @rne.row(FixedBase, DrivenBase, Displacement)
-def transmit(c: Component, on: Setting, motion: Motion, forces: Forces, memo: Any) -> tuple[Array, Array]:
+def transmit(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     """f_1 = phi^T f_2."""
-    total = np.zeros(6)
+    return lambda forces: (inboard(forces, memo, np.zeros(6)), NONE)
+
+
+def inboard(forces: Forces, shifts: Mapping[str, Shift], own: Array) -> Array:
+    """own + sum of phi^T f."""
     for name, f in forces.items():
-        total = total + memo[name].force(f)
-    return total, NONE
+        own = own + shifts[name].force(f)
+    return own
 
 
 @rne.row(Joint, FreeBase)
-def across(c: Component, on: Setting, motion: Motion, forces: Forces, memo: Any) -> tuple[Array, Array]:
+def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     """f_1 = phi^T f_2 and u = S^T f_2."""
-    (f,) = forces.values()
-    return memo.shift.force(f), memo.S.T @ f
+
+    def action(forces: Forces) -> tuple[Array, Array]:
+        (f,) = forces.values()
+        return memo.shift.force(f), memo.S.T @ f
+
+    return action
 
 
 @rne.row(RigidBody)
-def gyrostat(c: Component, on: Setting, motion: Motion, forces: Forces, memo: Any) -> tuple[Array, Array]:
+def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     """f_1 = M A - V~^T (M V + l) - weight + sum of phi^T f at the other ports [H04 (2.15), (2.24), (2.27)]."""
     rep, m, com, J_c = on.representation, c["mass"], c["com"], c["inertia"]
     M = rep.inertia(motion.pose, SpatialInertia.at_centre(m, com, J_c))
     momentum = rep.force(motion.pose, join(c["momentum"], np.zeros(3)))
     weight = rep.force(motion.pose, on.gravity.weight(motion.pose, m, com, J_c))
-    through, _ = transmit(c, on, motion, forces, memo)
-    return rep.newton_euler(M, momentum, motion.V, motion.A) - weight + through, NONE
+    own = rep.newton_euler(M, momentum, motion.V, motion.A) - weight
+    return lambda forces: (inboard(forces, memo, own), NONE)
 
 
 @rne.row(ForceElement)
-def given_wrench(c: Component, on: Setting, motion: Motion, forces: Forces, memo: Any) -> tuple[Array, Array]:
-    return -wrench_at(on, motion, c["wrench"], c["expressed_in"]), NONE
+def given_wrench(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
+    own = -wrench_at(on, motion, c["wrench"], c["expressed_in"])
+    return lambda forces: (own, NONE)
 
 
 def wrench_at(on: Setting, motion: Motion, w: Array, expressed_in: str) -> Array:
@@ -84,13 +96,16 @@ def sweep_forces(
     network: Network, on: Setting, q: Array, v: Array, a: Array, loads: Loads = no_loads
 ) -> tuple[Array, dict[int, Array], dict[int, Motion]]:
     """Generalised forces (nv,), forces and motions at every port; ``loads`` gives external forces once motions are known."""
-    world = world_motion(on.gravity.acceleration)
-    motions, memos = sweep_motion(network, on, q, v, a, world)
+    actions: dict[str, Action] = {}
+
+    def begin(c: Component, motion: Motion, memo: Any) -> None:
+        actions[c.name] = rne.of(c)(c, on, motion, memo)
+
+    motions = sweep_motion(network, on, q, v, a, world_motion(on.gravity.acceleration), begin)
     u: dict[str, Array] = {}
 
     def step(c: Component, forces: Forces) -> Array:
-        motion = world if c.inport is None else motions[c.inport]
-        f, u[c.name] = rne.of(c)(c, on, motion, forces, memos[c.name])
+        f, u[c.name] = actions[c.name](forces)
         return f
 
     forces = inward(network, np.zeros(6), step, loads(motions))

@@ -20,7 +20,7 @@ def to_casadi(program: Program) -> ca.Function:
     """The program as a CasADi function of column vectors, with the names of its inputs and outputs."""
     import casadi as ca
 
-    inputs, outputs = _expressions(program)
+    inputs, outputs, _ = _expressions(program)
     names = [_name(s.name) for s in program.inputs], [_name(s.name) for s in program.outputs]
     return ca.Function(_name(program.name), inputs, outputs, *names)
 
@@ -33,8 +33,8 @@ def _name(text: str) -> str:
     return plain if plain[0].isalpha() else f"x{plain}"
 
 
-def _expressions(program: Program) -> tuple[list[Any], list[Any]]:
-    """Symbols of the inputs and expressions of the outputs, as SX columns."""
+def _expressions(program: Program) -> tuple[list[Any], list[Any], Any]:
+    """Symbols of the inputs, expressions of the outputs, and of the guards, as SX columns."""
     import casadi as ca
 
     symbols = [ca.SX.sym(_name(s.name), s.size) for s in program.inputs]
@@ -48,7 +48,8 @@ def _expressions(program: Program) -> tuple[list[Any], list[Any]]:
         else:
             operands = [values[k] for k in (x, y, z)[: OPERATIONS[code].arity]]
             values.append(_casadi_operation(ca, code)(*operands))
-    return symbols, [ca.vertcat(*(values[k] for k in nodes)) for nodes in program.results]
+    found = [ca.vertcat(*(values[k] for k in nodes)) for nodes in program.results]
+    return symbols, found, ca.vertcat(*(values[k] for k in program.guards))
 
 
 def _casadi_operation(ca: Any, code: int) -> Any:
@@ -65,7 +66,8 @@ def _casadi_operation(ca: Any, code: int) -> Any:
 def from_casadi(function: ca.Function, inputs: Sequence[Slot], outputs: Sequence[Slot], places: Sequence[Any], name: str) -> Program:
     """A CasADi function of the inputs as a program.
 
-    ``places[k]`` are the flat elements of output k that the function's k-th (dense) output fills, in order; the others are zero.
+    ``places[k]`` are the flat elements of output k that the function's k-th (dense) output fills, in order; the others are zero. The function's
+    last output holds guards.
     """
     import casadi as ca
 
@@ -79,7 +81,8 @@ def from_casadi(function: ca.Function, inputs: Sequence[Slot], outputs: Sequence
     tape = Tape()
     leaves = [[Recorded(tape, tape.node(INPUT, k, e)) for e in range(slot.size)] for k, slot in enumerate(inputs)]
     registers: dict[int, Any] = {}
-    found: list[dict[int, Any]] = [{} for _ in outputs]
+    found: list[dict[int, Any]] = [{} for _ in range(len(outputs) + 1)]
+    places = [*places, range(function.numel_out(len(outputs)))]
     for k in range(function.n_instructions()):
         op, o, i = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
         if op == ca.OP_CONST:
@@ -95,12 +98,13 @@ def from_casadi(function: ca.Function, inputs: Sequence[Slot], outputs: Sequence
         else:
             raise RecordError(f"CasADi's operation {op} has no counterpart in the table of operations")
     arrays: dict[str, np.ndarray] = {}
-    for slot, filled in zip(outputs, found, strict=True):
+    for slot, filled in zip(outputs, found, strict=False):
         flat = np.full(slot.size, 0.0, dtype=object)
         for element, value in filled.items():
             flat[element] = value
         arrays[slot.name] = flat.reshape(slot.shape)
-    return finish(tape, name, {s.name: s.shape for s in inputs}, arrays, np.zeros(0))
+    guards = np.array(list(found[-1].values()), dtype=object)
+    return finish(tape, name, {s.name: s.shape for s in inputs}, arrays, guards)
 
 
 def _pick(slots: Sequence[Slot], name: str, what: str) -> int:
@@ -115,12 +119,12 @@ def jacobian(program: Program, of: str, wrt: str) -> tuple[Program, np.ndarray]:
     import casadi as ca
 
     o, i = _pick(program.outputs, of, "output"), _pick(program.inputs, wrt, "input")
-    symbols, expressions = _expressions(program)
+    symbols, expressions, guards = _expressions(program)
     J = ca.jacobian(expressions[o], symbols[i])
     out, inp = program.outputs[o], program.inputs[i]
     rows, cols = (np.array(x, dtype=int) for x in J.sparsity().get_triplet())
     nonzeros = ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1)
-    function = ca.Function("jacobian", symbols, [ca.cse(nonzeros)])
+    function = ca.Function("jacobian", symbols, [ca.cse(nonzeros), guards])
     pattern = np.zeros((out.size, inp.size), dtype=bool)
     pattern[rows, cols] = True
     slot = Slot(f"d{of}_d{wrt}", (*out.shape, *inp.shape))
@@ -134,12 +138,12 @@ def directional(program: Program, of: str, wrt: Sequence[str]) -> Program:
 
     o = _pick(program.outputs, of, "output")
     chosen = [_pick(program.inputs, name, "input") for name in wrt]
-    symbols, expressions = _expressions(program)
+    symbols, expressions, guards = _expressions(program)
     seeds = [ca.SX.sym(f"d_{k}", program.inputs[k].size) for k in chosen]
     along = ca.jtimes(expressions[o], ca.vertcat(*(symbols[k] for k in chosen)), ca.vertcat(*seeds))
     slots = [*program.inputs, *(Slot(f"d_{program.inputs[k].name}", program.inputs[k].shape) for k in chosen)]
     dense = ca.densify(along)
-    function = ca.Function("directional", [*symbols, *seeds], [ca.cse(dense)])
+    function = ca.Function("directional", [*symbols, *seeds], [ca.cse(dense), guards])
     slot = Slot(f"d{of}", program.outputs[o].shape)
     return from_casadi(function, slots, [slot], [np.arange(slot.size)], f"{program.name}_directional")
 

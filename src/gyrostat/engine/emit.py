@@ -55,7 +55,11 @@ class _Plan:
         for k, (code, x, *_) in enumerate(nodes):
             if code in (SIN, COS):
                 self.sines.setdefault(x, []).append(k)
-        self.order = [k for k, (code, *_) in enumerate(nodes) if code >= 0 and k not in taken]
+        order = [k for k, (code, *_) in enumerate(nodes) if code >= 0 and k not in taken]
+        # sines of inputs come first: their far branch calls libm, and a call costs every value that is alive a store
+        early = [k for k in order if nodes[k][0] in (SIN, COS) and nodes[nodes[k][1]][0] == INPUT]
+        first = set(early)
+        self.order = early + [k for k in order if k not in first]
         self.parts = [self.order[i : i + PART] for i in range(0, len(self.order), PART)] or [[]]
         self._slots()
 

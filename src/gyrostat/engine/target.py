@@ -29,7 +29,7 @@ class Target:
     def machine(self, opt: int = 2) -> llvm.TargetMachine:
         """A code generator for this target."""
         return llvm.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel="jitdefault"
+            cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel="small"
         )
 
 

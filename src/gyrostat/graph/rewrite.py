@@ -216,9 +216,13 @@ def _sum(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
 def prune_frames(draft: Draft) -> list[str]:
     """Frames of bodies, and displacements, to which nothing is attached need not be computed; they stay located."""
     done: list[str] = []
-    for name in list(draft.parts):
-        part = draft.parts[name]
-        if part.kind is RigidBody and part.source is not None:
+    for part in list(draft.parts.values()):
+        if part.kind is Displacement and not draft.at(next(iter(part.outs.values()))):
+            ((name, key),) = part.outs.items()
+            draft.forget(key, str(part.source), part.places[name])
+            draft.remove(part)
+            done.append(f"displacement '{part.name}' is computed only when asked for")
+        elif part.kind is RigidBody and part.source is not None:
             for out, key in list(part.outs.items()):
                 if not draft.at(key):
                     draft.forget(key, part.source, part.places[out])
@@ -228,6 +232,21 @@ def prune_frames(draft: Draft) -> list[str]:
                         places={n: p for n, p in part.places.items() if n != out},
                     )
                     done.append(f"open frame '{key}' is computed only when asked for")
+    return done
+
+
+def fold_into_joints(draft: Draft) -> list[str]:
+    """A joint behind a frame of a body, or behind a displacement, takes the placement in: one rotation instead of two."""
+    done: list[str] = []
+    for part in list(draft.parts.values()):
+        owner = draft.owner(part.source) if part.kind is Joint else None
+        if owner is None or owner.kind not in (RigidBody, Displacement):
+            continue
+        name = next(n for n, key in owner.outs.items() if key == part.source)
+        place = owner.places[name]
+        before = part.props.get("before", (np.eye(3), np.zeros(3)))
+        draft.change(part, props=part.props | {"before": compose(*place, *before)}, source=owner.source)
+        done.append(f"'{owner.name}' to '{part.name}' folded into the joint")
     return done
 
 
@@ -256,6 +275,7 @@ RULES: dict[str, Rule] = {
     "drop-identities": drop_identities,
     "fold-displacements": fold_displacements,
     "merge-bodies": merge_bodies,
+    "fold-into-joints": fold_into_joints,
     "prune-frames": prune_frames,
     "align-axes": align_axes,
 }

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.program import Program
 from gyrostat.solvers.fast import install
-from gyrostat.solvers.solver import Solver
+
+if TYPE_CHECKING:
+    from gyrostat.solvers.differentiable import Differentiable
 
 
 class Derivative:
     """A function of the same arguments as its solver. ``pattern``: which entries can be other than zero (None: not known)."""
 
-    def __init__(self, solver: Solver, program: Program, pattern: np.ndarray | None, name: str):
+    def __init__(self, solver: Differentiable, program: Program, pattern: np.ndarray | None, name: str):
         self.solver, self.pattern, self.name = solver, pattern, name
         self.kernel = Kernel(program, f"{solver.name}.{name}")
-        self.general = self._general
 
     def __call__(self, *state: Any, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
-        result = self._general(*state, t=t, out=out, threads=threads, nonfinite=nonfinite)
-        if isinstance(self.solver.model.context.base, str):
-            install(self, self.kernel, list(self.solver._live.values()), self._general)
-        return result
+        plain = t is None and out is None and threads == 1 and nonfinite == "raise"
+        single = all(isinstance(x, np.ndarray) and x.ndim == 1 for x in state)
+        if plain and single and isinstance(self.solver.model.context.base, str):
+            if install(self, self.kernel, list(self.solver._live.values()), self._general):
+                return self(*state)  # by the builtin, now and from now on
+        return self._general(*state, t=t, out=out, threads=threads, nonfinite=nonfinite)
 
     def _general(self, *state: Any, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
         solver = self.solver

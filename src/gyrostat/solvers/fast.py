@@ -10,13 +10,15 @@ from gyrostat.engine.builtin import available
 from gyrostat.engine.kernel import Kernel
 
 
-def install(target: Any, kernel: Kernel, hidden: list[np.ndarray], general: Any) -> None:
+def install(target: Any, kernel: Kernel, hidden: list[np.ndarray], general: Any) -> bool:
     """Give ``target`` a class of its own whose ``__call__`` is a builtin for one state; ``general`` takes the rest.
 
-    Python looks ``__call__`` up on the class, and a builtin is not bound: ``target(q, v, a)`` goes straight into the kernel.
+    Python looks ``__call__`` up on the class, and a builtin is not bound: ``target(q, v, a)`` goes straight into the kernel. False if this Python
+    does not allow it.
     """
     if available() or len(kernel.program.outputs) != 1:
-        return
+        return False
     cls = type(target)
     builtin = kernel.builtin(general, hidden, cls.__name__, cls.__call__.__doc__ or "")
     target.__class__ = type(cls.__name__, (cls,), {"__call__": builtin, "__module__": cls.__module__, "__doc__": cls.__doc__})
+    return True

@@ -152,7 +152,7 @@ class ForwardKinematics(Solver):
 
     def _quantities(self, net: Network, on: Setting, q: Any, v: Any, a: Any) -> dict[str, list[Any]]:
         """R, p, V, A of every frame, in its own axes."""
-        motions, _ = sweep_motion(net, on, q, v, a)
+        motions = sweep_motion(net, on, q, v, a)
         rep = on.representation
         found: dict[str, list[Any]] = {"R": [], "p": [], "V": [], "A": []}
         for name in self.frames:

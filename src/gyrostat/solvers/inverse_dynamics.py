@@ -59,10 +59,20 @@ class InverseDynamics(Differentiable):
         nonfinite: str = "raise",
     ) -> Array:
         """tau for q, v, a."""
-        result = self._general(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
-        if self._compiled() and isinstance(self.model.context.base, str):
-            install(self, self.main_kernel(), list(self._live.values()), self._general)
-        return result
+        plain = wrenches is None and t is None and out is None and threads == 1 and nonfinite == "raise"
+        if plain and isinstance(q, np.ndarray) and q.ndim == 1 and self._fast():
+            return self(q, v, a)  # by the builtin, now and from now on
+        return self._general(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+    def _fast(self) -> bool:
+        """Make single calls go straight into machine code, if that is possible."""
+        if not self._compiled() or not isinstance(self.model.context.base, str):
+            return False
+        try:
+            return install(self, self.main_kernel(), list(self._live.values()), self._general)
+        except RecordError as error:
+            self._fall_back(error)
+            return False
 
     def _general(
         self,

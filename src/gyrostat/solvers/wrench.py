@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.kinematics import Motion
 from gyrostat.algorithms.rne import Loads, wrench_at
 from gyrostat.errors import NonFiniteError, ShapeError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.state import real_array
 from gyrostat.spatial.algebra import Array, force_to_parent
-from gyrostat.spatial.representation import Pose
+from gyrostat.spatial.representation import Motion, Pose
 
 
 @dataclass(frozen=True)

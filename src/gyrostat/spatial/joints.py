@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.spatial.algebra import Array, columns, cross, inverse, join, motion_to_parent
+from gyrostat.spatial.algebra import Array, columns, compose, cross, inverse, join, motion_to_parent
 from gyrostat.spatial.rotation import about_axis, about_coordinate, from_quaternion
 
 Props = Mapping[str, Any]
@@ -36,6 +36,11 @@ class JointMotion:
         R, p = inverse(self.R, self.p)
         back = lambda V: -motion_to_parent(self.R, self.p, V)  # noqa: E731
         return JointMotion(R, p, columns(back, self.S), back(self.c))
+
+
+    def after(self, R: Array, p: Array) -> JointMotion:
+        """The same joint behind a displacement R, p."""
+        return JointMotion(*compose(R, p, self.R, self.p), self.S, self.c)
 
 
 def turn(props: Props, angle: Any, which: str = "axis") -> Array:
