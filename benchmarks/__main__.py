@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import pkgutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         parser.error(f"no subject {', '.join(map(repr, unknown))}, expected one of: {', '.join(subjects())}.")
 
-    console = Console(soft_wrap=True, markup=False, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 120, soft_wrap=True, markup=False, highlight=False)
     facts = surroundings()
     console.print(f"commit {facts['commit'] or 'unknown'}, {facts['cpu']}, Python {facts['python']}")
     results: dict[str, Sequence[Row]] = {}

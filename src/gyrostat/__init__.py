@@ -11,12 +11,14 @@ from gyrostat.algorithms.rne import rne
 
 # ---- errors
 from gyrostat.errors import (
+    CompileError,
     FrameError,
     GyrostatError,
     LoadError,
     LoopError,
     NonFiniteError,
     Problem,
+    RecordError,
     RowError,
     ShapeError,
     SpecError,
@@ -26,6 +28,9 @@ from gyrostat.errors import (
 # ---- networks
 from gyrostat.graph.connectivity import connectivity
 from gyrostat.graph.network import Network, network
+
+# ---- files
+from gyrostat.io.files import load, save
 
 # ---- solvers
 from gyrostat.solvers.forward_kinematics import ForwardKinematics

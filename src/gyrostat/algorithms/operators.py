@@ -15,7 +15,7 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.kinematics import kinematics, sweep_motion, world_motion
 from gyrostat.algorithms.rne import rne
-from gyrostat.errors import FrameError, nearest
+from gyrostat.errors import FrameError, NonFiniteError, ShapeError, nearest
 from gyrostat.graph.network import Component, Network, network
 from gyrostat.spatial.algebra import Array, tilde
 from gyrostat.spatial.gravity import gravity
@@ -136,10 +136,12 @@ class Operators:
 
     def restrict(self, ports: Iterable[str]) -> Restriction:
         """The recursion on some of the ports (2.38)-(2.40)."""
-        names = tuple(ports)
+        names = (ports,) if isinstance(ports, str) else tuple(ports)
         for name in names:
             if name not in self.ports:
                 raise FrameError(f"operators: there is no port '{name}'. Hint: {nearest(name, self.ports)}")
+            if names.count(name) > 1:
+                raise FrameError(f"operators: port '{name}' is named twice. Hint: name every port once")
         chosen = [self.ports.index(name) for name in names]
         others = [k for k in range(len(self.ports)) if k not in set(chosen)]
         unit = np.eye(len(self.ports))
@@ -199,12 +201,14 @@ def operators(
 
 
 def _state(value: Any, n: int, what: str) -> Array:
-    array = np.asarray(value, dtype=float)
+    array = np.asarray(value)
     if array.shape != (n,):
-        from gyrostat.errors import ShapeError
-
         raise ShapeError(f"operators: {what} has shape {array.shape}, expected ({n},). Hint: one state at a time")
-    return array
+    if array.dtype.kind not in "iuf":
+        raise ShapeError(f"operators: {what} must hold real numbers, got {array.dtype}")
+    if not np.all(np.isfinite(array)):
+        raise NonFiniteError(f"operators: {what} is not finite, got {array}")
+    return array.astype(float)
 
 
 def _topology(net: Network) -> tuple[Array, Array, Array, Array]:

@@ -55,7 +55,7 @@ def causality(wiring: Wiring) -> tuple[list[Visit], list[Loop]]:
 
 
 def _loops(wiring: Wiring, visits: dict[str, Visit]) -> list[Loop]:
-    """Every port that is connected, but by which its entity was not entered, closes a loop with the outport of its connection."""
+    """Of the ports by which their entities were not entered, the first feeds its connection; the others close loops."""
     rank = {name: k for k, name in enumerate(visits)}
     found: list[Loop] = []
     for group in wiring.groups:
@@ -63,13 +63,9 @@ def _loops(wiring: Wiring, visits: dict[str, Visit]) -> list[Loop]:
         kinds = {port.name: port.kind for port in wiring.entities[ports[0][0]].ports} if ports else {}
         if len(ports) < 2 or kinds[ports[0][1]] != "spatial":
             continue
-        fed = {p: visits[p[0]].source for p in ports if visits[p[0]].inport == p[1]}
-        sources = [s for s in fed.values() if s in {".".join(p) for p in ports}]
-        source = sources[0] if sources else ".".join(ports[0])
-        for port in ports:
-            if ".".join(port) != source and fed.get(port) != source:
-                ring = _ring(visits, source.rpartition(".")[0], port[0])
-                found.append(Loop(ring, (source, ".".join(port))))
+        first, *others = (p for p in ports if visits[p[0]].inport != p[1])
+        for port in others:
+            found.append(Loop(_ring(visits, first[0], port[0]), (".".join(first), ".".join(port))))
     return found
 
 

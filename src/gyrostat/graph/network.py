@@ -87,7 +87,7 @@ class Network:
         raise FrameError(f"there is no frame or port '{name}' in '{self.model.name}'. Hint: {self._suggest(name)}")
 
     def _suggest(self, name: str) -> str:
-        return nearest(name, [*self.located, *(n for n in self.model.wiring.entities)])
+        return nearest(str(name), [*self.located, *(n for n in self.model.wiring.entities)])
 
     def refuse_loops(self, algorithm: str) -> None:
         """For algorithms that need a tree."""

@@ -149,8 +149,8 @@ def fold_displacements(draft: Draft) -> list[str]:
             continue
         ((name, key),) = part.outs.items()
         place = part.places[name]
-        source = str(part.source)
-        for follower in draft.at(key):
+        source, followers = str(part.source), draft.at(key)
+        for follower in followers:
             if follower.kind is RigidBody:
                 draft.change(follower, **_reexpress(follower, place, source))
                 done.append(f"'{part.name}' folded into body '{follower.name}'")
@@ -161,6 +161,8 @@ def fold_displacements(draft: Draft) -> list[str]:
         if not draft.at(key):
             draft.forget(key, source, place)
             draft.remove(part)
+            if not followers:
+                done.append(f"displacement '{part.name}' is computed only when asked for")
             continue
         carriers = [p for p in draft.at(source) if p.kind is RigidBody]
         owner = draft.owner(source)

@@ -161,7 +161,8 @@ class InverseDynamics(Differentiable):
         specification by default, ``ports`` selects some. Nothing is merged for this: the forces inside rigid groups are there too.
         """
         whole = self._whole
-        names = [whole.port(name) for name in ports] if ports is not None else list(whole.ports)
+        wanted = whole.ports if ports is None else [ports] if isinstance(ports, str) else ports
+        names = [whole.port(name) for name in wanted]
         number = {name: k for k, name in enumerate(whole.ports)}
         places, shape, states = self._states(whole, q, v, a, wrenches, t)
         found = {name: np.empty((len(states[0]), 6)) for name in names}
@@ -188,7 +189,7 @@ class InverseDynamics(Differentiable):
             v=(rates(model, v, self.name, "v"), 1),
             a=(rates(model, a, self.name, "a"), 1),
             t=(self.times(t), 0),
-            **{f"wrench at '{place.port}'": (value, 1) for place, value in zip(places, values, strict=True)},
+            **{f"wrench at '{name}'": (value, 1) for name, value in zip(wrenches or (), values, strict=True)},
         )
         return places, shape, states
 

@@ -76,7 +76,7 @@ def loads(network: Network, on: Setting, places: Sequence[Application], values: 
         for place, w in zip(places, values, strict=True):
             port, (R, p) = network.located[place.port]
             expressed_in = place.expressed_in
-            if place.port in inports:  # it acts on the owner of this very port
+            if network.source.get(inports.get(place.port, -1)) == port:  # it acts on the owner of this very port
                 port = inports[place.port]
             if expressed_in == "local":
                 w = force_to_parent(R, p, w)

@@ -7,10 +7,28 @@ Every function works on floats and on recording scalars: no branches on values, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from gyrostat.errors import NonFiniteError, ShapeError, clipped
+
 Array = np.ndarray
+
+
+def returned(value: Any, shape: tuple[int, ...], what: str) -> Array:
+    """What a function of the user gave back, as an array of finite numbers or of recording scalars."""
+    try:
+        x = np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"{what} is not a rectangular array, expected shape {shape}, got {clipped(value)}") from None
+    if x.shape != shape:
+        raise ShapeError(f"{what} has shape {x.shape}, expected {shape}, got {clipped(value)}")
+    if x.dtype.kind not in "iufO" or (x.dtype == object and any(item is None for item in x.flat)):
+        raise ShapeError(f"{what} must hold real numbers, got {clipped(value)}")
+    if x.dtype != object and not np.all(np.isfinite(x)):
+        raise NonFiniteError(f"{what} is not finite, got {x}")
+    return x
 
 
 def cross(x: Array, y: Array) -> Array:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.errors import NonFiniteError, ShapeError
-from gyrostat.spatial.algebra import Array, cross, join
+from gyrostat.errors import ShapeError
+from gyrostat.spatial.algebra import Array, cross, join, returned
 from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.context import HarmonicMotion, MovingBase
 
@@ -50,13 +50,9 @@ def _given(m: MovingBase, t: Any) -> tuple[Array, Array, Array, Array]:
     shapes = ((3, 3), (3,), (6,), (6,))
     if not isinstance(state, tuple | list) or len(state) != 4:
         raise ShapeError(f"base motion at t = {t}: expected (R, p, V, A), got {state!r}")
-    arrays = [np.asarray(x) for x in state]
-    for name, x, shape in zip(("R", "p", "V", "A"), arrays, shapes, strict=True):
-        if x.shape != shape:
-            raise ShapeError(f"base motion at t = {t}: {name} has shape {x.shape}, expected {shape}. Hint: (R, p, V, A)")
-        if x.dtype != object and not np.all(np.isfinite(x)):
-            raise NonFiniteError(f"base motion at t = {t}: {name} is not finite, got {x}")
-    R = arrays[0]
-    if R.dtype != object and np.abs(R @ R.T - np.eye(3)).max() > 1e-9:
-        raise ShapeError(f"base motion at t = {t}: R is not a rotation matrix, R R^T differs from 1. Hint: axes of the base in the world")
-    return arrays[0], arrays[1], arrays[2], arrays[3]
+    where = f"base motion at t = {t}"
+    R, p, V, A = (returned(x, s, f"{where}: {n}") for n, x, s in zip(("R", "p", "V", "A"), state, shapes, strict=True))
+    if R.dtype != object and (np.abs(R @ R.T - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0.0):
+        what = "left-handed axes" if np.linalg.det(R) < 0.0 else "R R^T differs from 1"
+        raise ShapeError(f"{where}: R is not a rotation matrix, {what}. Hint: axes of the base in the world")
+    return R, p, V, A

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import ShapeError
-from gyrostat.spatial.algebra import Array, cross, join
+from gyrostat.spatial.algebra import Array, cross, join, returned
 from gyrostat.spatial.representation import Pose
 from gyrostat.spec.context import CentralGravity, UniformGravity
 
@@ -48,14 +47,7 @@ def gravity(given: Any, live: Array | None = None) -> Gravity:
         return Gravity(-g) if given.treat_as == "acceleration" else Gravity(zero, lambda p: g)
     if isinstance(given, CentralGravity):
         return _central(given.mu, np.array(given.centre))
-    return Gravity(zero, lambda p: _checked(given.field(p), p))
-
-
-def _checked(g: Any, p: Array) -> Array:
-    g = np.asarray(g)
-    if g.shape != (3,):
-        raise ShapeError(f"gravity field: field(p) returned shape {g.shape}, expected (3,), at p = {p}")
-    return g
+    return Gravity(zero, lambda p: returned(given.field(p), (3,), "gravity field: field(p)"))
 
 
 def _central(mu: float, centre: Array) -> Gravity:

@@ -144,7 +144,7 @@ def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
 
 def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Problem]:
     """Rules ``moving-mass``: a body that moves has mass; ``moved-mass``: a joint, or a free base, moves some mass."""
-    order, parent = wiring.outward()
+    (order, parent), root, closing = wiring.outward(), wiring.root, wiring.closing()
     rigid: dict[str, str] = {}  # entity -> the joint (or root) whose motion it follows
     massive: set[str] = set()
     bodies: set[str] = set()  # the same, whether or not the bodies have mass
@@ -153,7 +153,7 @@ def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Probl
         rigid[name] = name if name == parent[name] or entity.rates else rigid[parent[name]]
         if getattr(entity, "mass", 0.0) != 0.0 or not isinstance(entity, MASSLESS) or _within(name, doubtful):
             massive.add(rigid[name])
-        if isinstance(entity, RigidBody) or rigid[name] in massive:
+        if isinstance(entity, RigidBody) or rigid[name] in massive or name in closing:
             bodies.add(rigid[name])
     for name in reversed(order):  # what a joint carries counts for every joint further in
         if rigid[name] in bodies:
@@ -162,7 +162,7 @@ def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Probl
     for name in order:
         entity, group = wiring.entities[name], rigid[name]
         label = label_of(entity, name)
-        if group == wiring.root:
+        if group == root:
             continue
         if isinstance(entity, RigidBody) and entity.mass == 0.0 and group not in massive:
             message = "moves, but its mass is 0 kg and nothing with mass is fixed to it"
@@ -171,8 +171,7 @@ def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Probl
         elif name == group and name not in bodies:
             remedy = "attach a RigidBody, or make the joint fixed"
             found.append(Problem(label, "moved-mass", "moves nothing that has mass", remedy, name, name))
-    if free and not massive and not found:
-        root = order[0]
+    if free and not massive and not found and root is not None:
         remedy = "attach a RigidBody that has mass, or fix the base"
         message = "is free, but nothing in the model has mass"
         found.append(Problem(label_of(wiring.entities[root], root), "moved-mass", message, remedy, root, root))

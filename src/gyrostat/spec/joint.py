@@ -57,7 +57,7 @@ JOINT_KINDS: dict[str, JointKind] = {
 
 
 class Joint(Entity):
-    """Relative motion of frame ``b`` against frame ``a``; ports ``a``, ``b``, and a scalar shaft per rate a drive can hold.
+    """Relative motion of frame ``b`` against frame ``a``; ports ``a``, ``b``, and scalar shafts for drives.
 
     ========== ================================================================ ==================================
     kind       q                                                                v

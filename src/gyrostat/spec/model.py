@@ -66,6 +66,10 @@ class Model:
     def __hash__(self) -> int:
         return self._hash
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The data alone: what was derived (solvers, hash) belongs to this process."""
+        return {key: self.__dict__[key] for key in ("name", "entities", "connections", "context", "sources")}
+
     # ------------------------------------------------------------------ structure and state
     @cached_property
     def wiring(self) -> Wiring:

@@ -43,7 +43,8 @@ class LooseEnd:
 class Wiring:
     """Flat view of a model.
 
-    ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance. ``where`` of each problem is a path (``leg.connections[3]``, ``leg.knee``); ``check`` turns it into file:line.
+    ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance. ``where`` of each
+    problem is a path (``leg.connections[3]``, ``leg.knee``); ``check`` turns it into file:line.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -79,6 +80,19 @@ class Wiring:
                         parent[other] = name
                         order.append(other)
         return order, parent
+
+    def closing(self) -> set[str]:
+        """Entities that close a loop: one of their ports meets, and so moves, what was reached another way."""
+        group_of, via = self.group_of(), dict[str, int]()  # the connection by which an entity was reached
+        found: set[str] = set()
+        for name in self.outward()[0]:
+            for port in self.entities[name].ports:
+                group = group_of.get((name, port.name)) if port.kind == "spatial" else None
+                if group is not None and group != via.setdefault(name, -1):
+                    others = [other for other, _ in self.groups[group] if other != name]
+                    if any(via.setdefault(other, group) != group for other in others):
+                        found.add(name)
+        return found
 
     def state_order(self) -> list[str]:
         """Entities with coordinates: file order, parents first."""
