@@ -1,5 +1,6 @@
 """Inverse dynamics and kinematics against Pinocchio, over random trees with every kind of joint.
 
+The wide sweeps run the plain NumPy code (``mode="interpret"``); compiled code, which takes longer to make than to run, has smaller ones of its own.
 Pinocchio knows no internal momentum; bodies that have some are compared elsewhere.
 """
 
@@ -16,6 +17,7 @@ import gyrostat as gs
 
 TREES = range(300)
 EXPRESSIONS = ("local", "aligned", "world")
+REPRESENTATIONS = ("body", "inertial", "absolute")
 
 
 def assert_close(got, want, tolerance=1e-10):
@@ -27,13 +29,13 @@ def assert_close(got, want, tolerance=1e-10):
     assert off <= tolerance * scale, f"off by {off / scale:.2g} relative to {scale:.3g}"
 
 
-def assert_same_forces(model, oracle, rng, representation="body"):
+def assert_same_forces(model, oracle, rng, representation, mode):
     """tau and the cut forces of all joints, with wrenches in all kinds of frames."""
     q, v, a = random_state(model, rng)
     wrenches = random_wrenches(model, rng, 8)
     oracle.move(q, v, a)
     local = {port: oracle.local_wrench(port, w.value, w.expressed_in) for port, w in wrenches.items()}
-    solver = gs.InverseDynamics(model, representation)
+    solver = gs.InverseDynamics(model, representation, mode=mode)
     assert_close(solver(q, v, a, wrenches), oracle.rnea(q, v, a, local))
     cut = oracle.joint_forces()
     forces = solver.port_forces(q, v, a, wrenches, ports=cut)
@@ -41,11 +43,11 @@ def assert_same_forces(model, oracle, rng, representation="body"):
         assert_close(forces[port], force)
 
 
-def assert_same_motions(model, oracle, rng, representation="body"):
+def assert_same_motions(model, oracle, rng, representation, mode):
     """Placement, velocity and both accelerations of every spatial port, in every system of coordinates."""
     q, v, a = random_state(model, rng)
     oracle.move(q, v, a)
-    motions = gs.fk(model, q, v, a, representation=representation)
+    motions = gs.ForwardKinematics(model, representation=representation, mode=mode)(q, v, a)
     assert set(motions) == set(oracle.frame) == set(spatial_ports(model))
     for port, motion in motions.items():
         R, p = oracle.placement(port)
@@ -58,38 +60,51 @@ def assert_same_motions(model, oracle, rng, representation="body"):
             assert_close(motion.acceleration(axes), oracle.acceleration(port, axes))
 
 
-def assert_same(model, seed, representation="body"):
+def assert_same(model, seed, representation="body", mode="interpret"):
     rng, oracle = np.random.default_rng([seed, 21]), Oracle(model)
-    assert_same_forces(model, oracle, rng, representation)
-    assert_same_motions(model, oracle, rng, representation)
+    assert_same_forces(model, oracle, rng, representation, mode)
+    assert_same_motions(model, oracle, rng, representation, mode)
 
 
 # ------------------------------------------------------------------------------------------------ random trees
+def of_the_list(seed):
+    return various_tree(seed, treat_as=["acceleration", "field"][seed % 2])
+
+
 @pytest.mark.parametrize("seed", TREES)
 def test_forces_and_motions_of_random_trees(seed):
-    assert_same(various_tree(seed, treat_as=["acceleration", "field"][seed % 2]), seed)
+    assert_same(of_the_list(seed), seed)
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 12), representation=st.sampled_from(["inertial", "absolute"])
-)
-def test_forces_and_motions_in_the_other_representations(seed, bodies, representation):
+@given(seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 12), representation=st.sampled_from(REPRESENTATIONS))
+def test_forces_and_motions_in_all_representations(seed, bodies, representation):
     assert_same(various_tree(seed, bodies), seed, representation)
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_forces_and_motions_by_compiled_code(seed):
+    assert_same(various_tree(seed, 2 + seed % 4), seed, REPRESENTATIONS[seed % 3], "compile")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", TREES)
+def test_forces_and_motions_of_random_trees_by_compiled_code(seed):
+    assert_same(of_the_list(seed), seed, REPRESENTATIONS[seed % 3], "compile")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", range(40))
 def test_forces_and_motions_of_a_thousand_more_trees(batch):
     for seed in range(1000 + 25 * batch, 1025 + 25 * batch):
-        assert_same(various_tree(seed), seed, ["body", "inertial", "absolute"][seed % 3])
+        assert_same(various_tree(seed), seed, REPRESENTATIONS[seed % 3])
 
 
 def test_the_random_trees_contain_everything():
     """Every kind of joint met from both sides, every kind of entity, every form of rotation, both bases."""
     joints, kinds, rotations, bases, groups = Counter(), Counter(), Counter(), Counter(), Counter()
     for seed in TREES:
-        model = various_tree(seed)
+        model = of_the_list(seed)
         bases[model.context.base] += 1
         joints.update((moved.joint.kind, moved.far) for moved in walk(model).moved[1:])
         groups.update(len(group) for group in model.wiring.groups)
@@ -132,13 +147,15 @@ def single_joint(kind, near, base="fixed"):
     return gs.Model(kind, entities, wires, gs.Context(gravity=(1.0, -2.0, -9.0), base=base))
 
 
-@pytest.mark.parametrize("representation", ["body", "inertial", "absolute"])
 @pytest.mark.parametrize("base", ["fixed", "free"])
 @pytest.mark.parametrize("near", ["a", "b"])
 @pytest.mark.parametrize("kind", gs.JOINT_KINDS)
-def test_forces_and_motions_of_a_single_joint(kind, near, base, representation):
-    for seed in range(3):
-        assert_same(single_joint(kind, near, base), seed, representation)
+def test_forces_and_motions_of_a_single_joint(kind, near, base):
+    model = single_joint(kind, near, base)
+    for seed, representation in enumerate(REPRESENTATIONS):
+        assert_same(model, seed, representation)
+    if base == "fixed":
+        assert_same(model, 3, mode="compile")
 
 
 # ------------------------------------------------------------------------------------------------ the oracle itself

@@ -1,6 +1,6 @@
 """The same mechanism, written differently, has the same forces and motions.
 
-All comparisons are to 1e-12 of the largest number involved, or bit for bit.
+All comparisons are to 1e-12 of the largest number involved, or bit for bit. Sweeps over models run the plain NumPy code, which needs no compilation.
 """
 
 import numpy as np
@@ -45,6 +45,14 @@ def entities(model, kind):
     return [entity.name for entity in model.entities if isinstance(entity, kind)]
 
 
+def inverse_dynamics(model, representation="body", rules=None):
+    return gs.InverseDynamics(model, representation, rules=rules, mode="interpret")
+
+
+def forward_kinematics(model, representation="body", rules=None):
+    return gs.ForwardKinematics(model, representation=representation, rules=rules, mode="interpret")
+
+
 def assert_same_motions(new, old, ports=None):
     for port, motion in old.items():
         other = new[ports[port] if ports else port]
@@ -62,10 +70,11 @@ def assert_same_mechanism(change: Reworded, seed, cuts=True, representation="bod
     q, v, a = random_state(old, rng)
     (q_new, v_new, a_new), T = change.convert(q, v, a)
     wrenches = random_wrenches(old, rng, 8)
-    solver, other = gs.InverseDynamics(old, representation), gs.InverseDynamics(new, representation)
+    solver, other = inverse_dynamics(old, representation), inverse_dynamics(new, representation)
     tau = other(q_new, v_new, a_new, change.wrenches(wrenches))
     assert_close(T.T @ tau, solver(q, v, a, wrenches))
-    assert_same_motions(gs.fk(new, q_new, v_new, a_new), gs.fk(old, q, v, a), change.ports)
+    motions = forward_kinematics(new, representation)(q_new, v_new, a_new)
+    assert_same_motions(motions, forward_kinematics(old)(q, v, a), change.ports)
     if cuts:
         forces = other.port_forces(q_new, v_new, a_new, change.wrenches(wrenches))
         for port, force in solver.port_forces(q, v, a, wrenches).items():
@@ -78,14 +87,14 @@ def test_the_three_representations_agree(seed):
     model, rng = small_tree(seed), np.random.default_rng(seed)
     q, v, a = random_state(model, rng)
     wrenches = random_wrenches(model, rng, 8)
-    tau, motions = gs.rnea(model, q, v, a, wrenches), gs.fk(model, q, v, a)
-    forces = gs.InverseDynamics(model).port_forces(q, v, a, wrenches)
+    solver, motions = inverse_dynamics(model), forward_kinematics(model)(q, v, a)
+    tau, forces = solver(q, v, a, wrenches), solver.port_forces(q, v, a, wrenches)
     for representation in REPRESENTATIONS[1:]:
-        assert_close(gs.rnea(model, q, v, a, wrenches, representation=representation), tau)
-        assert_same_motions(gs.fk(model, q, v, a, representation=representation), motions)
-        others = gs.InverseDynamics(model, representation).port_forces(q, v, a, wrenches)
-        for port, force in forces.items():
-            assert_close(others[port], force)
+        other = inverse_dynamics(model, representation)
+        assert_close(other(q, v, a, wrenches), tau)
+        assert_same_motions(forward_kinematics(model, representation)(q, v, a), motions)
+        for port, force in other.port_forces(q, v, a, wrenches).items():
+            assert_close(force, forces[port])
 
 
 def in_pieces(seed):
@@ -103,12 +112,12 @@ def test_rewriting_rules_change_nothing(seed):
     model, rng, representation = in_pieces(seed), np.random.default_rng(seed), REPRESENTATIONS[seed % 3]
     q, v, a = random_state(model, rng)
     wrenches = random_wrenches(model, rng, 8)
-    tau = gs.InverseDynamics(model, representation, rules=())(q, v, a, wrenches)
-    motions = gs.ForwardKinematics(model, representation=representation, rules=())(q, v, a)
+    tau = inverse_dynamics(model, representation, rules=())(q, v, a, wrenches)
+    motions = forward_kinematics(model, representation, rules=())(q, v, a)
     assert set(motions) == set(spatial_ports(model))
     for rules in (None, *SUBSETS):
-        assert_close(gs.InverseDynamics(model, representation, rules=rules)(q, v, a, wrenches), tau)
-        found = gs.ForwardKinematics(model, representation=representation, rules=rules)(q, v, a)
+        assert_close(inverse_dynamics(model, representation, rules=rules)(q, v, a, wrenches), tau)
+        found = forward_kinematics(model, representation, rules=rules)(q, v, a)
         assert set(found) == set(motions)
         assert_same_motions(found, motions)
 
@@ -176,8 +185,8 @@ def test_states_by_name_do_not_depend_on_the_order(seed):
     named = [
         dict(zip(names, x, strict=True)) for names, x in [(model.coordinates, q), (model.dofs, v), (model.dofs, a)]
     ]
-    tau = dict(zip(other.dofs, gs.rnea(other, *named), strict=True))
-    assert_close([tau[name] for name in model.dofs], gs.rnea(model, q, v, a))
+    tau = dict(zip(other.dofs, inverse_dynamics(other)(*named), strict=True))
+    assert_close([tau[name] for name in model.dofs], inverse_dynamics(model)(q, v, a))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -86,7 +86,7 @@ def from_casadi(function: ca.Function, inputs: Sequence[Slot], outputs: Sequence
     for k in range(function.n_instructions()):
         op, o, i = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
         if op == ca.OP_CONST:
-            registers[o[0]] = Recorded(tape, tape.constant(function.instruction_constant(k)))
+            registers[o[0]] = function.instruction_constant(k)
         elif op == ca.OP_INPUT:
             registers[o[0]] = leaves[i[0]][i[1]]
         elif op == ca.OP_OUTPUT:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -28,67 +27,109 @@ class Tape:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.constants: list[float] = []
-        self._known: dict[Any, int] = {}
-        self.asked: Counter[int] = Counter()
+        self.known: dict[Any, int] = {}
+        self.asked = [0] * len(OPERATIONS)
 
     def node(self, code: int, x: int, y: int = 0, z: int = 0) -> int:
         key = (code, x, y, z)
-        k = self._known.get(key)
+        k = self.known.get(key)
         if k is None:
-            k = self._known[key] = len(self.nodes)
+            k = self.known[key] = len(self.nodes)
             self.nodes.append(key)
         return k
 
     def constant(self, value: float) -> int:
         key = (value, math.copysign(1.0, value))
-        k = self._known.get(key)
+        k = self.known.get(key)
         if k is None:
-            k = self._known[key] = len(self.nodes)
+            k = self.known[key] = len(self.nodes)
             self.nodes.append((CONST, len(self.constants), 0, 0))
             self.constants.append(value)
         return k
 
-    def value(self, k: int) -> float | None:
-        """The number of a constant node."""
-        node = self.nodes[k]
-        return self.constants[node[1]] if node[0] == CONST else None
-
 
 class Recorded:
-    """A scalar that records. Arithmetic and NumPy functions work; Python ``if``, ``float()`` and ``int()`` do not."""
+    """A scalar that records. Arithmetic and NumPy functions work; Python ``if``, ``float()`` and ``int()`` do not.
+
+    A recorded value is never a constant: what folds comes back as a Python float.
+    """
 
     __slots__ = ("k", "tape")
 
     def __init__(self, tape: Tape, k: int):
         self.tape, self.k = tape, k
 
-    # ---- arithmetic
+    # ---- arithmetic: constants fold, zeros and ones drop out, signs move outward, commuting operands are in order
     def __add__(self, other: Any) -> Any:
-        return binary(ADD, self, other)
+        tape, x = self.tape, self.k
+        tape.asked[ADD] += 1
+        if type(other) is Recorded:
+            if other.tape is not tape:
+                raise _mixed()
+            return Recorded(tape, _sum(tape, x, other.k))
+        if type(other) is not float:
+            other = _number(other)
+            if other is NotImplemented:
+                return other
+        return self if other == 0.0 else Recorded(tape, _sum(tape, tape.constant(other), x))
 
-    def __radd__(self, other: Any) -> Any:
-        return binary(ADD, self, other)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return binary(SUB, self, other)
+        tape, x = self.tape, self.k
+        tape.asked[SUB] += 1
+        if type(other) is Recorded:
+            if other.tape is not tape:
+                raise _mixed()
+            return 0.0 if x == other.k else Recorded(tape, _difference(tape, x, other.k))
+        if type(other) is not float:
+            other = _number(other)
+            if other is NotImplemented:
+                return other
+        return self if other == 0.0 else Recorded(tape, _sum(tape, tape.constant(-other), x))
 
     def __rsub__(self, other: Any) -> Any:
-        return binary(SUB, other, self)
+        tape = self.tape
+        tape.asked[SUB] += 1
+        other = _number(other)
+        if other is NotImplemented:
+            return other
+        if other == 0.0:
+            return Recorded(tape, _negative(tape, self.k))
+        return Recorded(tape, _difference(tape, tape.constant(other), self.k))
 
     def __mul__(self, other: Any) -> Any:
-        return binary(MUL, self, other)
+        tape, x = self.tape, self.k
+        tape.asked[MUL] += 1
+        if type(other) is Recorded:
+            if other.tape is not tape:
+                raise _mixed()
+            return Recorded(tape, _product(tape, x, other.k))
+        if type(other) is not float:
+            other = _number(other)
+            if other is NotImplemented:
+                return other
+        return 0.0 if other == 0.0 else Recorded(tape, _scaled(tape, other, x))
 
-    def __rmul__(self, other: Any) -> Any:
-        return binary(MUL, self, other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return binary(DIV, self, other)
+        if type(other) is Recorded:
+            return general("div", self, other)
+        other = _number(other)
+        if other is NotImplemented or other == 1.0:
+            return self if other == 1.0 else other
+        return general("div", self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return binary(DIV, other, self)
+        other = _number(other)
+        if other is NotImplemented:
+            return other
+        return 0.0 if other == 0.0 else general("div", other, self)
 
     def __neg__(self) -> Any:
-        return Recorded(self.tape, _neg(self.tape, self.k))
+        self.tape.asked[NEG] += 1
+        return Recorded(self.tape, _negative(self.tape, self.k))
 
     def __pos__(self) -> Any:
         return self
@@ -166,8 +207,7 @@ class Recorded:
     __index__ = __int__
 
     def __repr__(self) -> str:
-        value = self.tape.value(self.k)
-        return f"<recorded {value if value is not None else f'node {self.k}'}>"
+        return f"<recorded node {self.k}>"
 
 
 def _unary(name: str) -> Callable[[Recorded], Any]:
@@ -189,96 +229,69 @@ def _not_recordable(what: str, instead: str) -> RecordError:
     return RecordError(f"{what} on a recorded value{where} cannot be recorded: its number is not known yet. Hint: use {instead}")
 
 
+def _mixed() -> RecordError:
+    return RecordError("two recordings were mixed in one expression. Hint: record the whole function at once")
+
+
+def _number(value: Any) -> Any:
+    """A constant operand as a float."""
+    return float(value) if isinstance(value, Real) else NotImplemented
+
+
 def _lift(tape: Tape, value: Any) -> int | None:
     """Node of an operand; None if it is not a number."""
     if type(value) is Recorded:
         if value.tape is not tape:
-            raise RecordError("two recordings were mixed in one expression. Hint: record the whole function at once")
+            raise _mixed()
         return value.k
-    if isinstance(value, Real):
-        return tape.constant(float(value))
-    return None
+    return tape.constant(float(value)) if isinstance(value, Real) else None
 
 
-def binary(code: int, one: Any, two: Any) -> Any:
-    """Arithmetic with simplification."""
-    tape: Tape = one.tape if type(one) is Recorded else two.tape
-    x, y = _lift(tape, one), _lift(tape, two)
-    if x is None or y is None:
-        return NotImplemented
-    return Recorded(tape, _arithmetic(tape, code, x, y))
-
-
-def _neg(tape: Tape, x: int) -> int:
-    tape.asked[NEG] += 1
-    value = tape.value(x)
-    if value is not None:
-        return tape.constant(-value)
+def _negative(tape: Tape, x: int) -> int:
     code, a, b, _ = tape.nodes[x]
     if code == NEG:
         return a
-    if code == SUB:
-        return tape.node(SUB, b, a)
-    return tape.node(NEG, x)
+    return tape.node(SUB, b, a) if code == SUB else tape.node(NEG, x)
 
 
-def _arithmetic(tape: Tape, code: int, x: int, y: int) -> int:
-    """Rules: fold constants, drop zeros and ones, move signs outward, keep commuting operands in order."""
-    tape.asked[code] += 1
+def _sum(tape: Tape, x: int, y: int) -> int:
     nodes = tape.nodes
-    vx, vy = tape.value(x), tape.value(y)
-    if vx is not None and vy is not None:
-        return tape.constant(OPERATIONS[code].fold(vx, vy))
-    if code == MUL:
-        if vx == 0.0 or vy == 0.0:
-            return tape.constant(0.0)
-        if vx is not None:
-            return _scale(tape, vx, y)
-        if vy is not None:
-            return _scale(tape, vy, x)
-        nx, ny = nodes[x][0] == NEG, nodes[y][0] == NEG
-        if nx or ny:
-            product = _arithmetic(tape, MUL, nodes[x][1] if nx else x, nodes[y][1] if ny else y)
-            return product if nx and ny else _neg(tape, product)
-        return tape.node(MUL, x, y) if x <= y else tape.node(MUL, y, x)
-    if code == DIV:
-        if vx == 0.0:
-            return tape.constant(0.0)
-        if vy == 1.0:
-            return x
-        return tape.node(DIV, x, y)
-    if vy == 0.0:
-        return x
-    if vx == 0.0:
-        return y if code == ADD else _neg(tape, y)
-    if code == SUB:
-        if x == y:
-            return tape.constant(0.0)
-        if nodes[y][0] == NEG:
-            return _arithmetic(tape, ADD, x, nodes[y][1])
-        if nodes[x][0] == NEG:  # -a - b
-            return _neg(tape, _arithmetic(tape, ADD, nodes[x][1], y))
-        return tape.node(SUB, x, y)
     if nodes[y][0] == NEG:
-        return _arithmetic(tape, SUB, x, nodes[y][1])
+        return _difference(tape, x, nodes[y][1])
     if nodes[x][0] == NEG:
-        return _arithmetic(tape, SUB, y, nodes[x][1])
+        return _difference(tape, y, nodes[x][1])
     return tape.node(ADD, x, y) if x <= y else tape.node(ADD, y, x)
 
 
-def _scale(tape: Tape, factor: float, x: int) -> int:
-    """factor times a node that is no constant."""
+def _difference(tape: Tape, x: int, y: int) -> int:
+    nodes = tape.nodes
+    if nodes[y][0] == NEG:
+        return _sum(tape, x, nodes[y][1])
+    if nodes[x][0] == NEG:  # -a - b
+        return _negative(tape, _sum(tape, nodes[x][1], y))
+    return tape.node(SUB, x, y)
+
+
+def _product(tape: Tape, x: int, y: int) -> int:
+    nodes = tape.nodes
+    nx, ny = nodes[x][0] == NEG, nodes[y][0] == NEG
+    if nx or ny:
+        product = _product(tape, nodes[x][1] if nx else x, nodes[y][1] if ny else y)
+        return product if nx and ny else _negative(tape, product)
+    return tape.node(MUL, x, y) if x <= y else tape.node(MUL, y, x)
+
+
+def _scaled(tape: Tape, factor: float, x: int) -> int:
+    """factor times a node."""
     if factor == 1.0:
         return x
     if factor == -1.0:
-        return _neg(tape, x)
+        return _negative(tape, x)
     code, a, b, _ = tape.nodes[x]
     if code == NEG:
-        return _scale(tape, -factor, a)
-    if code == MUL:  # a constant stands first in a product
-        inner = tape.value(a)
-        if inner is not None:
-            return _scale(tape, factor * inner, b)
+        return _scaled(tape, -factor, a)
+    if code == MUL and tape.nodes[a][0] == CONST:  # a constant stands first in a product
+        return _scaled(tape, factor * tape.constants[tape.nodes[a][1]], b)
     return tape.node(MUL, tape.constant(factor), x)
 
 
@@ -301,16 +314,15 @@ def power(base: Recorded, exponent: Any) -> Any:
 
 
 def general(name: str, *operands: Any) -> Any:
-    """An operation of the table, folded if all its operands are constants."""
+    """An operation of the table on recorded values and numbers; a plain float if none is recorded."""
     code = CODE[name]
-    tape = next(x.tape for x in operands if type(x) is Recorded)
+    tape = next((x.tape for x in operands if type(x) is Recorded), None)
+    if tape is None:
+        return OPERATIONS[code].fold(*(float(x) for x in operands))
     nodes = [_lift(tape, x) for x in operands]
     if None in nodes:
         return NotImplemented
     tape.asked[code] += 1
-    values = [tape.value(k) for k in nodes]  # type: ignore[arg-type]
-    if None not in values:
-        return Recorded(tape, tape.constant(OPERATIONS[code].fold(*values)))
     if OPERATIONS[code].commutes:
         nodes.sort()
     return Recorded(tape, tape.node(code, *nodes))  # type: ignore[arg-type]
@@ -349,9 +361,10 @@ def finish(
 
     results = tuple(tuple(number(x, key) for x in value.ravel()) for key, value in outputs.items())
     for key, nodes in zip(outputs, results, strict=True):
-        bad = [k for k in nodes if (v := tape.value(k)) is not None and not math.isfinite(v)]
+        values = [tape.constants[tape.nodes[k][1]] for k in nodes if tape.nodes[k][0] == CONST]
+        bad = [v for v in values if not math.isfinite(v)]
         if bad:
-            raise RecordError(f"output '{key}' of '{name}' is the constant {tape.value(bad[0])}, whatever the inputs are")
+            raise RecordError(f"output '{key}' of '{name}' is the constant {bad[0]}, whatever the inputs are")
     program = Program(
         name,
         tuple(Slot(key, tuple(shape)) for key, shape in inputs.items()),
@@ -360,7 +373,7 @@ def finish(
         tuple(tape.constants),
         results,
         tuple(number(x, "guard") for x in guards.ravel()),
-        {OPERATIONS[code].name: n for code, n in sorted(tape.asked.items())},
+        {op.name: n for op, n in zip(OPERATIONS, tape.asked, strict=True) if n},
     )
     return verify(prune(program))
 

@@ -11,7 +11,7 @@ from gyrostat.graph.causality import Loop, causality
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
 from gyrostat.graph.rewrite import RULES, Draft, Part, rewrite
 from gyrostat.spec.check import check
-from gyrostat.spec.context import Context, HarmonicMotion, MovingBase
+from gyrostat.spec.context import Context, HarmonicMotion, MovingBase, UniformGravity
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 
@@ -127,6 +127,8 @@ def network(
     visits, loops = causality(model.wiring)
     draft, notes = _draft(model, visits, live or {})
     chosen = list(RULES if rules is None else rules)
+    uniform = isinstance(model.context.gravity, UniformGravity)
+    off = (*off, *(() if uniform else ("merge-bodies",)))  # other fields act at the centre of mass of each body by itself
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
     return _freeze(model, draft, tuple(loops), tuple(events), tuple(notes), used)

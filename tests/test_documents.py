@@ -1,0 +1,91 @@
+"""README and documents say what happens: every Python block is run, and what it prints is what the comments claim."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def blocks(page: Path) -> list[str]:
+    return BLOCK.findall(page.read_text("utf-8"))
+
+
+def claims(block: str) -> str:
+    """What the comments say is printed: comments behind print(...) and comment lines."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("# "):
+            found.append(line[2:])
+        elif line.lstrip().startswith("print(") and "# " in line:
+            found.append(line.split("# ", 1)[1])
+    return "\n".join(found)
+
+
+def agree(printed: str, claimed: str) -> None:
+    """Words literally, numbers to nine digits."""
+    assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", claimed).split()
+    got, want = ([float(x) for x in NUMBER.findall(text)] for text in (printed, claimed))
+    assert np.allclose(got, want, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def test_every_block_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, object] = {}
+    for block in blocks(page):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(block, str(page), "exec"), scope)  # our own pages
+        if claims(block) or out.getvalue():
+            agree(out.getvalue(), claims(block))
+
+
+def test_a_wrong_claim_would_be_found():
+    with pytest.raises(AssertionError):
+        agree("[1.0 2.0]", "[1.0 2.1]")
+    with pytest.raises(AssertionError):
+        agree("2 problems", "2 mistakes")
+
+
+def test_links_lead_somewhere():
+    for page in [*PAGES, ROOT / "NOTATION.md", ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_is_about_fifteen_lines_of_example():
+    first = blocks(ROOT / "README.md")[0]
+    assert 8 <= len([line for line in first.splitlines() if line.strip()]) <= 17
+
+
+def test_the_demo_prints_a_table_and_writes_a_labelled_figure(tmp_path, capsys):
+    main = runpy.run_path(str(ROOT / "demos" / "lwr_inverse_dynamics.py"))["main"]
+    main(["--samples", "29", "--out", str(tmp_path), "--quiet"])
+    text = capsys.readouterr().out
+    assert "tau7 [N m]" in text
+    assert str(tmp_path) in text
+    rows = [line for line in text.splitlines() if re.match(r" *\d+\.\d\d  ", line)]
+    assert len(rows) == 8
+    assert float(rows[0].split()[2]) == pytest.approx(-37.514475, abs=1e-6)
+    picture = (tmp_path / "lwr_inverse_dynamics.png").read_bytes()
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    assert len(picture) > 20_000
+
+
+def test_the_demo_refuses_nonsense(tmp_path, capsys):
+    main = runpy.run_path(str(ROOT / "demos" / "lwr_inverse_dynamics.py"))["main"]
+    with pytest.raises(SystemExit):
+        main(["--samples", "1", "--out", str(tmp_path)])
+    assert "--samples must be 2 or more, got 1" in capsys.readouterr().err

@@ -1,0 +1,89 @@
+"""The numbers of NOTATION.md: one for every convention."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gyrostat as gs
+
+GRAVITY = (0, 0, -9.81)
+
+
+def one_joint(kind: str, body: gs.RigidBody | None = None, gravity=GRAVITY, **properties) -> gs.Model:
+    body = body or gs.RigidBody("body", mass=2.0, inertia=(0.1, 0.2, 0.25))
+    return gs.assemble("one", gs.chain("world", gs.Joint("joint", kind, **properties), body), gravity=gravity)
+
+
+def test_a_held_pendulum_needs_half_its_weight():
+    assert gs.rnea(gs.robots.pendulum(), [np.pi / 2], [0], [0]) == pytest.approx([9.81 / 2], rel=1e-14)
+
+
+def test_a_free_box_at_rest_needs_its_weight_as_a_force():
+    tau = gs.rnea(one_joint("free"), [0, 0, 0, 0, 0, 0, 1], np.zeros(6), np.zeros(6))
+    assert tau == pytest.approx([0, 0, 0, 0, 0, 19.62], abs=1e-14)
+
+
+def test_a_free_base_has_position_then_quaternion_and_angular_then_linear_rates():
+    box = gs.assemble("box", gs.chain("world", gs.RigidBody("body", mass=2.0, inertia=(0.1, 0.2, 0.25))), base="free")
+    assert (box.nq, box.nv) == (7, 6)
+    half = np.sqrt(0.5)
+    frame = gs.fk(box, [1, 2, 3, 0, 0, half, half], [0, 0, 1, 5, 0, 0], np.zeros(6))["body"]
+    assert frame.p == pytest.approx([1, 2, 3])
+    assert frame.R[:, 0] == pytest.approx([0, 1, 0], abs=1e-15)  # turned by 90 degrees about z
+    assert frame.velocity("aligned") == pytest.approx([0, 0, 1, 0, 5, 0], abs=1e-15)
+    assert frame.acceleration("local") == pytest.approx([0, 0, 0, 0, 5, 0], abs=1e-15)  # w x v
+    assert frame.spatial_acceleration() == pytest.approx(np.zeros(6), abs=1e-15)
+
+
+def test_internal_momentum_resists_turning():
+    wheel = gs.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), momentum=(0, 0, 2))
+    tau = gs.rnea(one_joint("spherical", wheel, gravity=(0, 0, 0)), [0, 0, 0, 1], [3, 0, 0], [0, 0, 0])
+    assert tau == pytest.approx([0, -6, 0], abs=1e-14)
+
+
+def test_a_screw_moves_by_its_pitch_per_radian():
+    assert gs.fk(one_joint("helical", axis="z", pitch=0.002), [2.0])["body"].p == pytest.approx([0, 0, 0.004])
+
+
+def test_a_planar_joint_shifts_along_x_then_y_then_turns():
+    frame = gs.fk(one_joint("planar", axis="z"), [1.0, 2.0, np.pi / 2])["body"]
+    assert frame.p == pytest.approx([1, 2, 0])
+    assert frame.R[:, 0] == pytest.approx([0, 1, 0], abs=1e-15)
+
+
+def test_a_universal_joint_turns_about_its_first_axis_in_a_and_its_second_in_b():
+    joint = one_joint("universal", axis="x", second_axis="y")
+    R = gs.fk(joint, [0.3, 0.4])["body"].R
+    c, s = np.cos, np.sin
+    Rx = np.array([[1, 0, 0], [0, c(0.3), -s(0.3)], [0, s(0.3), c(0.3)]])
+    Ry = np.array([[c(0.4), 0, s(0.4)], [0, 1, 0], [-s(0.4), 0, c(0.4)]])
+    assert R == pytest.approx(Rx @ Ry)
+
+
+def test_a_reversed_joint_is_a_forward_one_about_the_opposite_axis():
+    body = gs.RigidBody("body", mass=1.0, com=(0.3, 0, 0), inertia=(0.1, 0.1, 0.1))
+    joint = gs.Joint("joint", "revolute", axis="z")
+    back = gs.assemble("back", joint, body, gs.connect("world", "joint.b"), gs.connect("joint.a", "body"))
+    forth = one_joint("revolute", body, axis="-z")
+    assert gs.fk(back, [0.4])["body"].R == pytest.approx(gs.fk(forth, [0.4])["body"].R, abs=1e-15)
+
+
+def test_roll_pitch_yaw_turn_about_fixed_axes():
+    pose = gs.assemble("pose", gs.chain("world", gs.Displacement("shift", rotation=gs.rpy(np.pi / 2, 0, np.pi / 2))))
+    R = gs.fk(pose, [])["shift.b"].R
+    assert R @ [0, 1, 0] == pytest.approx([0, 0, 1], abs=1e-15)  # roll first: y becomes z, which yaw leaves alone
+
+
+def test_a_wrench_that_carries_the_weight_leaves_nothing_to_do():
+    model = one_joint("prismatic", axis="z")
+    lift = gs.Wrench([0, 0, 0, 0, 0, 19.62], "aligned")
+    assert gs.rnea(model, [0.0], [0.0], [0.0], {"body": lift}) == pytest.approx([0.0], abs=1e-14)
+    forces = gs.InverseDynamics(model).port_forces([0.0], [0.0], [0.0])
+    assert forces["body.origin"] == pytest.approx([0, 0, 0, 0, 0, 19.62])
+
+
+@pytest.mark.parametrize("convention, p", [("standard", (0.0, 1.0, 2.0)), ("modified", (1.0, -2.0, 0.0))])
+def test_denavit_hartenberg_parameters_follow_their_convention(convention, p):
+    shift = gs.DHDisplacement("dh", a=1.0, d=2.0, alpha=np.pi / 2, theta=np.pi / 2, convention=convention)
+    assert gs.fk(gs.assemble("dh", gs.chain("world", shift)), [])["dh.b"].p == pytest.approx(p, abs=1e-15)
