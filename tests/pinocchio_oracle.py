@@ -1,17 +1,19 @@
 """Pinocchio's answers for a gyrostat model: the one place where the conventions of the two are converted.
 
-The mechanism is walked here once more, from the bare connections, so that nothing of ``gyrostat.graph`` and ``gyrostat.spatial`` takes part.
+The mechanism is walked here once more, from the bare connections, so that nothing of ``gyrostat.graph`` and
+``gyrostat.spatial`` takes part.
 
 | | gyrostat | Pinocchio |
 |---|---|---|
 | motions, forces | angular part first | linear part first |
 | q of ``free`` | position, quaternion x y z w | the same |
 | v of ``free`` | angular, linear, in b | linear, angular, in b |
-| ``cylindrical``, ``universal``, ``planar`` | one joint | joints of one degree of freedom in a row, without mass between |
+| ``cylindrical``, ``universal``, ``planar`` | one joint | single degrees of freedom in a row, massless |
 
-A joint that is entered at its port b is written as the inverse motion: the axes are negated and the row is reversed. For ``spherical`` and ``free``
-the state is converted. With X_ab, which takes motions from b to a, the motion of a against b, seen from a, is V' = -X_ab V. Its derivative is
-A' = -X_ab (A + V~ V) = -X_ab A, and equal power, tau . V = tau' . V', gives tau = -X_ab^T tau'.
+A joint that is entered at its port b is written as the inverse motion: the axes are negated and the row is reversed.
+For ``spherical`` and ``free`` the state is converted. With X_ab, which takes motions from b to a, the motion of a
+against b, seen from a, is V' = -X_ab V. Its derivative is A' = -X_ab (A + V~ V) = -X_ab A, and equal power,
+tau . V = tau' . V', gives tau = -X_ab^T tau'.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def place(entity) -> pin.SE3:
 # ------------------------------------------------------------------------------------------------ the walk
 @dataclass(frozen=True)
 class Moved:
-    """What moves against ``carrier`` (a number in Walk.moved, 0 is the world), where the inner port of the joint sits at ``at``.
+    """What moves against ``carrier`` (a number in Walk.moved, 0 is the world), on which the joint begins at ``at``.
 
     Its own frame is the port ``far`` of the joint; the joint is met at its port b if ``backward``.
     """
@@ -312,7 +314,7 @@ class Oracle:
         return T.T @ pin.rnea(self.model, self.data, q_pin, v_pin, a_pin, external)
 
     def joint_forces(self) -> dict[str, np.ndarray]:
-        """Cut force at the far port of every joint that moves, in its coordinates; for the state of the last :meth:`rnea`."""
+        """Cut forces at the far ports of the joints that move, in their coordinates; after :meth:`rnea`."""
         pairs = zip(self.walk.moved[1:], self.joint_of[1:], strict=True)
         return {f"{moved.name}.{moved.far}": _angular_first(self.data.f[joint]) for moved, joint in pairs}
 

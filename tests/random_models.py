@@ -41,10 +41,10 @@ def random_wrenches(model: gs.Model, rng: np.random.Generator, count: int) -> di
 def various_tree(
     seed: int, bodies: int | None = None, momentum: bool = False, treat_as: str = "acceleration"
 ) -> gs.Model:
-    """A tree of up to 40 bodies: fixed or free base, from chain to bush, none to half of its parts met from the far side.
+    """A tree of up to 40 bodies: fixed or free base, from chain to bush, up to half of its parts met from the far side.
 
-    Displacements come in all parametrisations, universal joints have skew axes, planar ones may say their first direction, two joints
-    follow each other directly, and force elements act on some ports.
+    Displacements come in all parametrisations, universal joints have skew axes, planar ones may say their first
+    direction, two joints follow each other directly, and force elements act on some ports.
     """
     rng = np.random.default_rng([seed, 20])
     bodies = int(rng.integers(1, 41)) if bodies is None else bodies
@@ -60,11 +60,9 @@ def various_tree(
     for k, form in enumerate(rng.permutation(["local", "aligned", "world"])[: min(bodies, 3)]):
         entities.append(gs.ForceElement(f"push{k}", wrench=rng.normal(size=6), expressed_in=str(form)))
         connections.append((f"push{k}.frame", str(rng.choice(ports))))
-    for k, (near, far) in enumerate([("a", "b"), ("b", "a")]):
-        entities.append(gs.Joint(f"row{k}", "revolute", axis="xy"[k]))
-        connections.append((f"row{k - 1}.b" if k else f"body{bodies - 1}.side", f"row{k}.{near}"))
+    entities += [gs.Joint("row0", "revolute", axis="x"), gs.Joint("row1", "revolute", axis="y")]
     entities.append(gs.RigidBody("end", mass=0.7, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02)))
-    connections.append((f"row1.{far}", "end.origin"))
+    connections += [(f"body{bodies - 1}.side", "row0.a"), ("row0.b", "row1.b"), ("row1.a", "end.origin")]
     gravity = gs.UniformGravity(g=tree.context.gravity.g, treat_as=treat_as)
     return gs.Model(tree.name, entities, connections, gs.Context(gravity=gravity, base=tree.context.base))
 

@@ -1,6 +1,7 @@
 """The same mechanism in other words: each function returns a model that differs in its text, not in its physics.
 
-Everything is worked out here from the meaning of the specification, in homogeneous matrices; nothing of the library's own geometry is used.
+Everything is worked out here from the meaning of the specification, in homogeneous matrices; nothing of the library's
+own geometry is used.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ State = tuple[Array, Array, Array]
 class Reworded:
     """``model`` says in other words what ``original`` says.
 
-    ``ports``: old name of a port -> new one. ``convert(q, v, a)`` returns the state of the new model, and T with v_new = T v, so that
-    tau = T^T tau_new.
+    ``ports``: old name of a port -> new one. ``convert(q, v, a)`` returns the state of the new model, and T with
+    v_new = T v, so that tau = T^T tau_new.
     """
 
     original: gs.Model
@@ -60,10 +61,12 @@ def reworded(
     ports: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
     flips: Mapping[str, Flip] | None = None,
+    added: Mapping[str, tuple[float, float, float]] | None = None,
 ) -> Reworded:
-    """``ports`` and ``names`` (of entities with a state) list what is called differently; ``flips`` convert the state of joints.
+    """``ports`` and ``names`` (of entities with a state) list what is called differently; ``flips`` convert states.
 
-    A flip takes q, v of a joint and returns q', J and c, with v' = J v and a' = J a + c.
+    A flip takes q, v of a joint and returns q', J and c, with v' = J v and a' = J a + c. ``added``: q, v, a of new
+    joints with one rate.
     """
     model = gs.Model(original.name, tuple(entities), [tuple(c) for c in connections], original.context)
     names, flips = names or {}, flips or {}
@@ -81,6 +84,8 @@ def reworded(
             v_new[there_v], a_new[there_v] = J @ v[here_v], J @ a[here_v] + c
             T[np.ix_(there_v, range(here_v.start, here_v.stop))] = J
             at_q, at_v = here_q.stop, here_v.stop
+        for name, state in (added or {}).items():
+            q_new[model.coordinates.index(name)], v_new[model.dofs.index(name)], a_new[model.dofs.index(name)] = state
         return (q_new, v_new, a_new), T
 
     return Reworded(original, model, every, convert)
@@ -224,7 +229,7 @@ def flip_free(q: Array, v: Array) -> tuple[Array, Array, Array]:
 
 
 def move_origins(model: gs.Model, frames: Mapping[str, str]) -> Reworded:
-    """Bodies described from another of their frames: body -> frame that becomes the origin; the two exchange their names."""
+    """Bodies described from another of their frames (body -> frame): it and the origin exchange their names."""
     entities, ports = [], {}
     for entity in model.entities:
         chosen = frames.get(entity.name)
@@ -256,10 +261,11 @@ def body_in(body: gs.RigidBody, name: str, T: Array, frames: Mapping[str, Array]
 
 # ------------------------------------------------------------------------------------------------ in pieces
 JOINTS = ("ports", "fixed joints", "displacements", "frames")
+"""How pieces are joined: port on port (all in one connection), or each piece to the first one."""
 
 
 def split_bodies(model: gs.Model, names: Iterable[str], rng: np.random.Generator, how: str, pieces: int) -> Reworded:
-    """Bodies cut in pieces that are joined rigidly: port on port, by fixed joints, displacements, or frames of the first piece."""
+    """Bodies cut in pieces that are joined rigidly, ``how``: one of :data:`JOINTS`."""
     names = set(names)
     entities: list[gs.Entity] = []
     connections = [tuple(c) for c in model.connections]
@@ -313,7 +319,8 @@ def split_body(
 def share_mass(body: gs.RigidBody, rng: np.random.Generator, pieces: int) -> list[gs.RigidBody]:
     """Mass, centre, inertia and internal momentum shared out, all seen from the body's frame.
 
-    With the second moments S = tr(J)/2 - J about the centre: S = sum of the pieces' S_k + m_k d_k d_k^T, where d_k leads to their centres.
+    With the second moments S = tr(J)/2 - J about the centre: S = sum of the pieces' S_k + m_k d_k d_k^T, where d_k
+    leads to their centres.
     """
     shares = rng.dirichlet(np.full(pieces, 5.0))
     J = np.array(body.inertia)
@@ -340,9 +347,36 @@ def random_placement(rng: np.random.Generator) -> Array:
     return homogeneous(about(rng.normal(size=3), rng.uniform(-3, 3)), rng.uniform(-0.3, 0.3, 3))
 
 
+# ------------------------------------------------------------------------------------------------ wheels
+def explicit_wheels(model: gs.Model) -> Reworded:
+    """Internal momentum l written as a wheel: a body of its own that turns about l at the constant speed |l| / J.
+
+    The wheel is a ball at the centre of mass, taken out of the body, so that both together are the body.
+    """
+    entities: list[gs.Entity] = []
+    connections = list(model.connections)
+    added: dict[str, tuple[float, float, float]] = {}
+    for body in model.entities:
+        entities.append(body)
+        if not isinstance(body, gs.RigidBody) or not any(body.momentum):
+            continue
+        size, J = float(np.linalg.norm(body.momentum)), np.array(body.inertia)
+        S = np.trace(J) / 2 * np.eye(3) - J
+        moment = 0.6 * np.linalg.eigvalsh(S)[0]
+        mass, name = 0.2 * body.mass, f"{body.name}_wheel"
+        places = {frame.name: place(placement(frame)) for frame in body.frames} | {"hub": {"translation": body.com}}
+        rest = J - moment * np.eye(3)
+        entities[-1] = gs.RigidBody(body.name, mass=body.mass - mass, com=body.com, inertia=rest, frames=places)
+        entities.append(gs.Joint(f"{name}_axle", "continuous", axis=np.array(body.momentum) / size))
+        entities.append(gs.RigidBody(name, mass=mass, inertia=(moment, moment, moment)))
+        connections += [(f"{body.name}.hub", f"{name}_axle.a"), (f"{name}_axle.b", f"{name}.origin")]
+        added[f"{name}_axle"] = 0.4, size / moment, 0.0
+    return reworded(model, entities, connections, added=added)
+
+
 # ------------------------------------------------------------------------------------------------ order and nesting
 def reorder(model: gs.Model, rng: np.random.Generator) -> Reworded:
-    """Entities, connections and the ports of each connection in another order; connections that meet may be written as one."""
+    """Entities, connections and their ports in another order; connections that meet may be written as one."""
     connections = [list(c) for c in model.connections]
     if rng.random() < 0.5 and not any(isinstance(e, gs.Assembly) for e in model.entities):
         connections = [[f"{name}.{port}" for name, port in group] for group in model.wiring.groups]

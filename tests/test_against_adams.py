@@ -1,11 +1,12 @@
 """A body on one joint that falls from rest, as MSC ADAMS computed it: motion of its centre and reaction in the joint.
 
-The histories come from the unit tests of projectchrono/chrono (data/testing/joints, BSD-3). Mass 1 kg, centre of mass 2 m from the joint, gravity
-9.80665 m/s^2 along -z. The joint's state is read off the history of the centre; then the torques of the joint vanish, the centre moves as
-ADAMS says, and the cut force in the joint is the reaction.
+The histories come from the unit tests of projectchrono/chrono (data/testing/joints, BSD-3). Mass 1 kg, centre of
+mass 2 m from the joint, gravity 9.80665 m/s^2 along -z. The joint's state is read off the history of the centre; then
+the torques of the joint vanish, the centre moves as ADAMS says, and the cut force in the joint is the reaction.
 
-Tolerances, relative to the largest number of a kind: 1e-5 for positions, which are printed with six digits, 5e-5 for velocities, 2e-4 for
-accelerations and forces. More there is not in the histories: in Prismatic_Case02 the body accelerates across its rail by 8e-4 m/s^2.
+Tolerances, relative to the largest number of a kind: 1e-5 for positions, which are printed with six digits, 5e-5 for
+velocities, 2e-4 for accelerations and forces. More there is not in the histories: in Prismatic_Case02 the body
+accelerates across its rail by 8e-4 m/s^2.
 """
 
 import numpy as np
@@ -17,7 +18,8 @@ from gyrostat.spec.values import Euler
 
 TURN, LEAN = (180, 90, 180), (180, 45, 180)  # Euler angles z-x-z [deg] of the joint's marker
 LONG, TALL = (0.04, 0.1, 0.1), (0.1, 0.1, 0.04)
-CASES = {  # kind, place of the joint's marker, its Euler angles, centre of mass in the world at t = 0, moments of inertia
+# kind, place of the joint's marker, its Euler angles, centre of mass in the world at t = 0, moments of inertia
+CASES = {
     "Revolute_Case01": ("revolute", (0, 0, 0), TURN, (2, 0, 0), LONG),
     "Revolute_Case02": ("revolute", (1, 2, 3), LEAN, (3, 2, 3), LONG),
     "Spherical_Case01": ("spherical", (0, 0, 0), (0, 0, 0), (2, 0, 0), LONG),
@@ -32,11 +34,13 @@ CASES = {  # kind, place of the joint's marker, its Euler angles, centre of mass
     "Prismatic_Case02": ("prismatic", (1, 2, 3), LEAN, (3, 2, 3), LONG),
     "Prismatic_Case03": ("prismatic", (1, 2, 3), TURN, (3, 2, 3), LONG),
 }
-# Universal_Case03 at t = 2 s: angular acceleration, acceleration, angular velocity, position, quaternion w x y z, reaction force and torque, velocity
+# Universal_Case03 at t = 2 s: angular acceleration, acceleration, angular velocity, position, quaternion w x y z,
+# reaction force and torque, velocity
 SAMPLE = """
 4.369390e+00,-2.262460e+00,5.942430e-01,4.355030e+00,4.244860e+00,-8.210420e+00,1.124170e+00,-9.169860e-01,3.658040e-02,
 -1.399940e+00,-1.360700e+00,-4.343730e-01,5.514650e-01,-6.255650e-01,8.703030e-03,-5.517970e-01,
--4.355030e+00,-4.244860e+00,-1.596230e+00,-4.188030e-02,-5.161850e-02,-6.885970e-03,4.480760e-01,4.370800e-01,-2.813370e+00
+-4.355030e+00,-4.244860e+00,-1.596230e+00,-4.188030e-02,-5.161850e-02,-6.885970e-03,4.480760e-01,4.370800e-01,
+-2.813370e+00
 """
 
 

@@ -1,7 +1,7 @@
 """Inverse dynamics and kinematics against Pinocchio, over random trees with every kind of joint.
 
-The wide sweeps run the plain NumPy code (``mode="interpret"``); compiled code, which takes longer to make than to run, has smaller ones of its own.
-Pinocchio knows no internal momentum; bodies that have some are compared elsewhere.
+The wide sweeps run the plain NumPy code (``mode="interpret"``); compiled code, which takes longer to make than to run,
+has smaller ones of its own. Pinocchio knows no internal momentum; bodies that have some are compared elsewhere.
 """
 
 from collections import Counter
@@ -101,9 +101,9 @@ def test_forces_and_motions_of_a_thousand_more_trees(batch):
 
 
 def test_the_random_trees_contain_everything():
-    """Every kind of joint met from both sides, every kind of entity, every form of rotation, both bases."""
+    """Among the first sixty: every joint from both sides, every kind of entity, every form of rotation, both bases."""
     joints, kinds, rotations, bases, groups = Counter(), Counter(), Counter(), Counter(), Counter()
-    for seed in TREES:
+    for seed in TREES[:60]:
         model = of_the_list(seed)
         bases[model.context.base] += 1
         joints.update((moved.joint.kind, moved.far) for moved in walk(model).moved[1:])
@@ -118,7 +118,7 @@ def test_the_random_trees_contain_everything():
                 joints["fixed", "ab"] += 1
     moving = {(kind, far) for kind in gs.JOINT_KINDS if kind != "fixed" for far in "ab"}
     assert set(joints) == moving | {("fixed", "ab"), ("free", "frame")}
-    assert min(joints.values()) >= 100
+    assert min(joints.values()) >= 20
     assert set(bases) == {"fixed", "free"}
     entities = (gs.ReferenceFrame, gs.RigidBody, gs.Displacement, gs.DHDisplacement, gs.Joint, gs.ForceElement)
     assert set(kinds) == {entity.__name__ for entity in entities}

@@ -16,7 +16,8 @@ def unit_body(name, com, frames=None, inertia=(1, 1, 1)):
 
 
 # ------------------------------------------------------------------------------------------------ RBDL
-# rbdl/rbdl, tests/DynamicsTests.cc and FloatingBaseTests.cc: accelerations without torques, gravity (0, -9.81, 0), from rest at q = 0.
+# rbdl/rbdl, tests/DynamicsTests.cc and FloatingBaseTests.cc: accelerations without torques, gravity (0, -9.81, 0), from
+# rest at q = 0.
 def planar_chain(n):
     links = []
     for k in range(n):
@@ -154,7 +155,7 @@ def test_the_iiwa_is_where_motiongenesis_has_it():
 
 
 def test_the_iiwa_feels_its_last_link_turn_as_in_motiongenesis():
-    """Without gravity, upright: 1000 rad/s^2 of the last link, with 0.001 kg m^2, is felt by all parallel axes. Zeros: 1e-12 of 1000 rad/s^2."""
+    """Upright, without gravity: 1000 rad/s^2 of the last link, with 0.001 kg m^2, is felt by all parallel axes."""
     tau = gs.rnea(iiwa(gravity=(0, 0, 0)), np.zeros(7), np.zeros(7), [0, 0, 0, 0, 0, 0, 1000])
     np.testing.assert_allclose(tau, [1, 0, 1, 0, 1, 0, 1], rtol=0, atol=1e-12)
 
@@ -176,8 +177,10 @@ def test_the_numbers_of_motiongenesis_are_typed_correctly():
 
 
 # ------------------------------------------------------------------------------------------------ Puma 560
-# Parameters and results published with the Robotics Toolbox for Python (Corke and Armstrong-Helouvry 1994), standard Denavit-Hartenberg.
-PUMA = (  # mass, centre of mass, moments of inertia; a, alpha, d; rotor inertia, gear ratio, viscous and Coulomb friction of the motor
+# Parameters and results published with the Robotics Toolbox for Python (Corke and Armstrong-Helouvry 1994), standard
+# Denavit-Hartenberg.
+# mass, centre of mass, moments of inertia; a, alpha, d; rotor inertia, gear ratio, viscous and Coulomb friction
+PUMA = (
     (0.0, (0, 0, 0), (0, 0.35, 0), (0, np.pi / 2, 0), (200e-6, -62.6111, 1.48e-3, 0.395)),
     (17.4, (-0.3638, 0.006, 0.2275), (0.13, 0.524, 0.539), (0.4318, 0, 0), (200e-6, 107.815, 0.817e-3, 0.126)),
     (
@@ -195,10 +198,11 @@ QN = np.array([0, np.pi / 4, np.pi, 0, np.pi / 4, 0])
 
 
 def puma():
-    """Two links are written differently, since no distribution of mass has their measured moments; the dynamics stay the same.
+    """Two links are written differently, since no distribution of mass has their moments; the dynamics are the same.
 
-    Link 1 only turns about its y axis: the other moments and a mass on that axis are free. Link 3 takes 0.01 kg m^2 about the directions across
-    its joint axis (its y) from link 2 (its z), with which it shares the angular velocity in these directions.
+    Link 1 only turns about its y axis: the other moments and a mass on that axis are free. Link 3 takes 0.01 kg m^2
+    about the directions across its joint axis (its y) from link 2 (its z), with which it shares the angular velocity in
+    these directions.
     """
     masses = [(1.0 if k == 0 else PUMA[k][0], PUMA[k][1], np.array(PUMA[k][2])) for k in range(6)]
     masses[0][2][:] = 0.2, 0.35, 0.2
@@ -262,7 +266,7 @@ def test_inertia_and_velocity_torques_of_the_puma_560_are_the_published_ones():
 
 
 def test_a_wrench_on_the_hand_of_the_puma_560_is_felt_as_published():
-    """The toolbox gives the wrench that the hand exerts, force (1, 2, 3) first, then moment (1, 2, 3), in the axes of the last frame."""
+    """The toolbox gives the wrench that the hand exerts: force (1, 2, 3), then moment (1, 2, 3), in the last frame."""
     push = {"link5": -np.array([1, 2, 3, 1, 2, 3])}
     want = [0.642756, 29.0866, 4.70321, 2.82843, -1.97175, 3]
     np.testing.assert_allclose(gs.rnea(puma(), QN, ZERO, ZERO, push), want, rtol=5e-6, atol=6e-5)

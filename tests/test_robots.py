@@ -1,4 +1,4 @@
-"""The robots that come with gyrostat: their data, and their forces against closed forms and independent computations."""
+"""The robots that come with gyrostat: their data, and their forces against closed forms and other computations."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,8 @@ from random_models import random_state, spatial_ports
 import gyrostat as gs
 
 # ------------------------------------------------------------------------------------------------ KUKA LWR 4+ [WM15]
-# Appendix of WM15, typed once more; R_z(q_7) in joint 7, where it prints R_z(q_6); gravity, which it does not print, such that the arm stands.
+# Appendix of WM15, typed once more; R_z(q_7) in joint 7, where it prints R_z(q_6); gravity, which it does not print,
+# such that the arm stands.
 MASS = (3.0, 3.0, 3.0, 2.5, 2.5, 1.0, 0.5)
 INERTIA = (
     (1.27e-2, 1.27e-2, 5.4e-3),
@@ -51,7 +52,7 @@ def tilde(x):
 
 
 def wm15_matrices(q, dq):
-    """B, H, M, Omega, their rates and F_G of WM15 (2)-(7), (36)-(49): linear part first, centroidal frames, global axes.
+    """B, H, M, Omega, rates and F_G of WM15 (2)-(7), (36)-(49): linear part first, centroidal frames, global axes.
 
     In (38) the vector in the upper right block stands for its matrix.
     """
@@ -124,7 +125,7 @@ def test_the_lwr_has_the_data_of_the_paper():
 
 
 def test_the_lwr_stands_upright_at_zero():
-    """Joints and centres of mass above each other along y, at the heights that the lengths of the appendix add up to."""
+    """Centres of mass above each other along y, at the heights that the lengths of the appendix add up to."""
     motions = gs.fk(gs.robots.kuka_lwr4(), np.zeros(7))
     heights = [0.2105, 0.4105, 0.6105, 0.808, 1.003, 1.1005, 1.1314]
     for j, height in enumerate(heights):

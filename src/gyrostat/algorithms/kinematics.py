@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.graph.network import Component, DrivenBase, FixedBase, FreeBase, Network
+from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
+from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import outward
 from gyrostat.spatial.algebra import Array, join
 from gyrostat.spatial.base_motion import base_state

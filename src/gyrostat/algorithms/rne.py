@@ -17,7 +17,8 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
 from gyrostat.algorithms.kinematics import sweep_motion, world_motion
-from gyrostat.graph.network import Component, DrivenBase, FixedBase, FreeBase, Network
+from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
+from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
 from gyrostat.spatial.algebra import Array, force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia
@@ -62,7 +63,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
 def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     """f_1 = M A - V~^T (M V + l) - weight + sum of phi^T f at the other ports [H04 (2.15), (2.24), (2.27)]."""
     rep, m, com, J_c = on.representation, c["mass"], c["com"], c["inertia"]
-    M = rep.inertia(motion.pose, SpatialInertia.at_centre(m, com, J_c))
+    M = rep.inertia(motion.pose, c.props.get("regrouped") or SpatialInertia.at_centre(m, com, J_c))
     momentum = rep.force(motion.pose, join(c["momentum"], np.zeros(3)))
     weight = rep.force(motion.pose, on.gravity.weight(motion.pose, m, com, J_c))
     own = rep.newton_euler(M, momentum, motion.V, motion.A) - weight

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 MAGIC = b"gyrostat object 1\n"
+NEW = ".new-gyrostat-"
+"""How the names of files begin that are not yet complete."""
 LIMIT = 256 * 2**20
 """Bytes that the cache may hold; the objects used longest ago go first."""
 
 
 def folder() -> Path | None:
-    """Where objects are kept; None if the cache is off."""
+    """Where objects are kept; None if the cache is off. RuntimeError if there is no home to keep them in."""
     given = os.environ.get("GYROSTAT_CACHE", "")
     if given.lower() in ("off", "0", "no", "false"):
         return None
@@ -56,7 +60,11 @@ class ObjectCache:
         self.note = "not asked"
 
     def _usable(self) -> Path | None:
-        path = folder()
+        try:
+            path = folder()
+        except RuntimeError as error:
+            self.note = f"unusable: {error}"
+            return None
         if path is None:
             self.note = "off"
             return None
@@ -79,10 +87,11 @@ class ObjectCache:
         file = path / f"{key}.o"
         try:
             data = file.read_bytes()
-            os.utime(file)
         except OSError:
             self.note = "miss"
             return None
+        with suppress(OSError):  # a disk may be read-only
+            os.utime(file)
         start = len(MAGIC) + 32
         if data[: len(MAGIC)] != MAGIC or hashlib.sha256(key.encode() + data[start:]).digest() != data[len(MAGIC) : start]:
             self.note = "miss (damaged file is rebuilt)"
@@ -97,18 +106,29 @@ class ObjectCache:
             return
         self.note = before
         try:
-            handle, name = tempfile.mkstemp(dir=path, prefix=".new-")
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(key.encode() + code).digest() + code)
-            os.replace(name, path / f"{key}.o")
+            handle, name = tempfile.mkstemp(dir=path, prefix=NEW)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(MAGIC + hashlib.sha256(key.encode() + code).digest() + code)
+                os.replace(name, path / f"{key}.o")
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
             _shrink(path)
         except OSError as error:
             self.note = f"{before}, not written ({error.strerror})"
 
 
+def _ours(name: str) -> bool:
+    """Whether we made a file of this name: the folder is the user's choice, and may hold anything."""
+    return name.startswith(NEW) or re.fullmatch(r"[0-9a-f]{64}\.o", name) is not None
+
+
 def _shrink(path: Path) -> None:
     found = []
     for file in path.iterdir():
+        if not _ours(file.name):
+            continue
         try:
             info = file.stat()
         except OSError:

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.record import Recorded, general
+from gyrostat.errors import RecordError
 
 
 def _pick(name: str, plain: Any) -> Any:
     def function(*values: Any) -> Any:
         if any(type(v) is Recorded for v in values):
-            return general(name, *values)
+            found = general(name, *values)
+            if found is NotImplemented:
+                raise RecordError(f"{name}: {values} are not all numbers. Hint: numbers or recorded values")
+            return found
         return plain(*values)
 
     return np.frompyfunc(function, 3 if name == "select" else (1 if name in ("sign", "not") else 2), 1)

@@ -9,6 +9,8 @@ import sys
 import time
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -18,8 +20,17 @@ from gyrostat.engine.operations import OPERATIONS
 from gyrostat.engine.target import host
 from gyrostat.errors import CompileError
 
-FORM = 1
-"""Version of the generated text: part of every key."""
+
+
+def _form() -> str:
+    h = hashlib.sha256(version("gyrostat").encode())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        h.update(file.read_bytes())
+    return h.hexdigest()
+
+
+FORM = _form()
+"""Hash of the generators, part of every key: objects of another version, or of a changed checkout, are never loaded."""
 
 
 @dataclass
@@ -49,7 +60,7 @@ def _libm() -> None:
 
 def key_of(*parts: str) -> str:
     """Key of an object: what it was made from, for which machine, by which compiler."""
-    return hashlib.sha256("\n".join([str(FORM), host().identity, *parts]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([FORM, host().identity, *parts]).encode()).hexdigest()
 
 
 def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
@@ -58,7 +69,6 @@ def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
     seconds: dict[str, float] = {}
     _libm()
     code = kept.get(key)
-    note = kept.note
     if code is None:
         start = time.perf_counter()
         source = text()
@@ -72,7 +82,7 @@ def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     seconds["load"] = time.perf_counter() - start
-    return Loaded(engine, len(code), note, seconds)
+    return Loaded(engine, len(code), kept.note, seconds)
 
 
 def _object(source: str) -> bytes:

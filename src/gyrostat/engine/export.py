@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from gyrostat.engine.operations import CONST, INPUT, OPERATIONS
-from gyrostat.engine.program import Program
+from gyrostat.engine.program import Program, prune
+from gyrostat.errors import ShapeError
 
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short "
-    "signed sizeof static struct switch typedef union unsigned void volatile while main".split()
+    # C99, and C++ for those who include the header there
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm bool "
+    "catch class constexpr const_cast decltype delete dynamic_cast explicit export false friend mutable namespace new "
+    "noexcept nullptr operator private protected public reinterpret_cast static_assert static_cast template this "
+    "thread_local throw true try typeid typename using virtual wchar_t and and_eq bitand bitor compl not not_eq or "
+    "or_eq xor xor_eq alignas alignof typeof unix linux "
+    # the files' own names, and names of files that they include
+    "main k j worst scale off math stdio printf in want t".split()
+)
+LIBRARY = re.compile(  # what <math.h> declares or defines, with the endings f and l
+    r"(a?(cos|sin|tan)h?|atan2|exp|exp2|expm1|frexp|ilogb|ldexp|log|log10|log1p|log2|logb|modf|scalbl?n|cbrt|fabs|hypot|pow"
+    r"|sqrt|erfc?|[lt]gamma|ceil|floor|nearbyint|l?l?rint|l?l?round|trunc|fmod|remainder|remquo|copysign|nan|nextafter"
+    r"|nexttoward|fdim|fmax|fmin|fma|j[01n]|y[01n]|gamma|drem|significand|scalb|sincos|exp10|pow10)[fl]?"
+    r"|is(finite|inf|nan|normal|greater|less|greaterequal|lessequal|lessgreater|unordered)|fpclassify|signbit|signgam"
+    r"|(float|double)_t|HUGE_VAL[FL]?|INFINITY|NAN|NULL|EOF|FP_.*|M_.*|MATH_.*|HUGE|[A-Z_]+_MAX|BUFSIZ|FILE|std(in|out|err)"
 )
 
 
@@ -23,15 +39,22 @@ def identifier(text: str) -> str:
     name = re.sub(r"_+", "_", name).strip("_") or "x"
     if name[0].isdigit():
         return f"n{name}"
-    return f"{name}_" if name in KEYWORDS else name
+    taken = name in KEYWORDS or LIBRARY.fullmatch(name) or re.fullmatch(r"t\d+", name)  # t5 is node 5
+    return f"{name}_" if taken else name
+
+
+def _comment(text: str) -> str:
+    """Text that can stand in a comment: nothing that ends or begins one, no controls, no change of direction."""
+    plain = "".join(c if c.isprintable() else "?" for c in text)
+    return plain.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/").replace("\\", "/")
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Identifiers of names, made different where they would coincide."""
+    """Identifiers of names, made different where they would coincide, in capitals too: those name the sizes."""
     found: list[str] = []
     for text in names:
         name, k = identifier(text), 2
-        while name in found:
+        while name.upper() in (f.upper() for f in found):
             name, k = f"{identifier(text)}_{k}", k + 1
         found.append(name)
     return found
@@ -81,11 +104,13 @@ def export_c(
 
     ``comments`` name the entries of inputs and outputs; ``vectors`` are (inputs, outputs) of some states.
     """
+    if not vectors:
+        raise ShapeError("export_c: needs at least one test vector. Hint: vectors=16")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    name = identifier(name)
+    program = prune(replace(program, guards=()))  # nobody would look at them
     slots = [*program.inputs, *program.outputs]
-    names = unique([s.name for s in slots])
+    name, *names = unique([name, *(s.name for s in slots)])
     ins, outs = names[: len(program.inputs)], names[len(program.inputs) :]
     upper = name.upper()
     sizes = [f"{upper}_{n.upper()}_SIZE" for n in names]
@@ -97,7 +122,7 @@ def export_c(
         header.append(f"#define {size} {max(1, slot.size)}")
         told = comments.get(slot.name)
         if told:
-            header.append(f"/* {slot.name}: {', '.join(told).replace('*/', '* /')} */")
+            header.append(f"/* {_comment(slot.name)}: {_comment(', '.join(told))} */")
     header += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", f"{prototype};", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
     source = [f'#include "{name}.h"', "", "#include <math.h>", "", prototype, "{", *_body(program, ins, outs), "}", ""]
     files = {f"{name}.h": header, f"{name}.c": source, f"{name}_test.c": _test(program, name, ins, outs, vectors)}

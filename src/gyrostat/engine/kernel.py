@@ -7,6 +7,7 @@ operations in the same order, so that a state gives the same bits alone, anywher
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
@@ -32,6 +33,10 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="gyrostat")
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
+
+
 class Kernel:
     """A compiled program. Code for batches and for single calls is made when it is first needed."""
 
@@ -39,6 +44,9 @@ class Kernel:
         self.program, self.who = program, who
         self._cache = cache
         self._codes: dict[str, Loaded] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kernel, (self.program, self.who)  # copies make code of their own
 
     # ------------------------------------------------------------------ code
     @cached_property
@@ -60,13 +68,14 @@ class Kernel:
         return self._codes.setdefault("batches", load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache))
 
     def single_code(self, visible: int) -> Loaded:
-        """Code of the builtin for one state."""
+        """Code of a builtin for one state, loaded anew each time: it holds the table of that builtin."""
 
         def text() -> str:
             return self._narrow.text + "\n" + builtin_text(self.program, visible, self._narrow.work)
 
         found = load(key_of(self.program.digest, "single", str(visible)), text, self._cache)
-        return self._codes.setdefault("one state", found)
+        self._codes["one state"] = found
+        return found
 
     def codes(self) -> dict[str, Loaded]:
         """Code that was made so far."""
@@ -98,12 +107,11 @@ class Kernel:
     ) -> dict[str, Array]:
         """Outputs by name, with the broadcast leading shape of the inputs.
 
-        ``out`` maps outputs to arrays to write into. ``nonfinite``: ``"raise"`` or ``"return"``. ``explain`` is called before a
-        :class:`NonFiniteError` is raised, to raise something more telling.
+        ``out`` maps outputs to arrays to write into. ``nonfinite``: ``"raise"`` or ``"return"``. ``explain`` is called when a result or
+        guard is not finite, whatever ``nonfinite`` says, to raise something more telling than a :class:`NonFiniteError`.
         """
-        if nonfinite not in ("raise", "return"):
-            raise ShapeError(f"{self.who}: nonfinite must be 'raise' or 'return', got {nonfinite!r}")
-        threads = _threads(threads, self.who)
+        check_nonfinite(nonfinite, self.who)
+        threads = check_threads(threads, self.who)
         slots = self.program.inputs
         if len(inputs) != len(slots):
             names = ", ".join(s.name for s in slots)
@@ -112,17 +120,20 @@ class Kernel:
         shape = self._together(arrays)
         count = int(np.prod(shape, dtype=int))
         rows = [_rows(x, slot, shape, count) for x, slot in zip(arrays, slots, strict=True)]
+        unknown = sorted(set(out or {}) - {s.name for s in self.program.outputs})
+        if unknown:
+            raise ShapeError(f"{self.who}: there is no output '{unknown[0]}' to write into out")
         found, direct = self._targets(out or {}, shape, rows)
         targets = [_rows(x, slot, shape, count) for x, slot in zip(direct, self.program.outputs, strict=True)]
         bad = self._run([*rows, *targets], count, threads)
-        if bad >= 0 and nonfinite == "raise":
+        if bad >= 0:
             if explain is not None:
                 explain()
-            raise self._not_finite(arrays, direct, shape, count)
-        for name, array in found.items():
-            source = direct[[s.name for s in self.program.outputs].index(name)]
+            if nonfinite == "raise":
+                raise self._not_finite(arrays, direct, shape, self._first_bad([*rows, *targets], bad, count))
+        for array, source in zip(found.values(), direct, strict=True):
             if source is not array:
-                array[...] = source
+                _copy_out(source, array, self.who)
         return found
 
     def _together(self, arrays: Sequence[Array]) -> tuple[int, ...]:
@@ -147,7 +158,7 @@ class Kernel:
                 found[slot.name] = array
                 direct.append(array)
                 continue
-            _check_out(given, want, self.who)
+            check_out(given, want, self.who)
             found[slot.name] = given
             plain = type(given) is np.ndarray and given.flags.c_contiguous and given.flags.aligned
             shared = any(np.may_share_memory(given, x) for x in [*inputs, *direct])
@@ -177,23 +188,24 @@ class Kernel:
         found = list(_pool().map(part, cuts[:-1], cuts[1:]))
         return min((f for f in found if f >= 0), default=-1)
 
+    def _first_bad(self, rows: Sequence[Array], start: int, count: int) -> int:
+        """Which state of the block from ``start`` on it is."""
+        stop = min(start + host().lanes, count)
+        return next((k for k in range(start, stop) if self._run([x[k : k + 1] for x in rows], 1, 1) >= 0), start)
+
     def _not_finite(
-        self, arrays: Sequence[Array], results: Sequence[Array], shape: tuple[int, ...], count: int
+        self, arrays: Sequence[Array], results: Sequence[Array], shape: tuple[int, ...], k: int
     ) -> NonFiniteError:
-        """Which state, and which of its inputs is to blame."""
-        k, what = 0, "the result"
-        for slot, x in zip(self.program.outputs, results, strict=True):
-            bad = np.flatnonzero(~np.isfinite(x.reshape(count, -1)).all(axis=1))
-            if len(bad):
-                k, what = int(bad[0]), f"'{slot.name}'"
-                break
+        """What is wrong in state number k, and which of its inputs is to blame."""
         where = tuple(int(i) for i in np.unravel_index(k, shape)) if shape else ()
+        odd = [slot.name for slot, x in zip(self.program.outputs, results, strict=True) if not np.isfinite(x[where]).all()]
+        what = f"'{odd[0]}'" if odd else "a guard"
         state = f" in state {where}" if where else ""
         for slot, x in zip(self.program.inputs, arrays, strict=True):
             value = np.broadcast_to(x, shape + slot.shape)[where]
-            odd = np.argwhere(~np.isfinite(value))
-            if len(odd):
-                at = tuple(int(i) for i in odd[0])
+            places = np.argwhere(~np.isfinite(value))
+            if len(places):
+                at = tuple(int(i) for i in places[0])
                 return NonFiniteError(f"{self.who}: {slot.name}{list(at)}{state} is {value[at]}, so that {what} is not finite")
         return NonFiniteError(
             f"{self.who}: {what}{state} is not finite although all inputs are. Hint: the numbers are too large, or the state is singular; "
@@ -212,6 +224,15 @@ def as_input(value: Any, slot: Slot, who: str) -> Array:
     return value
 
 
+def _shown(value: Any) -> str:
+    """The value in a message; objects may refuse."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def real(value: Any, who: str, name: str) -> Array:
     """Real numbers of any kind as a plain float64 array."""
     if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
@@ -220,16 +241,31 @@ def real(value: Any, who: str, name: str) -> Array:
         array = np.asarray(value)
     except (ValueError, TypeError):
         raise ShapeError(f"{who}: {name} is not a rectangular array of numbers. Hint: all rows need the same length") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # __array__ of a foreign object may raise anything
+        raise ShapeError(f"{who}: {name} cannot be read as an array, {type(error).__name__}: {error}") from error
     if array.size == 0 and array.dtype == object:
         array = array.astype(float)
     if array.dtype.kind not in "iuf":
-        text = repr(value)
-        short = text if len(text) <= 60 else text[:57] + "..."
-        raise ShapeError(f"{who}: {name} must hold real numbers, got {array.dtype} ({short})")
-    return np.asarray(array, dtype=np.float64)
+        raise ShapeError(f"{who}: {name} must hold real numbers, got {array.dtype} ({_shown(value)})")
+    with np.errstate(over="ignore"):  # long doubles may be infinite as doubles, which is found out later
+        return np.asarray(array, dtype=np.float64)
 
 
-def _check_out(given: Any, want: tuple[int, ...], who: str) -> None:
+def _copy_out(source: Array, target: Array, who: str) -> None:
+    """Write results into an array with odd strides or a class of its own."""
+    target[...] = source
+    if not np.array_equal(np.asarray(target), source, equal_nan=True):
+        raise ShapeError(f"{who}: out does not keep what is written into it. Hint: its elements may share memory")
+
+
+def check_nonfinite(nonfinite: Any, who: str) -> None:
+    if not isinstance(nonfinite, str) or nonfinite not in ("raise", "return"):
+        raise ShapeError(f"{who}: nonfinite must be 'raise' or 'return', got {_shown(nonfinite)}")
+
+
+def check_out(given: Any, want: tuple[int, ...], who: str) -> None:
     if not isinstance(given, np.ndarray) or given.dtype != np.float64:
         kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
         raise ShapeError(f"{who}: out must be a float64 array, got {kind}")
@@ -254,10 +290,10 @@ def _rows(x: Array, slot: Slot, shape: tuple[int, ...], count: int) -> Array:
     if lead == 1 and len(slot.shape) == 1 and x.flags.aligned and x.shape[0] == count and (size < 2 or x.strides[1] == 8):
         return x
     full = np.broadcast_to(x, shape + slot.shape)
-    return np.ascontiguousarray(full).reshape(count, size)
+    return np.require(full, requirements=("C", "A")).reshape(count, size)
 
 
-def _threads(threads: Any, who: str) -> int:
+def check_threads(threads: Any, who: str) -> int:
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or not 1 <= threads <= MAX_THREADS:
-        raise ShapeError(f"{who}: threads must be a whole number from 1 to {MAX_THREADS}, got {threads!r}")
+        raise ShapeError(f"{who}: threads must be a whole number from 1 to {MAX_THREADS}, got {_shown(threads)}")
     return int(threads)

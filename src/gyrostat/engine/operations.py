@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -31,22 +33,22 @@ def _div(x: float, y: float) -> float:
     return x / y
 
 
-def _guard(function: Callable[..., float]) -> Callable[..., float]:
-    """Python raises where IEEE arithmetic goes on."""
+def _guard(function: Callable[..., float], ieee: Callable[..., float]) -> Callable[..., float]:
+    """Python raises where IEEE arithmetic goes on, and where it does, NumPy knows which infinity or NaN is meant."""
 
     def fold(*x: float) -> float:
         try:
             return float(function(*x))
-        except OverflowError:
-            return math.inf
-        except ValueError:
-            return math.nan
+        except (OverflowError, ValueError):
+            with np.errstate(all="ignore"):
+                return float(ieee(*x))
 
     return fold
 
 
-def _log(x: float) -> float:
-    return -math.inf if x == 0.0 else math.log(x)
+def _round(ufunc: Callable[..., float]) -> Callable[..., float]:
+    """floor and ceil: those of ``math`` make integers, which have neither infinity nor -0."""
+    return lambda x: float(ufunc(x))
 
 
 def _sign(x: float) -> float:
@@ -61,25 +63,25 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("mul", 2, lambda x, y: x * y, "{0} * {1}", "OP_MUL", "fmul", commutes=True),
     Operation("div", 2, _div, "{0} / {1}", "OP_DIV", "fdiv"),
     Operation("neg", 1, lambda x: -x, "-{0}", "OP_NEG", "fneg"),
-    Operation("sqrt", 1, _guard(math.sqrt), "sqrt({0})", "OP_SQRT", "@sqrt"),
+    Operation("sqrt", 1, _guard(math.sqrt, np.sqrt), "sqrt({0})", "OP_SQRT", "@sqrt"),
     Operation("abs", 1, abs, "fabs({0})", "OP_FABS", "@fabs"),
-    Operation("floor", 1, _guard(math.floor), "floor({0})", "OP_FLOOR", "@floor"),
-    Operation("ceil", 1, _guard(math.ceil), "ceil({0})", "OP_CEIL", "@ceil"),
+    Operation("floor", 1, _round(np.floor), "floor({0})", "OP_FLOOR", "@floor"),
+    Operation("ceil", 1, _round(np.ceil), "ceil({0})", "OP_CEIL", "@ceil"),
     # elementary functions; sin and cos are vectorised, the others go lane by lane through libm
-    Operation("sin", 1, _guard(math.sin), "sin({0})", "OP_SIN"),
-    Operation("cos", 1, _guard(math.cos), "cos({0})", "OP_COS"),
-    Operation("tan", 1, _guard(math.tan), "tan({0})", "OP_TAN", libm="tan"),
-    Operation("asin", 1, _guard(math.asin), "asin({0})", "OP_ASIN", libm="asin"),
-    Operation("acos", 1, _guard(math.acos), "acos({0})", "OP_ACOS", libm="acos"),
-    Operation("atan", 1, _guard(math.atan), "atan({0})", "OP_ATAN", libm="atan"),
-    Operation("atan2", 2, _guard(math.atan2), "atan2({0}, {1})", "OP_ATAN2", libm="atan2"),
-    Operation("sinh", 1, _guard(math.sinh), "sinh({0})", "OP_SINH", libm="sinh"),
-    Operation("cosh", 1, _guard(math.cosh), "cosh({0})", "OP_COSH", libm="cosh"),
-    Operation("tanh", 1, _guard(math.tanh), "tanh({0})", "OP_TANH", libm="tanh"),
-    Operation("exp", 1, _guard(math.exp), "exp({0})", "OP_EXP", libm="exp"),
-    Operation("log", 1, _guard(_log), "log({0})", "OP_LOG", libm="log"),
-    Operation("pow", 2, _guard(math.pow), "pow({0}, {1})", "OP_POW", libm="pow"),
-    Operation("fmod", 2, _guard(math.fmod), "fmod({0}, {1})", "OP_FMOD", libm="fmod"),
+    Operation("sin", 1, _guard(math.sin, np.sin), "sin({0})", "OP_SIN"),
+    Operation("cos", 1, _guard(math.cos, np.cos), "cos({0})", "OP_COS"),
+    Operation("tan", 1, _guard(math.tan, np.tan), "tan({0})", "OP_TAN", libm="tan"),
+    Operation("asin", 1, _guard(math.asin, np.arcsin), "asin({0})", "OP_ASIN", libm="asin"),
+    Operation("acos", 1, _guard(math.acos, np.arccos), "acos({0})", "OP_ACOS", libm="acos"),
+    Operation("atan", 1, _guard(math.atan, np.arctan), "atan({0})", "OP_ATAN", libm="atan"),
+    Operation("atan2", 2, _guard(math.atan2, np.arctan2), "atan2({0}, {1})", "OP_ATAN2", libm="atan2"),
+    Operation("sinh", 1, _guard(math.sinh, np.sinh), "sinh({0})", "OP_SINH", libm="sinh"),
+    Operation("cosh", 1, _guard(math.cosh, np.cosh), "cosh({0})", "OP_COSH", libm="cosh"),
+    Operation("tanh", 1, _guard(math.tanh, np.tanh), "tanh({0})", "OP_TANH", libm="tanh"),
+    Operation("exp", 1, _guard(math.exp, np.exp), "exp({0})", "OP_EXP", libm="exp"),
+    Operation("log", 1, _guard(math.log, np.log), "log({0})", "OP_LOG", libm="log"),
+    Operation("pow", 2, _guard(math.pow, np.power), "pow({0}, {1})", "OP_POW", libm="pow"),
+    Operation("fmod", 2, _guard(math.fmod, np.fmod), "fmod({0}, {1})", "OP_FMOD", libm="fmod"),
     # comparisons and choices, without branches
     Operation("lt", 2, lambda x, y: float(x < y), "(double)({0} < {1})", "OP_LT", "fcmp olt"),
     Operation("le", 2, lambda x, y: float(x <= y), "(double)({0} <= {1})", "OP_LE", "fcmp ole"),
@@ -91,7 +93,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("select", 3, lambda c, x, y: x if c != 0.0 else y, "({0} != 0.0 ? {1} : {2})"),
     Operation("min", 2, min, "({1} < {0} ? {1} : {0})", "OP_FMIN"),
     Operation("max", 2, max, "({0} < {1} ? {1} : {0})", "OP_FMAX"),
-    Operation("sign", 1, _sign, "(({0} > 0.0) - ({0} < 0.0))", "OP_SIGN"),
+    Operation("sign", 1, _sign, "({0} != {0} ? {0} : (double)(({0} > 0.0) - ({0} < 0.0)))", "OP_SIGN"),
 )
 # fmt: on
 

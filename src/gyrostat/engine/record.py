@@ -7,6 +7,7 @@ CSE), folds constants and drops structural zeros. CasADi serves derivatives (``d
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
@@ -18,6 +19,7 @@ from gyrostat.engine.operations import CODE, CONST, INPUT, OPERATIONS
 from gyrostat.engine.program import Node, Program, Slot, prune, verify
 from gyrostat.errors import RecordError
 
+TINY = sys.float_info.min
 ADD, SUB, MUL, DIV, NEG = (CODE[name] for name in ("add", "sub", "mul", "div", "neg"))
 
 
@@ -141,8 +143,10 @@ class Recorded:
         return general("pow", other, self)
 
     def __mod__(self, other: Any) -> Any:
-        """Python's sign: that of the divisor."""
-        return self - other * general("floor", self / other)
+        return modulo(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return modulo(other, self)
 
     def __abs__(self) -> Any:
         return general("abs", self)
@@ -188,6 +192,9 @@ class Recorded:
     def arctan2(self, other: Any) -> Any:
         return general("atan2", self, other)
 
+    def fmod(self, other: Any) -> Any:
+        return general("fmod", self, other)
+
     def square(self) -> Any:
         return self * self
 
@@ -221,12 +228,37 @@ for _method, _name in {
     setattr(Recorded, _method, _unary(_name))
 
 
+_NOT_THE_USER = (os.path.dirname(np.__file__) + os.sep, os.path.dirname(__file__) + os.sep)
+
+
+def _place(frame: Any, line: int) -> str:
+    return f" at {frame.f_code.co_filename}:{line} in {frame.f_code.co_name}()"
+
+
 def _not_recordable(what: str, instead: str) -> RecordError:
     frame = sys._getframe(2)
-    while frame is not None and ("numpy" in frame.f_code.co_filename or frame.f_code.co_filename == __file__):
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_USER):
         frame = frame.f_back
-    where = f" at {frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}()" if frame else ""
-    return RecordError(f"{what} on a recorded value{where} cannot be recorded: its number is not known yet. Hint: use {instead}")
+    where = _place(frame, frame.f_lineno) if frame else ""
+    return RecordError(
+        f"{what} on a recorded value{where} cannot be recorded: its number is not known yet. Hint: use {instead}"
+    )
+
+
+def _unknown_operation(error: Exception) -> RecordError | None:
+    """What NumPy and Python say of operations that recorded values do not have, in our words."""
+    said = str(error)
+    if not any(sign in said for sign in ("Recorded", "ufunc", "'float' object has no attribute")):
+        return None
+    where, step = "", error.__traceback__
+    while step is not None:
+        if not step.tb_frame.f_code.co_filename.startswith(_NOT_THE_USER):
+            where = _place(step.tb_frame, step.tb_lineno)
+        step = step.tb_next
+    return RecordError(
+        f"an operation{where} cannot be recorded: {said}. Hint: use functions of the table in gyrostat.engine.operations, "
+        "of recorded values one by one where numbers are among them"
+    )
 
 
 def _mixed() -> RecordError:
@@ -235,7 +267,7 @@ def _mixed() -> RecordError:
 
 def _number(value: Any) -> Any:
     """A constant operand as a float."""
-    return float(value) if isinstance(value, Real) else NotImplemented
+    return float(value) if isinstance(value, Real | np.bool_) else NotImplemented
 
 
 def _lift(tape: Tape, value: Any) -> int | None:
@@ -244,7 +276,7 @@ def _lift(tape: Tape, value: Any) -> int | None:
         if value.tape is not tape:
             raise _mixed()
         return value.k
-    return tape.constant(float(value)) if isinstance(value, Real) else None
+    return tape.constant(float(value)) if isinstance(value, Real | np.bool_) else None
 
 
 def _negative(tape: Tape, x: int) -> int:
@@ -291,7 +323,9 @@ def _scaled(tape: Tape, factor: float, x: int) -> int:
     if code == NEG:
         return _scaled(tape, -factor, a)
     if code == MUL and tape.nodes[a][0] == CONST:  # a constant stands first in a product
-        return _scaled(tape, factor * tape.constants[tape.nodes[a][1]], b)
+        combined = factor * tape.constants[tape.nodes[a][1]]
+        if TINY <= abs(combined) < math.inf:
+            return _scaled(tape, combined, b)
     return tape.node(MUL, tape.constant(factor), x)
 
 
@@ -311,6 +345,15 @@ def power(base: Recorded, exponent: Any) -> Any:
         if (2.0 * e).is_integer() and 0.0 < e <= 16.0:
             return power(base, math.floor(e)) * general("sqrt", base)
     return general("pow", base, exponent)
+
+
+def modulo(x: Any, y: Any) -> Any:
+    """x % y with the sign of y, exactly as NumPy has it."""
+    rest = general("fmod", x, y)
+    if rest is NotImplemented:
+        return rest
+    other_sign = general("ne", general("lt", rest, 0.0), y < 0.0)
+    return general("select", general("and", general("ne", rest, 0.0), other_sign), rest + y, rest)
 
 
 def general(name: str, *operands: Any) -> Any:
@@ -344,7 +387,10 @@ def record(
         for element, index in enumerate(np.ndindex(*shape)):
             array[index] = Recorded(tape, tape.node(INPUT, number, element))
         arrays[key] = array
-    found = dict(function(**arrays))
+    try:
+        found = dict(function(**arrays))
+    except (TypeError, AttributeError) as error:
+        raise _unknown_operation(error) or error from error
     guards = found.pop("guard", ())
     outputs = {key: np.asarray(value) for key, value in found.items()}
     return finish(tape, name, inputs, outputs, np.asarray(guards))

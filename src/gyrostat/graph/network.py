@@ -7,25 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gyrostat.errors import FrameError, LoopError, nearest
+from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.causality import Loop, causality
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
-from gyrostat.graph.rewrite import RULES, Draft, Part, rewrite
+from gyrostat.graph.rewrite import DEFAULT, RULES, Draft, Part, rewrite
 from gyrostat.spec.check import check
 from gyrostat.spec.context import Context, HarmonicMotion, MovingBase, UniformGravity
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
-
-
-class FixedBase:
-    """The reference frame of a context whose base is fixed."""
-
-
-class FreeBase:
-    """The reference frame with its conceptual six-degree-of-freedom joint (H04 2.2.1.4)."""
-
-
-class DrivenBase:
-    """The reference frame that moves as a given function of time."""
 
 
 @dataclass(frozen=True)
@@ -120,13 +109,13 @@ def network(
 ) -> Network:
     """Check a model, find its causality, lower its entities and rewrite the result.
 
-    ``rules``: names of the rewriting rules to use, by default all of :data:`RULES`; ``off``: rules to leave out. ``live``: arrays, of floats or
+    ``rules``: names of the rewriting rules to use, by default those of :data:`DEFAULT`; ``off``: rules to leave out. ``live``: arrays, of floats or
     recording scalars, to use for properties by path instead of the model's own numbers.
     """
     check(model)
     visits, loops = causality(model.wiring)
     draft, notes = _draft(model, visits, live or {})
-    chosen = list(RULES if rules is None else rules)
+    chosen = list(DEFAULT if rules is None else rules)
     uniform = isinstance(model.context.gravity, UniformGravity)
     off = (*off, *(() if uniform else ("merge-bodies",)))  # other fields act at the centre of mass of each body by itself
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import SpecError, nearest
+from gyrostat.graph.bases import FixedBase
 from gyrostat.graph.lower import Placement
 from gyrostat.spatial.algebra import Array, compose
-from gyrostat.spatial.inertia import steiner
+from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
@@ -252,6 +253,47 @@ def fold_into_joints(draft: Draft) -> list[str]:
     return done
 
 
+def regroup_inertia(draft: Draft) -> list[str]:
+    """What lies on a revolute joint's axis belongs to the body before it as much as to the one behind it [Khalil, Kleinfinger].
+
+    A rod on the axis with the mass, the first and the second moment along the axis of the body behind is taken there and put before: the same motion needs the
+    same generalised forces, only the force inside the joint differs. A prismatic joint passes all rotational inertia on. The
+    inertias are then no longer those of real bodies: only algorithms that ask for nothing else may use this rule.
+    """
+    done: list[str] = []
+    for joint in reversed(draft.outward()):
+        kind = joint.props.get("kind") if joint.kind is Joint else None
+        if kind not in ("revolute", "continuous", "prismatic") or joint.props["axis"].dtype == object:
+            continue
+        behind = [p for p in draft.at(next(iter(joint.outs.values()))) if p.kind is RigidBody]
+        before = [p for p in draft.at(joint.source) if p.kind is RigidBody]
+        owner = draft.owner(joint.source)
+        ground = owner is not None and owner.kind is FixedBase
+        if len(behind) != 1 or len(before) > 1 or not (before or ground) or "passed" in joint.props:
+            continue
+        have, u = _spatial(behind[0]), joint.props["axis"]
+        K = have.second_moment
+        if kind == "prismatic":
+            passed, left = (0.0, np.zeros(3), K), (have.m, have.h, K * 0.0)
+        else:
+            rod = np.outer(u, u) * (u @ K @ u)
+            passed, left = (have.m, u * (have.h @ u), rod), (0.0, have.h - u * (have.h @ u), K - rod)
+        passed, left = (SpatialInertia.from_second_moment(*parts) for parts in (passed, left))
+        draft.change(joint, props=joint.props | {"passed": True})
+        draft.change(behind[0], props=behind[0].props | {"regrouped": left})
+        if before:
+            place = joint.props.get("before", (np.eye(3), np.zeros(3)))
+            draft.change(before[0], props=before[0].props | {"regrouped": _spatial(before[0]) + passed.moved(*place)})
+        onto = f"'{before[0].name}'" if before else "the ground"
+        done.append(f"inertia of '{behind[0].name}' along the axis of '{joint.name}' passed to {onto}")
+    return done
+
+
+def _spatial(body: Part) -> SpatialInertia:
+    props = body.props
+    return props.get("regrouped") or SpatialInertia.at_centre(props["mass"], props["com"], props["inertia"])
+
+
 def align_axes(draft: Draft) -> list[str]:
     """Joints whose axis lies on a coordinate axis turn in a plane."""
     done: list[str] = []
@@ -280,8 +322,12 @@ RULES: dict[str, Rule] = {
     "fold-into-joints": fold_into_joints,
     "prune-frames": prune_frames,
     "align-axes": align_axes,
+    "regroup-inertia": regroup_inertia,
 }
 """Every rule, in the order in which they are tried."""
+
+DEFAULT = tuple(name for name in RULES if name != "regroup-inertia")
+"""Rules that any algorithm may use."""
 
 
 def rewrite(draft: Draft, names: list[str], off: Iterable[str] = ()) -> list[Event]:

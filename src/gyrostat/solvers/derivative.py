@@ -8,7 +8,7 @@ import numpy as np
 
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.program import Program
-from gyrostat.solvers.fast import install
+from gyrostat.solvers.fast import install, usual
 
 if TYPE_CHECKING:
     from gyrostat.solvers.differentiable import Differentiable
@@ -22,7 +22,7 @@ class Derivative:
         self.kernel = Kernel(program, f"{solver.name}.{name}")
 
     def __call__(self, *state: Any, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
-        plain = t is None and out is None and threads == 1 and nonfinite == "raise"
+        plain = t is None and out is None and usual(threads, nonfinite)
         single = all(isinstance(x, np.ndarray) and x.ndim == 1 for x in state)
         if plain and single and isinstance(self.solver.model.context.base, str):
             if install(self, self.kernel, list(self.solver._live.values()), self._general):
@@ -38,7 +38,7 @@ class Derivative:
             out=None if out is None else {slot.name: out},
             threads=threads,
             nonfinite=nonfinite,
-            explain=lambda: solver.examine(state),
+            explain=lambda: solver.examine(state, nonfinite),
         )[slot.name]
 
     def __repr__(self) -> str:

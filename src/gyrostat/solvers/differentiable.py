@@ -36,7 +36,7 @@ class Differentiable(Solver):
         """Inputs of the main program for the arguments of a call."""
 
     @abstractmethod
-    def examine(self, state: Sequence[Any]) -> None:
+    def examine(self, state: Sequence[Any], nonfinite: str = "raise") -> None:
         """Raise what is wrong with a state."""
 
     def expect(self, state: Sequence[Any], names: Sequence[str]) -> None:
@@ -131,5 +131,5 @@ class Along(Derivative):
             out=None if out is None else {slot.name: out},
             threads=threads,
             nonfinite=nonfinite,
-            explain=lambda: solver.examine(state[:-n]),  # type: ignore[attr-defined]
+            explain=lambda: solver.examine(state[:-n], nonfinite),  # type: ignore[attr-defined]
         )[slot.name]

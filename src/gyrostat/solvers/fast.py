@@ -18,7 +18,25 @@ def install(target: Any, kernel: Kernel, hidden: list[np.ndarray], general: Any)
     """
     if available() or len(kernel.program.outputs) != 1:
         return False
-    cls = type(target)
+    cls = plain_class(target)
     builtin = kernel.builtin(general, hidden, cls.__name__, cls.__call__.__doc__ or "")
-    target.__class__ = type(cls.__name__, (cls,), {"__call__": builtin, "__module__": cls.__module__, "__doc__": cls.__doc__})
+    body = {"__call__": builtin, "__module__": cls.__module__, "__doc__": cls.__doc__, "__reduce_ex__": _reduce, "_plain": cls}
+    target.__class__ = type(cls.__name__, (cls,), body)
     return True
+
+
+def plain_class(target: Any) -> type:
+    """The class as it was written."""
+    return getattr(target, "_plain", None) or type(target)
+
+
+def _reduce(target: Any, protocol: Any) -> Any:
+    """Copies and pickles are of the class as it was written, and get code of their own."""
+    twin = object.__new__(plain_class(target))
+    twin.__dict__.update(target.__dict__)
+    return twin.__reduce_ex__(protocol)
+
+
+def usual(threads: Any, nonfinite: Any) -> bool:
+    """Whether these options of a call are the defaults; they may be anything."""
+    return type(threads) is int and threads == 1 and type(nonfinite) is str and nonfinite == "raise"

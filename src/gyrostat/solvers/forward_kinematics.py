@@ -10,7 +10,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.kinematics import sweep_motion
-from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.kernel import Kernel, check_nonfinite, check_threads
 from gyrostat.errors import FrameError, NonFiniteError, StateError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.solver import Solver
@@ -128,6 +128,9 @@ class ForwardKinematics(Solver):
         wanted = self.network.located if frames is None else [frames] if isinstance(frames, str) else frames
         self.frames = tuple(dict.fromkeys(self.network.port(name) for name in wanted))
 
+    def options(self) -> dict[str, Any]:
+        return super().options() | {"frames": self.frames}
+
     def __call__(
         self, q: Any, v: Any = None, a: Any = None, *, t: Any = None, threads: int = 1, nonfinite: str = "raise"
     ) -> Motions:
@@ -144,9 +147,11 @@ class ForwardKinematics(Solver):
                 *self._live.values(),
                 threads=threads,
                 nonfinite=nonfinite,
-                explain=lambda: self._examine(state),
+                explain=lambda: self._examine(state, nonfinite),
             )
         else:
+            check_threads(threads, self.name)
+            check_nonfinite(nonfinite, self.name)
             found = self._interpreted(state, t, nonfinite)
         return self._motions(found)
 
@@ -179,27 +184,31 @@ class ForwardKinematics(Solver):
         inputs = {"q": (self.model.nq,), "v": (nv,), "a": (nv,)}
         return self._kernel(("fk", level), function, {k: inputs[k] for k in "qva"[:level]})
 
-    def _examine(self, state: list[tuple[Any, str]]) -> None:
+    def _examine(self, state: list[tuple[Any, str]], nonfinite: str) -> None:
         for x, n in state:
-            coordinates(self.model, x, self.name) if n == "q" else rates(self.model, x, self.name, n)
+            self._given(x, n, nonfinite)
+
+    def _given(self, x: Any, n: str, nonfinite: str) -> Array:
+        if n == "q":
+            return coordinates(self.model, x, self.name, nonfinite)
+        return rates(self.model, x, self.name, n, nonfinite)
 
     def _interpreted(self, state: list[tuple[Any, str]], t: Any, nonfinite: str) -> dict[str, Array]:
         given = {n: x for x, n in state}
-        model, zero = self.model, np.zeros(self.model.nv)
+        zero = np.zeros(self.model.nv)
         shape, states = together(
             self.name,
-            q=(coordinates(model, given["q"], self.name), 1),
-            v=(rates(model, given["v"], self.name, "v") if "v" in given else zero, 1),
-            a=(rates(model, given["a"], self.name, "a") if "a" in given else zero, 1),
+            **{n: (self._given(given[n], n, nonfinite) if n in given else zero, 1) for n in "qva"},
             t=(self.times(t), 0),
         )
         trailing = {"R": (3, 3), "p": (3,), "V": (6,), "A": (6,)}
         keys = "RpVA"[: len(state) + 1]
         found = {k: np.empty((len(states[0]), len(self.frames), *trailing[k])) for k in keys}
-        for n, (q, v, a, t_n) in enumerate(zip(*states, strict=True)):
-            for k, values in self._quantities(self.network, self.setting(t_n), q, v, a).items():
-                if k in keys:
-                    found[k][n] = np.array(values).reshape(found[k].shape[1:])
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            for n, (q, v, a, t_n) in enumerate(zip(*states, strict=True)):
+                for k, values in self._quantities(self.network, self.setting(t_n), q, v, a).items():
+                    if k in keys:
+                        found[k][n] = np.array(values).reshape(found[k].shape[1:])
         for k in keys:
             if nonfinite == "raise" and not np.all(np.isfinite(found[k])):
                 raise NonFiniteError(f"{self.name}: {k} is not finite. Hint: the numbers of the state or model are too large")

@@ -14,9 +14,16 @@ from gyrostat.spec.model import Model
 S = TypeVar("S")
 
 
+class Kept(dict[Any, Any]):
+    """Solvers of one model object; a copy or pickle of the model begins without any."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kept, ()
+
+
 def cached(model: Model, key: Any, build: Callable[[], S]) -> S:
     """The solver of a model under a key. It hangs on the model object and goes with it."""
-    solvers = model.__dict__.setdefault("_solvers", {})
+    solvers = model.__dict__.setdefault("_solvers", Kept())
     found = solvers.get(key)
     if found is None:
         found = solvers[key] = build()

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.rne import sweep_forces
-from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads
 from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, nearest
 from gyrostat.graph.network import Network, network
+from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.solvers.differentiable import Differentiable
-from gyrostat.solvers.fast import install
+from gyrostat.solvers.fast import install, usual
 from gyrostat.solvers.state import coordinates, packed, rates, together
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
+from gyrostat.spatial.gravity import gravity
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -43,8 +45,16 @@ class InverseDynamics(Differentiable):
     ):
         if algorithm != "rne":
             raise GyrostatError(f"InverseDynamics: there is no algorithm '{algorithm}'. Hint: {nearest(algorithm, ['rne'])}")
-        super().__init__(model, representation, rules, live, mode)
+        super().__init__(model, representation, self._economical(model) if rules is None else rules, live, mode)
         self.algorithm = algorithm
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | {"algorithm": self.algorithm}
+
+    @staticmethod
+    def _economical(model: Model) -> Iterable[str]:
+        """All rules, regrouping too: torques do not depend on it. In a field each body must be where it is."""
+        return RULES if np.any(gravity(model.context.gravity).acceleration) else DEFAULT
 
     def __call__(
         self,
@@ -59,7 +69,7 @@ class InverseDynamics(Differentiable):
         nonfinite: str = "raise",
     ) -> Array:
         """tau for q, v, a."""
-        plain = wrenches is None and t is None and out is None and threads == 1 and nonfinite == "raise"
+        plain = wrenches is None and t is None and out is None and usual(threads, nonfinite)
         if plain and isinstance(q, np.ndarray) and q.ndim == 1 and self._fast():
             return self(q, v, a)  # by the builtin, now and from now on
         return self._general(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
@@ -102,8 +112,10 @@ class InverseDynamics(Differentiable):
                     out=None if out is None else {"tau": out},
                     threads=threads,
                     nonfinite=nonfinite,
-                    explain=lambda: self.examine((q, v, a)),
+                    explain=lambda: self.examine((q, v, a), nonfinite),
                 )["tau"]
+        check_threads(threads, self.name)
+        check_nonfinite(nonfinite, self.name)
         return self._interpreted(q, v, a, wrenches, t, out, nonfinite)
 
     # ------------------------------------------------------------------ compiled
@@ -133,19 +145,22 @@ class InverseDynamics(Differentiable):
         arrays = [packed(self.model, x, n, self.name) for x, n in zip(state, names, strict=True)]
         return [*arrays, *self._base_inputs(t), *self._live.values()]
 
-    def examine(self, state: Sequence[Any]) -> None:
+    def examine(self, state: Sequence[Any], nonfinite: str = "raise") -> None:
         """Raise what is wrong with a state, in the words of the model."""
-        coordinates(self.model, state[0], self.name)
+        coordinates(self.model, state[0], self.name, nonfinite)
         for x, name in zip(state[1:], ("v", "a"), strict=False):
-            rates(self.model, x, self.name, name)
+            rates(self.model, x, self.name, name, nonfinite)
 
     # ------------------------------------------------------------------ interpreted
     def _interpreted(self, q: Any, v: Any, a: Any, wrenches: Any, t: Any, out: Any, nonfinite: str) -> Array:
-        places, shape, states = self._states(self.network, q, v, a, wrenches, t)
+        places, shape, states = self._states(self.network, q, v, a, wrenches, t, nonfinite)
+        if out is not None:
+            check_out(out, (*shape, self.model.nv), self.name)
         tau = np.empty((len(states[0]), self.model.nv))
-        for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
-            on = self.setting(t_k)
-            tau[k], _, _ = sweep_forces(self.network, on, q_k, v_k, a_k, loads(self.network, on, places, w_k))
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
+                on = self.setting(t_k)
+                tau[k], _, _ = sweep_forces(self.network, on, q_k, v_k, a_k, loads(self.network, on, places, w_k))
         result = (tau if nonfinite == "return" else self._finite(tau, shape)).reshape((*shape, self.model.nv))
         if out is None:
             return result
@@ -179,15 +194,15 @@ class InverseDynamics(Differentiable):
         return network(self.model, rules=())
 
     def _states(
-        self, net: Network, q: Any, v: Any, a: Any, wrenches: Any, t: Any
+        self, net: Network, q: Any, v: Any, a: Any, wrenches: Any, t: Any, nonfinite: str = "raise"
     ) -> tuple[list[Application], tuple[int, ...], list[Array]]:
         model = self.model
         places, values = read_wrenches(net, wrenches, self.name)
         shape, states = together(
             self.name,
-            q=(coordinates(model, q, self.name), 1),
-            v=(rates(model, v, self.name, "v"), 1),
-            a=(rates(model, a, self.name, "a"), 1),
+            q=(coordinates(model, q, self.name, nonfinite), 1),
+            v=(rates(model, v, self.name, "v", nonfinite), 1),
+            a=(rates(model, a, self.name, "a", nonfinite), 1),
             t=(self.times(t), 0),
             **{f"wrench at '{name}'": (value, 1) for name, value in zip(wrenches or (), values, strict=True)},
         )

@@ -15,6 +15,7 @@ from gyrostat.engine.program import Program
 from gyrostat.engine.record import record
 from gyrostat.errors import GyrostatError, RecordError, ShapeError, SpecError, StateError, nearest
 from gyrostat.graph.network import Network, network
+from gyrostat.solvers.fast import plain_class
 from gyrostat.solvers.state import quaternion_guard, real_array
 from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import gravity
@@ -60,6 +61,13 @@ class Solver:
         self._kernels: dict[Any, Kernel] = {}
         self._seconds: dict[str, float] = {}
 
+    def options(self) -> dict[str, Any]:
+        """What a solver like this one is made from, besides the model."""
+        return {"representation": self.representation, "rules": self._rules, "live": self.live, "mode": self.mode}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (plain_class(self), self.model, self.options())  # copies and pickles compile for themselves
+
     # ------------------------------------------------------------------ recording
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         """Inputs that every program of this solver ends with: time or motion of the base, then live properties."""
@@ -94,12 +102,25 @@ class Solver:
             def guarded(**arrays: Array) -> Mapping[str, Any]:
                 return dict(function(**arrays)) | {"guard": quaternion_guard(self.model, arrays["q"])}
 
-            program = record(guarded, {**inputs, **self._shapes()}, f"{self.model.name}_{self.name}")
+            program = self._recorded(guarded, {**inputs, **self._shapes()})
             self._seconds["trace"] = time.perf_counter() - start
             if len(self._kernels) >= VARIANTS:
-                self._kernels.pop(next(iter(self._kernels)))
+                self._kernels.pop(next(iter(self._kernels)), None)
             known = self._kernels[key] = Kernel(program, self.name)
         return known
+
+    def _recorded(self, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]) -> Program:
+        try:
+            return record(function, inputs, f"{self.model.name}_{self.name}")
+        except GyrostatError:
+            raise
+        except Exception as error:  # a field of gravity is the user's function and may fail in any way on recorded values
+            if not self._has_field():
+                raise
+            raise RecordError(f"the field of gravity cannot be recorded, {type(error).__name__}: {error}") from error
+
+    def _has_field(self) -> bool:
+        return callable(getattr(self.model.context.gravity, "field", None))
 
     def _base_inputs(self, t: Any) -> list[Array]:
         """Arrays for the time or the motion of the base."""
@@ -121,7 +142,7 @@ class Solver:
         array = real_array(t, self.name, "t")
         if not np.all(np.isfinite(array)):
             raise StateError(f"{self.name}: t must be finite, got {array}")
-        return array
+        return np.zeros(()) if isinstance(self.model.context.base, str) else array
 
     def _compiled(self) -> bool:
         """Whether calls are served by machine code."""
@@ -129,7 +150,7 @@ class Solver:
 
     def _fall_back(self, error: RecordError) -> None:
         """A context with a Python function that cannot be recorded is interpreted; anything else is a fault."""
-        if not callable(getattr(self.model.context.gravity, "field", None)):
+        if not self._has_field():
             raise error
         self.mode, self.why_interpreted = "interpret", str(error)
 
@@ -146,9 +167,11 @@ class Solver:
                 changed[0],
             )
         fresh = network(model, self._rules)
-        for path in self.live:
-            self._live[path][...] = live_value(model, path)
+        values = {path: live_value(model, path) for path in self.live}
+        for path, value in values.items():
+            self._live[path][...] = value
         self.model, self.network = model, fresh
+        self.__dict__.pop("_whole", None)
 
     def explain(self) -> str:
         """Operations before and after simplification, times of the passes, code size, what was folded, cache hit or miss."""
@@ -166,6 +189,10 @@ class Solver:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of '{self.model.name}', {self.representation} representation>"
+
+
+def _rebuilt(cls: type[Solver], model: Model, options: Mapping[str, Any]) -> Solver:
+    return cls(model, **options)
 
 
 def _told(kernel: Kernel) -> list[str]:

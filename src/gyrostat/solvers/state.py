@@ -32,14 +32,17 @@ def finite(array: Array, names: Sequence[str], who: str, what: str) -> Array:
     return array
 
 
-def coordinates(model: Model, q: Any, who: str) -> Array:
+def coordinates(model: Model, q: Any, who: str, nonfinite: str = "raise") -> Array:
     """q as (..., nq), with unit quaternions."""
-    array = finite(packed(model, q, "q", who), model.coordinates, who, "q")
+    array = packed(model, q, "q", who)
+    if nonfinite == "raise":
+        finite(array, model.coordinates, who, "q")
     start = 0
     for name, names, _, at in model.stateful:
         if at is not None:
             quaternion = array[..., start + at : start + at + 4]
-            square = np.sum(quaternion**2, axis=-1)
+            with np.errstate(over="ignore", invalid="ignore"):
+                square = np.sum(quaternion**2, axis=-1)
             length, off = np.sqrt(square), np.abs(square - 1.0) > 2.0 * UNIT
             if np.any(off):
                 first = tuple(np.argwhere(off)[0])
@@ -70,9 +73,10 @@ def packed(model: Model, value: Any, what: str, who: str) -> Array:
     return _pack(model, value, owners, model.coordinates if what == "q" else model.dofs, who, what)
 
 
-def rates(model: Model, v: Any, who: str, what: str) -> Array:
+def rates(model: Model, v: Any, who: str, what: str, nonfinite: str = "raise") -> Array:
     """v or a as (..., nv)."""
-    return finite(packed(model, v, what, who), model.dofs, who, what)
+    array = packed(model, v, what, who)
+    return finite(array, model.dofs, who, what) if nonfinite == "raise" else array
 
 
 def _pack(

@@ -23,6 +23,19 @@ class SpatialInertia:
         """From mass, centre of mass in the frame, and inertia about the centre of mass, in the frame's axes."""
         return SpatialInertia(m, m * com, J_c + m * steiner(com))
 
+    def __add__(self, other: SpatialInertia) -> SpatialInertia:
+        return SpatialInertia(self.m + other.m, self.h + other.h, self.J + other.J)
+
+    @staticmethod
+    def from_second_moment(m: Any, h: Array, K: Array) -> SpatialInertia:
+        """From K = integral r r^T dm about the frame's origin: J = tr(K) - K; zeros of K stay exact."""
+        return SpatialInertia(m, h, np.eye(3) * np.trace(K) - K)
+
+    @property
+    def second_moment(self) -> Array:
+        """K = integral r r^T dm = tr(J)/2 - J."""
+        return np.eye(3) * (0.5 * np.trace(self.J)) - self.J
+
     def __matmul__(self, V: Array) -> Array:
         """Momentum M V, (6,)."""
         w, v = V[:3], V[3:]

@@ -148,7 +148,7 @@ class Classical(Representation):
         The same as M A - (M Omega~ + V~^T M) V + dl/dt, (2.15) with the sign of its proof: dw x r + w x (w x r) = W r, integrated.
         """
         w, W = V[:3], spread(V[:3], A[:3])
-        P = W @ (np.eye(3) * (0.5 * np.trace(M.J)) - M.J)
+        P = W @ M.second_moment
         n = np.array([P[2, 1] - P[1, 2], P[0, 2] - P[2, 0], P[1, 0] - P[0, 1]])
         return join(n + cross(M.h, A[3:]) + cross(w, momentum[:3]), M.m * A[3:] + W @ M.h)
 

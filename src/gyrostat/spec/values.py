@@ -163,7 +163,7 @@ class Value(BaseModel, metaclass=_InOurWords):
 
 
 class Euler(Value):
-    """Three successive rotations [rad]; lower-case axes are fixed (``"xyz"``: roll pitch yaw), upper-case ones move."""
+    """Three successive rotations [rad]; lower-case axes are fixed (``"xyz"``: roll pitch yaw), upper-case move."""
 
     euler: Vector
     axes: str = "xyz"

@@ -43,8 +43,8 @@ class LooseEnd:
 class Wiring:
     """Flat view of a model.
 
-    ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance. ``where`` of each
-    problem is a path (``leg.connections[3]``, ``leg.knee``); ``check`` turns it into file:line.
+    ``entities``: by full name; ``groups``: connected ports, as (entity, port), in order of appearance. ``where`` of
+    each problem is a path (``leg.connections[3]``, ``leg.knee``); ``check`` turns it into file:line.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
