@@ -28,6 +28,7 @@ from gyrostat.errors import (
 # ---- networks
 from gyrostat.graph.connectivity import connectivity
 from gyrostat.graph.network import Network, network
+from gyrostat.graph.rewrite import RULES
 
 # ---- files
 from gyrostat.io.files import load, save

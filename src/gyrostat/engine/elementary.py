@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 LIMIT = 1e5
-PI_2 = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)  # pi/2 in parts of 33, 33 and 53 bits
+PI_2 = (1.5707963267341256, 6.077100506506192e-11, 3.5215598651832e-27)  # pi/2 in parts of 33, 53 and 53 bits
+PI_2_SHORT = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)  # 33, 33 and 53 bits
 MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the integer in the low bits
 SIN = (
     -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
@@ -95,10 +96,7 @@ def horner(w: Writer, coefficients: tuple[float, ...], z: str) -> str:
 def sine_cosine(w: Writer, x: str, want: tuple[bool, bool]) -> tuple[str, str]:
     """sin x and cos x (only the wanted ones are finished); ends in a new basic block."""
     k = w.call("rint", w.op("fmul", x, w.number(0.6366197723675814)))
-    minus_k = w.put(f"fneg {w.vt} {k}")
-    r = x
-    for part in PI_2:
-        r = w.fma(minus_k, w.number(part), r)
+    r = _reduced(w, x, k)
     z = w.op("fmul", r, r)
     s = w.fma(w.op("fmul", r, z), horner(w, SIN, z), r)
     # cos: 1 - z/2 + z^2 C(z), the rounding of 1 - z/2 given back
@@ -111,6 +109,20 @@ def sine_cosine(w: Writer, x: str, want: tuple[bool, bool]) -> tuple[str, str]:
         _turn(w, quadrant, s, c, shift) if wanted else "undef" for shift, wanted in zip((0, 1), want, strict=True)
     ]
     return _beyond(w, x, results, want)
+
+
+def _reduced(w: Writer, x: str, k: str) -> str:
+    """x - k pi/2. Only one rounding counts: unless the difference is tiny, the last part changes nothing."""
+    if w.fma_hardware:
+        minus_k, r = w.put(f"fneg {w.vt} {k}"), x
+        for part in PI_2:
+            r = w.fma(minus_k, w.number(part), r)
+        return r
+    one, two, three = (w.op("fmul", k, w.number(part)) for part in PI_2_SHORT)  # the first two are exact
+    near = w.op("fsub", x, one)  # exact
+    r = w.op("fsub", near, two)
+    lost = w.op("fsub", w.op("fsub", near, r), two)
+    return w.op("fadd", r, w.op("fsub", lost, three))
 
 
 def _turn(w: Writer, quadrant: str, s: str, c: str, shift: int) -> str:

@@ -39,7 +39,7 @@ def identifier(text: str) -> str:
     name = re.sub(r"_+", "_", name).strip("_") or "x"
     if name[0].isdigit():
         return f"n{name}"
-    taken = name in KEYWORDS or LIBRARY.fullmatch(name) or re.fullmatch(r"t\d+", name)  # t5 is node 5
+    taken = name in KEYWORDS or LIBRARY.fullmatch(name) or re.fullmatch(r"t\d+|(in|want)_.*", name)  # t5 is node 5
     return f"{name}_" if taken else name
 
 

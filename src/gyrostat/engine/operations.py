@@ -52,7 +52,7 @@ def _round(ufunc: Callable[..., float]) -> Callable[..., float]:
 
 
 def _sign(x: float) -> float:
-    return float((x > 0.0) - (x < 0.0)) if x == x else math.nan
+    return float(x > 0.0) - float(x < 0.0) if x == x else math.nan
 
 
 # fmt: off

@@ -38,7 +38,10 @@ def host() -> Target:
     """The machine we run on."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    found = llvm.get_host_cpu_features()
+    try:
+        found = llvm.get_host_cpu_features()
+    except RuntimeError:  # unknown to LLVM: code for the plainest CPU of its kind
+        found = llvm.FeatureMap()
     arm = platform.machine().lower() in ("arm64", "aarch64")
     lanes = 8 if found.get("avx512f") else 4 if found.get("avx") else 2
     return Target(

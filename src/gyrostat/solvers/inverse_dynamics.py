@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.rne import sweep_forces
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads
 from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, nearest
 from gyrostat.graph.network import Network, network
@@ -133,10 +134,7 @@ class InverseDynamics(Differentiable):
             w = [x[f"wrench{k}"] for k in range(len(places))]
             return {"tau": sweep_forces(net, on, x["q"], x["v"], x["a"], loads(net, on, places, w))[0]}
 
-        n = self.model.nv
-        return self._kernel(
-            key, function, {"q": (self.model.nq,), "v": (n,), "a": (n,)} | {f"wrench{k}": (6,) for k in range(len(places))}
-        )
+        return self._kernel(key, function, self._inputs(places))
 
     def arguments(self, state: Sequence[Any], t: Any) -> list[Array]:
         """Inputs of the main program for q, v, a."""
@@ -176,18 +174,46 @@ class InverseDynamics(Differentiable):
         specification by default, ``ports`` selects some. Nothing is merged for this: the forces inside rigid groups are there too.
         """
         whole = self._whole
-        wanted = whole.ports if ports is None else [ports] if isinstance(ports, str) else ports
-        names = [whole.port(name) for name in wanted]
-        number = {name: k for k, name in enumerate(whole.ports)}
-        places, shape, states = self._states(whole, q, v, a, wrenches, t)
-        found = {name: np.empty((len(states[0]), 6)) for name in names}
+        names = list(whole.ports) if ports is None else [whole.port(x) for x in ([ports] if isinstance(ports, str) else ports)]
+        places, values = read_wrenches(whole, wrenches, self.name)
+        if self._compiled():
+            try:
+                kernel = self._for_ports(tuple(places))
+            except RecordError as error:
+                self._fall_back(error)
+            else:
+                state = [packed(self.model, x, n, self.name) for x, n in ((q, "q"), (v, "v"), (a, "a"))]
+                inputs = (*state, *values, *self._base_inputs(t), *self._live.values())
+                F = kernel.call(*inputs, explain=lambda: self.examine((q, v, a)))["F"]
+                return {name: F[..., whole.ports.index(name), :] for name in names}
+        _, shape, states = self._states(whole, q, v, a, wrenches, t)
+        F = np.empty((len(states[0]), len(whole.ports), 6))
         for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
             on = self.setting(t_k)
-            _, forces, motions = sweep_forces(whole, on, q_k, v_k, a_k, loads(whole, on, places, w_k))
-            for name in names:
-                at = number[name]
-                found[name][k] = on.representation.force_local(motions[at].pose, forces[at])
-        return {name: self._finite(f, shape).reshape((*shape, 6)) for name, f in found.items()}
+            F[k] = self._local_forces(whole, on, q_k, v_k, a_k, loads(whole, on, places, w_k))
+        F = self._finite(F, shape).reshape((*shape, len(whole.ports), 6))
+        return {name: F[..., whole.ports.index(name), :] for name in names}
+
+    @staticmethod
+    def _local_forces(net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads) -> Array:
+        """Forces at all ports, each in its own axes."""
+        _, forces, motions = sweep_forces(net, on, q, v, a, given)
+        return np.array([on.representation.force_local(motions[k].pose, forces[k]) for k in range(len(net.ports))])
+
+    def _for_ports(self, places: tuple[Application, ...]) -> Kernel:
+        """Code for the forces at all ports, with wrenches at these places."""
+
+        def function(**x: Any) -> dict[str, Any]:
+            _, on = self._scene(x)
+            net = network(self.model, (), live={path: x[path] for path in self.live})
+            w = [x[f"wrench{k}"] for k in range(len(places))]
+            return {"F": self._local_forces(net, on, x["q"], x["v"], x["a"], loads(net, on, places, w))}
+
+        return self._kernel(("ports", places), function, self._inputs(places))
+
+    def _inputs(self, places: tuple[Application, ...]) -> dict[str, tuple[int, ...]]:
+        n = self.model.nv
+        return {"q": (self.model.nq,), "v": (n,), "a": (n,)} | {f"wrench{k}": (6,) for k in range(len(places))}
 
     @cached_property
     def _whole(self) -> Network:

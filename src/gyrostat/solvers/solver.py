@@ -157,7 +157,7 @@ class Solver:
     # ------------------------------------------------------------------ H04 4.3.1
     def refresh(self, model: Model) -> None:
         """Take the live properties of a model that is otherwise the same; nothing is rebuilt."""
-        changed = [path for path in differing(self.model, model) if path not in self.live]
+        changed = differing(self.model, model, self.live)
         if changed:
             raise SpecError.one(
                 f"{self.name} of '{self.model.name}'",
@@ -215,6 +215,8 @@ def live_value(model: Model, path: str) -> Array:
     value = model[path]
     if path == "context.gravity":
         value = getattr(value, "g", value)
+    elif path.startswith("context."):
+        value = None  # no row asks for it as a number
     if isinstance(value, float | tuple):
         array = np.array(value)
         if array.dtype == float:
@@ -225,13 +227,35 @@ def live_value(model: Model, path: str) -> Array:
     )  # fmt: skip
 
 
-def differing(one: Model, two: Model) -> list[str]:
-    """Paths of properties in which two models differ; 'structure' if they are not made of the same parts."""
+def differing(one: Model, two: Model, live: Sequence[str] = ()) -> list[str]:
+    """Paths of properties in which two models differ, but for live ones; 'structure' if their parts are not the same."""
     shape = [(m.connections, [(n, type(e)) for n, e in m.wiring.entities.items()]) for m in (one, two)]
     paths = [list(m.paths()) for m in (one, two)]
     if shape[0] != shape[1] or paths[0] != paths[1]:
         return ["structure"]
-    return [path for path in paths[0] if one[path] != two[path]]
+    return [path for path in paths[0] if one[path] != two[path] and not _is_live(one, two, path, live)]
+
+
+def _is_live(one: Model, two: Model, path: str, live: Sequence[str]) -> bool:
+    """Whether two models differ at a path in live numbers only."""
+    if path == "context.gravity":
+        kinds = [(type(m[path]), getattr(m[path], "treat_as", None)) for m in (one, two)]
+        return path in live and kinds[0] == kinds[1]
+    if path in live:
+        return _first_direction(one, path) == _first_direction(two, path)
+    inside = [p for p in live if p.startswith(f"{path}.")]
+    if not inside or type(one[path]) is not type(two[path]):
+        return False
+    return one.replace({p: two[p] for p in inside})[path] == two[path]
+
+
+def _first_direction(model: Model, path: str) -> int:
+    """Which coordinate axis a planar joint takes its first direction from: a choice that was recorded."""
+    owner, _, prop = path.rpartition(".")
+    entity = model[owner]
+    if prop != "axis" or getattr(entity, "kind", None) != "planar" or entity.second_axis is not None:
+        return 0
+    return int(np.argmax(np.abs(np.array(entity.axis))))
 
 
 __all__ = ["Array", "ShapeError", "Solver", "differing", "live_value"]

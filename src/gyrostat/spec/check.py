@@ -132,7 +132,7 @@ def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
                     if other not in part:
                         part[other] = None
                         queue.append(other)
-        reached |= part.keys()
+        reached.update(part)
         if not any(_within(member, explained) for member in part):
             others = list(part)[1:6]
             more = f" (and with it {', '.join(others)}{', ...' if len(part) > 6 else ''})" if others else ""
