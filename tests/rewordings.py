@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from random_models import spatial_ports
 
 import gyrostat as gs
 from gyrostat.spec.values import AxisAngle, Euler, Quaternion
@@ -94,11 +95,6 @@ def reworded(
 def full(owner: str, parts: Sequence[str]) -> list[str]:
     """Names of coordinates: the joint's own when there is one, else joint.part."""
     return [owner] if len(parts) == 1 else [f"{owner}.{part}" for part in parts]
-
-
-def spatial_ports(model: gs.Model) -> list[str]:
-    entities = model.wiring.entities.items()
-    return [f"{name}.{port.name}" for name, entity in entities for port in entity.ports if port.kind == "spatial"]
 
 
 def renamed(connections: Iterable[Sequence[str]], ports: Mapping[str, str]) -> list[tuple[str, ...]]:

@@ -12,21 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pinocchio_oracle import Oracle, random_state, walk
 from random_models import random_wrenches, spatial_ports, various_tree
+from tolerance import assert_close
 
 import gyrostat as gs
 
 TREES = range(300)
 EXPRESSIONS = ("local", "aligned", "world")
 REPRESENTATIONS = ("body", "inertial", "absolute")
-
-
-def assert_close(got, want, tolerance=1e-10):
-    """Largest difference against the largest entry of ``want``, or against 1 if that is larger."""
-    got, want = np.asarray(got), np.asarray(want)
-    assert got.shape == want.shape
-    off = np.abs(got - want).max(initial=0.0)
-    scale = max(1.0, np.abs(want).max(initial=0.0))
-    assert off <= tolerance * scale, f"off by {off / scale:.2g} relative to {scale:.3g}"
+SAME = 1e-10
 
 
 def assert_same_forces(model, oracle, rng, representation, mode):
@@ -36,11 +29,11 @@ def assert_same_forces(model, oracle, rng, representation, mode):
     oracle.move(q, v, a)
     local = {port: oracle.local_wrench(port, w.value, w.expressed_in) for port, w in wrenches.items()}
     solver = gs.InverseDynamics(model, representation, mode=mode)
-    assert_close(solver(q, v, a, wrenches), oracle.rnea(q, v, a, local))
+    assert_close(solver(q, v, a, wrenches), oracle.rnea(q, v, a, local), SAME)
     cut = oracle.joint_forces()
     forces = solver.port_forces(q, v, a, wrenches, ports=cut)
     for port, force in cut.items():
-        assert_close(forces[port], force)
+        assert_close(forces[port], force, SAME)
 
 
 def assert_same_motions(model, oracle, rng, representation, mode):
@@ -51,13 +44,13 @@ def assert_same_motions(model, oracle, rng, representation, mode):
     assert set(motions) == set(oracle.frame) == set(spatial_ports(model))
     for port, motion in motions.items():
         R, p = oracle.placement(port)
-        assert_close(motion.R, R)
-        assert_close(motion.p, p)
+        assert_close(motion.R, R, SAME)
+        assert_close(motion.p, p, SAME)
         for axes in EXPRESSIONS:
-            assert_close(motion.velocity(axes), oracle.velocity(port, axes))
-            assert_close(motion.spatial_acceleration(axes), oracle.spatial_acceleration(port, axes))
+            assert_close(motion.velocity(axes), oracle.velocity(port, axes), SAME)
+            assert_close(motion.spatial_acceleration(axes), oracle.spatial_acceleration(port, axes), SAME)
         for axes in ("local", "aligned"):
-            assert_close(motion.acceleration(axes), oracle.acceleration(port, axes))
+            assert_close(motion.acceleration(axes), oracle.acceleration(port, axes), SAME)
 
 
 def assert_same(model, seed, representation="body", mode="interpret"):

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import gyrostat as gs
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -42,11 +44,12 @@ def agree(printed: str, claimed: str) -> None:
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
 def test_every_block_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(gs.Entity, "registry", dict(gs.Entity.registry))  # a page may define components
     scope: dict[str, object] = {}
     for block in blocks(page):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(block, str(page), "exec"), scope)  # our own pages
+            exec(compile(block, str(page), "exec", dont_inherit=True), scope)  # our own pages
         if claims(block) or out.getvalue():
             agree(out.getvalue(), claims(block))
 

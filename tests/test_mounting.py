@@ -21,21 +21,14 @@ from rewordings import (
     reorder,
     split_bodies,
 )
+from tolerance import assert_close
 
 import gyrostat as gs
 from gyrostat.graph.rewrite import RULES
 
 SEEDS = range(20)
 REPRESENTATIONS = ("body", "inertial", "absolute")
-
-
-def assert_close(got, want, tolerance=1e-12):
-    """Largest difference against the largest entry of ``want``, or against 1 if that is larger."""
-    got, want = np.asarray(got), np.asarray(want)
-    assert got.shape == want.shape
-    off = np.abs(got - want).max(initial=0.0)
-    scale = max(1.0, np.abs(want).max(initial=0.0))
-    assert off <= tolerance * scale, f"off by {off / scale:.2g} relative to {scale:.3g}"
+SAME = 1e-12
 
 
 def small_tree(seed):
@@ -55,7 +48,7 @@ def forward_kinematics(model, representation="body", rules=None):
     return gs.ForwardKinematics(model, representation=representation, rules=rules, mode="interpret")
 
 
-def assert_same_motions(new, old, ports=None, tolerance=1e-12):
+def assert_same_motions(new, old, ports=None, tolerance=SAME):
     for port, motion in old.items():
         other = new[ports[port] if ports else port]
         assert_close(other.R, motion.R, tolerance)
@@ -64,7 +57,7 @@ def assert_same_motions(new, old, ports=None, tolerance=1e-12):
         assert_close(other.A, motion.A, tolerance)
 
 
-def assert_same_mechanism(change: Reworded, seed, cuts=True, representation="body", tolerance=1e-12):
+def assert_same_mechanism(change: Reworded, seed, cuts=True, representation="body", tolerance=SAME):
     """tau, motions of all ports and, if ``cuts`` are the same, the forces in all ports, under all kinds of wrenches."""
     old, new, rng = change.original, change.model, np.random.default_rng([seed, 31])
     gs.check(new)
@@ -93,10 +86,10 @@ def test_the_three_representations_agree(seed):
     tau, forces = solver(q, v, a, wrenches), solver.port_forces(q, v, a, wrenches)
     for representation in REPRESENTATIONS[1:]:
         other = inverse_dynamics(model, representation)
-        assert_close(other(q, v, a, wrenches), tau)
+        assert_close(other(q, v, a, wrenches), tau, SAME)
         assert_same_motions(forward_kinematics(model, representation)(q, v, a), motions)
         for port, force in other.port_forces(q, v, a, wrenches).items():
-            assert_close(force, forces[port])
+            assert_close(force, forces[port], SAME)
 
 
 def in_pieces(seed):
@@ -121,7 +114,7 @@ def test_rewriting_rules_change_nothing(seed):
     motions = forward_kinematics(model, representation, rules=())(q, v, a)
     assert set(motions) == set(spatial_ports(model))
     for rules in selections(rng):
-        assert_close(inverse_dynamics(model, representation, rules=rules)(q, v, a, wrenches), tau)
+        assert_close(inverse_dynamics(model, representation, rules=rules)(q, v, a, wrenches), tau, SAME)
         found = forward_kinematics(model, representation, rules=rules)(q, v, a)
         assert set(found) == set(motions)
         assert_same_motions(found, motions)
@@ -198,7 +191,7 @@ def test_states_by_name_do_not_depend_on_the_order(seed):
         dict(zip(names, x, strict=True)) for names, x in [(model.coordinates, q), (model.dofs, v), (model.dofs, a)]
     ]
     tau = dict(zip(other.dofs, inverse_dynamics(other)(*named), strict=True))
-    assert_close([tau[name] for name in model.dofs], inverse_dynamics(model)(q, v, a))
+    assert_close([tau[name] for name in model.dofs], inverse_dynamics(model)(q, v, a), SAME)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -246,7 +239,7 @@ def test_euler_angles_mean_what_scipy_means(axes, moving):
     axes = axes.upper() if moving else axes
     for angles in np.random.default_rng(1).uniform(-4, 4, (5, 3)):
         got = placed(gs.Displacement("d", rotation=gs.euler(angles, axes)))
-        assert_close(got, homogeneous(Rotation.from_euler(axes, angles).as_matrix(), (0, 0, 0)))
+        assert_close(got, homogeneous(Rotation.from_euler(axes, angles).as_matrix(), (0, 0, 0)), SAME)
 
 
 def test_quaternions_axes_and_matrices_mean_what_scipy_means():
@@ -268,14 +261,14 @@ def test_quaternions_axes_and_matrices_mean_what_scipy_means():
             {"euler": roll_pitch_yaw.tolist()},
         )
         for form in forms:
-            assert_close(placed(gs.Displacement("d", translation=p, rotation=form)), homogeneous(R, p))
+            assert_close(placed(gs.Displacement("d", translation=p, rotation=form)), homogeneous(R, p), SAME)
 
 
 @pytest.mark.parametrize("name", ["x", "y", "z", "-x", "-y", "-z"])
 def test_axes_by_name(name):
     vector = np.eye(3)["xyz".index(name[-1])] * (-1 if name.startswith("-") else 1)
     got = placed(gs.Displacement("d", rotation=gs.axis_angle(name, 0.7)))
-    assert_close(got, homogeneous(about(vector, 0.7), (0, 0, 0)))
+    assert_close(got, homogeneous(about(vector, 0.7), (0, 0, 0)), SAME)
 
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
@@ -285,9 +278,9 @@ def test_denavit_hartenberg_parameters_are_the_product_of_four_screws(convention
         Rx, Tx = homogeneous(about((1, 0, 0), alpha), (0, 0, 0)), homogeneous(np.eye(3), (a, 0, 0))
         want = Rz @ Tz @ Tx @ Rx if convention == "standard" else Rx @ Tx @ Rz @ Tz
         entity = gs.DHDisplacement("d", a=a, alpha=alpha, d=d, theta=theta, convention=convention)
-        assert_close(placed(entity), want)
+        assert_close(placed(entity), want, SAME)
         back = gs.assemble("back", gs.chain("world", ("b", entity)))
-        assert_close(forward_kinematics(back)([])["d.a"].matrix, inverse(want))
+        assert_close(forward_kinematics(back)([])["d.a"].matrix, inverse(want), SAME)
 
 
 # ------------------------------------------------------------------------------------------------ forms of states

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError
 
-from gyrostat.errors import Problem, SaveError, SpecError
+from gyrostat.errors import LoadError, Problem, SaveError, SpecError
 from gyrostat.io.yaml_emit import emit
 from gyrostat.io.yaml_read import VERSION, ModelReader
 from gyrostat.io.yaml_text import read
@@ -26,7 +26,12 @@ def to_text(model: Model) -> str:
     data["entities"] = [_plain(entity) for entity in model.entities]
     if model.connections:
         data["connections"] = [list(ports) for ports in model.connections]
-    return emit(data)
+    text = emit(data)
+    try:
+        read(text, f"model '{model.name}'")
+    except LoadError as error:  # too large, or assemblies nested too deep
+        raise SaveError(error.problems) from None
+    return text
 
 
 def from_text(text: str, file: str = "<text>") -> Model:

@@ -258,7 +258,7 @@ def to_place(value: Any) -> Any:
     """A translation, (translation, rotation), or a mapping."""
     if isinstance(value, Mapping | _Place):
         return value
-    if isinstance(value, tuple) and len(value) == 2:
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], list | tuple | np.ndarray):
         return {"translation": value[0], "rotation": value[1]}
     return _Place.model_validate({"translation": value})
 
