@@ -81,8 +81,8 @@ def test_forces_and_motions_by_compiled_code(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", TREES)
-def test_forces_and_motions_of_random_trees_by_compiled_code(seed):
+@pytest.mark.parametrize("seed", TREES[::15])
+def test_forces_and_motions_of_large_trees_by_compiled_code(seed):
     assert_same(of_the_list(seed), seed, REPRESENTATIONS[seed % 3], "compile")
 
 
@@ -91,6 +91,14 @@ def test_forces_and_motions_of_random_trees_by_compiled_code(seed):
 def test_forces_and_motions_of_a_thousand_more_trees(batch):
     for seed in range(1000 + 25 * batch, 1025 + 25 * batch):
         assert_same(various_tree(seed), seed, REPRESENTATIONS[seed % 3])
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("seed", range(4))
+def test_stacked_operators_give_the_same_forces(seed, representation):
+    model = various_tree(seed, 1 + seed % 3, treat_as=["acceleration", "field"][seed % 2])
+    q, v, a = random_state(model, np.random.default_rng(seed))
+    assert_close(gs.operators(model, q, v, representation=representation).rnea(a), Oracle(model).rnea(q, v, a), SAME)
 
 
 def test_the_random_trees_contain_everything():

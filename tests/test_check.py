@@ -27,7 +27,7 @@ NAN, INF = math.nan, math.inf
 UNIT_INERTIA = (1.0, 1.0, 1.0)
 
 
-class Shaft(Entity):
+class ForeignShaft(Entity):
     """Something of another author: one scalar port at each end, and a property that shapes nothing."""
 
     stiffness: float = 1.0
@@ -429,7 +429,7 @@ REFUSED = {
         "rigid body 'rod'", "property-type", "input should be a valid string", "change the value"),
     "a frame at two numbers": (
         lambda: rod(frames={"tip": (0, 0)}),
-        "rigid body 'rod'", "property-type", "'frames.tip.translation' must be three numbers, got 0", "three numbers"),
+        "rigid body 'rod'", "property-type", "'frames.tip.translation' must be three numbers, got (0, 0)", "three numbers"),
     "an axis that is no letter": (
         lambda: Joint("j", "revolute", axis="w"),
         "joint 'j'", "property-type", "'axis' must be three numbers or one of x, y, z, -x, -y, -z, got 'w'", "write z or"),
@@ -490,7 +490,7 @@ REFUSED = {
     "an entity with a number for a name": (
         lambda: rod(5), "rigid body '5'", "property-type", "'name' is 5: input should be a valid string", "change"),
     "a property of another author, of the wrong type": (
-        lambda: Shaft("s", turns="many"), "shaft 's'", "property-type", "'turns' is 'many': input should be a valid integer", ""),
+        lambda: ForeignShaft("s", turns="many"), "foreign shaft 's'", "property-type", "'turns' is 'many': input should be a valid integer", ""),
     "a model with a number for a name": (
         lambda: Model(5, []), "model", "property-type", "name must be a text, got 5", "give the name first"),
     "a model of numbers": (
@@ -513,7 +513,7 @@ REFUSED = {
     "a chain with a number in it": (
         lambda: chain("world", 5), "chain", "chain", "expected entities and names of their ports, got 5", "write chain("),
     "a chain through a part without frames": (
-        lambda: chain("world", Shaft("s")), "shaft 's'", "chain", "has no spatial port to be entered by", "expose one"),
+        lambda: chain("world", ForeignShaft("s")), "foreign shaft 's'", "chain", "has no spatial port to be entered by", "expose one"),
     "an assembly of what is no part": (
         lambda: assemble("m", "rod"),
         "assemble", "parts", "expected entities, chain(...) or connect(...), got 'rod'", "write assemble(name, chain(...)"),
@@ -575,7 +575,7 @@ def test_every_rule_in_the_source_has_a_case_here():
         arm(leg("left"), leg("right"), connect("rod.tip", "left.top", "right.top")),
         arm(assembly("body", leg(), exposes={"top": "leg.top"}), connect("rod.tip", "body.top")),
         arm(gravity=CentralGravity(mu=1.0), base=HarmonicMotion(amplitude=(0, 0, 1), frequency=1)),
-        arm(Shaft("s"), Shaft("t"), connect("hinge.shaft", "s.in"), connect("s.out", "t.in")),
+        arm(ForeignShaft("s"), ForeignShaft("t"), connect("hinge.shaft", "s.in"), connect("s.out", "t.in")),
     ],
     ids=lambda model: model.name,
 )
@@ -644,7 +644,7 @@ def test_the_value_of_a_problem_is_what_stands_in_the_model():
 
 
 def test_an_entity_of_another_author_can_have_rules_of_its_own():
-    class Magnet(Entity):
+    class ForeignMagnet(Entity):
         strength: float
 
         def problems(self):
@@ -653,7 +653,7 @@ def test_an_entity_of_another_author_can_have_rules_of_its_own():
 
     model = arm(ForeignMagnet("m", strength=0.5), connect("rod.tip", "m"))
     (problem,) = problems(model)
-    assert str(problem) == "magnet 'm': is too weak, got 0.5. Hint: buy a better one."
+    assert str(problem) == "foreign magnet 'm': is too weak, got 0.5. Hint: buy a better one."
     assert problem.value == 7
 
 

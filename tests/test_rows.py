@@ -189,17 +189,23 @@ def test_a_missing_row_is_refused_by_kind_with_a_remedy(Wheel, mode):
         gs.kinematics.rows[Wheel] = row
 
 
-def test_a_kind_derived_from_a_known_one_is_served_by_its_row():
+def test_a_kind_derived_from_a_known_one_is_served_by_its_rows(Wheel):
+    class Flywheel(Wheel):
+        """Nothing new."""
+
     class Plate(gs.RigidBody):
         """Nothing new."""
 
     try:
+        model, plain = with_wheels(Flywheel, "hand.origin"), with_wheels(Wheel, "hand.origin")
+        q, v, a = state(model)
+        assert_close(inverse_dynamics(model)(q, v, a), inverse_dynamics(plain)(q, v, a), 0.0)
         plate = Plate("hand", mass=1.3, com=(0.1, -0.2, 0.15), inertia=J)
         model, plain = (gs.assemble("m", gs.chain("world", hinge("j"), body)) for body in (plate, link("hand")))
         q, v, a = state(model)
-        assert_close(inverse_dynamics(model)(q, v, a), inverse_dynamics(plain)(q, v, a))
+        assert_close(inverse_dynamics(model)(q, v, a), inverse_dynamics(plain)(q, v, a), 0.0)
     finally:
-        del gs.Entity.registry["plate"]
+        del gs.Entity.registry["flywheel"], gs.Entity.registry["plate"]
 
 
 def test_the_new_component_is_gone_after_its_test():
@@ -367,6 +373,20 @@ def test_a_gravity_function_that_returns_no_vector_is_told_so(value, pattern, mo
     model = gs.assemble("m", gs.chain("world", hinge("j", "y"), link("body")), gravity=lambda p: value)
     with pytest.raises(gs.GyrostatError, match=pattern):
         gs.InverseDynamics(model, mode=mode)([0.1], [0.0], [0.0])
+
+
+def test_a_gravity_function_with_branches_is_interpreted():
+    """It cannot be recorded; the solver says so and takes the plain code."""
+
+    def inside_and_outside(p):
+        return np.array([0.0, 0.0, -9.81]) if p @ p < 0.1 else np.zeros(3)
+
+    model = gs.assemble("m", gs.chain("world", hinge("j", "y"), link("body")), gravity=inside_and_outside)
+    for ask in (lambda s: s([0.1], [0.2], [0.3]), lambda s: s.port_forces([0.1], [0.2], [0.3])["j.b"]):
+        solver = gs.InverseDynamics(model)
+        assert_close(ask(solver), ask(inverse_dynamics(model)), 0.0)
+        assert solver.mode == "interpret"
+        assert "interpreted: " in solver.explain()
 
 
 def test_gravity_functions_get_the_centre_of_mass_in_the_world():

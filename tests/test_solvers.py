@@ -437,6 +437,9 @@ def test_compiled_and_interpreted_code_agree(seed):
         compiled, plain = (gs.InverseDynamics(model, rep, mode=m) for m in ("compile", "interpret"))
         assert_close(compiled(q, v, a, w), plain(q, v, a, w), 1e-12)
         assert_close(compiled(q, v, a), plain(q, v, a), 1e-12)
+    forces = plain.port_forces(q, v, a, w)
+    for port, f in compiled.port_forces(q, v, a, w).items():
+        assert_close(f, forces[port], 1e-12)
     one, two = (gs.ForwardKinematics(model, mode=m)(q, v, a) for m in ("compile", "interpret"))
     for name in one:
         for part in ("R", "p", "V", "A"):

@@ -63,7 +63,7 @@ class Kernel:
         lanes, fma = host().lanes, host().fma
 
         def text() -> str:
-            return self._wide.text + "\n" + batch_text(self.program, self._wide.work, lanes, fma)
+            return self._wide.text + "\n" + batch_text(self.program, self._wide.work, lanes, fma, self._wide.parts)
 
         return self._codes.setdefault("batches", load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache))
 
@@ -83,7 +83,7 @@ class Kernel:
 
     @cached_property
     def _scratch_size(self) -> int:
-        return scratch_doubles(self.program, self._wide.work, host().lanes)
+        return scratch_doubles(self.program, self._wide.work, host().lanes, self._wide.parts)
 
     @cached_property
     def _loop(self) -> Callable[[int, int, int], int]:

@@ -118,9 +118,9 @@ def _remedy(place: Path) -> str:
     with contextlib.suppress(OSError, ValueError):
         if place.is_dir():
             return "give a file in this folder"
+        if not place.parent.is_dir():
+            return f"there is no folder '{place.parent}'"
         there = sorted(p.name for p in place.parent.iterdir() if p.suffix.lower() in READERS)
         if there:
             return nearest(place.name, there)
-        if not place.parent.is_dir():
-            return f"there is no folder '{place.parent}'"
     return "check the path"

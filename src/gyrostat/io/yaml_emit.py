@@ -38,8 +38,8 @@ def one_line(value: Any) -> str:
 def _mapping(data: dict[str, Any], indent: str) -> Iterator[str]:
     for key, value in data.items():
         head = f"{indent}{_key(key)}:"
-        sections = indent == "" and isinstance(value, dict)
-        if _is_short(value, WIDTH - len(head)) and not sections:
+        section = indent == "" and isinstance(value, dict) and value
+        if _is_short(value, WIDTH - len(head)) and not section:
             yield f"{head} {one_line(value)}"
         else:
             yield head

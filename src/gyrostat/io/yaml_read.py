@@ -49,8 +49,8 @@ class ModelReader:
             raise refusal(self.file, root.line, "yaml-form", message, "start with 'gyrostat: 1' and 'name: ...'")
         self._note("model", root.value.get("entities", root).line)
         given = self._known(SECTIONS, root.value, "model", "model")
-        self._version(given.get("gyrostat"))
-        name = self._name(given.get("name"))
+        self._version(given.get("gyrostat"), root.line)
+        name = self._name(given.get("name"), root.line)
         context = self._context(given.get("context"))
         entities = self._entities(given.get("entities"), "", "model")
         connections = self._connections(given.get("connections"), "", "")
@@ -70,20 +70,20 @@ class ModelReader:
             self._note_all(f"{path}.{key}", inner)
 
     # ------------------------------------------------------------------ sections
-    def _version(self, node: Node | None) -> None:
+    def _version(self, node: Node | None, top: int) -> None:
         expected = f"write 'gyrostat: {VERSION}'"
         if node is None:
             message = "needs the property 'gyrostat', the version of the format"
-            self._add("model", "schema-version", message, expected, None, self.sources["model"])
+            self._add("model", "schema-version", message, expected, None, top)
         elif node.value != VERSION or not isinstance(node.value, int) or isinstance(node.value, bool):
             message = f"has the format version {clipped(node.plain())}, this gyrostat reads version {VERSION}"
             remedy = "update gyrostat" if isinstance(node.value, int) and node.value > VERSION else expected
             self._add("model", "schema-version", message, remedy, node.plain(), node.line)
 
-    def _name(self, node: Node | None) -> str:
+    def _name(self, node: Node | None, top: int) -> str:
         if node is None:
             message = "needs the property 'name'"
-            self._add("model", "missing-property", message, "add 'name'", None, self.sources["model"])
+            self._add("model", "missing-property", message, "add 'name'", None, top)
         elif isinstance(node.value, str):
             self._note("model.name", node.line)
             return node.value
@@ -156,7 +156,7 @@ class ModelReader:
             self._doubt_scope(prefix)
             return None
         key, kind = self._kind(item.value, item.line, prefix)
-        name = self._entity_name(item.value[key], key, prefix)
+        name = self._entity_name(item.value[key], key, prefix, known=kind is not None)
         seen[name] += 1
         full = prefix + name
         if seen[name] > 1:
@@ -182,7 +182,7 @@ class ModelReader:
         self._add(f"entity '{name}'" if name else "entity", "unknown-kind", message, remedy, key, line)
         return key, Entity.registry[kind] if kind else None
 
-    def _entity_name(self, node: Node, key: str, prefix: str) -> str:
+    def _entity_name(self, node: Node, key: str, prefix: str, known: bool) -> str:
         if isinstance(node.value, str):
             return node.value
         name = node.text if node.value is not None else ""
@@ -190,7 +190,8 @@ class ModelReader:
         message = f"the name must be a text, got {clipped(node.plain())}"
         remedy = f'write {key}: "{name}"' if name else f"write a name behind '{key}:'"
         label = f"{words} '{prefix}{name}'" if name else words
-        self._add(label, "property-type", message, remedy, node.plain(), node.line)
+        if known:
+            self._add(label, "property-type", message, remedy, node.plain(), node.line)
         if not name:
             self._doubt_scope(prefix)
             name = f"?{node.line}"

@@ -34,6 +34,7 @@ _WORDS = {"": None, "~": None} | {
     for spelt in (word, word.capitalize(), word.upper())
 }
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # YAML 1.2, 5.1
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -79,7 +80,8 @@ def read(text: str, file: str = "<text>") -> Node:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
         remedy = "indent with spaces, close quotes and brackets, put a space behind ':', quote texts with special signs"
-        raise refusal(file, mark.line + 1 if mark else 1, "yaml-syntax", what, remedy) from None
+        last = text.rstrip().count("\n") + 1  # what is not closed is found missing behind the end
+        raise refusal(file, min(mark.line + 1, last) if mark else 1, "yaml-syntax", what, remedy) from None
     except yaml.YAMLError as error:
         raise refusal(file, 1, "yaml-syntax", " ".join(str(error).split()), "write plain YAML") from None
     if reading.root is None or (reading.root.value is None and not reading.root.text):
@@ -159,6 +161,9 @@ class _Reading:
 
     def _scalar(self, event: yaml.ScalarEvent, line: int) -> None:
         plain = event.style in (None, "")
+        if event.style == '"' and _HALF.search(event.value):
+            message = "has half of a character, written as an escape"
+            raise self._refusal(line, "yaml-characters", message, "write the character itself")
         value = scalar(event.value) if plain else event.value
         parent = self.stack[-1] if self.stack else None
         if parent and isinstance(parent.value, dict) and parent.key is None:

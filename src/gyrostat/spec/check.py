@@ -53,7 +53,8 @@ def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
     wiring = model.wiring
     found = _name_problems(model) + _own_problems("context", model.context, model.context.problems(), doubts)
     for name, entity in [*wiring.entities.items(), *wiring.assemblies.items(), *wiring.again]:
-        own = [replace(p, entity=p.entity.replace(f"'{entity.name}'", f"'{name}'")) for p in entity.problems()]
+        full = name.partition(" (again")[0]
+        own = [replace(p, entity=p.entity.replace(f"'{entity.name}'", f"'{full}'")) for p in entity.problems()]
         found += _own_problems(name, entity, own, doubts)
     found += wiring.problems
     found += [end.problem for end in wiring.loose if end.problem and end.lacks not in doubts.names]
