@@ -17,7 +17,7 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.operations import BY_NAME, CODE, CONST, INPUT, OPERATIONS
 from gyrostat.engine.program import Program, Slot, prune, run, verify
 from gyrostat.engine.record import Recorded, general, is_recorded, record
-from gyrostat.errors import RecordError
+from gyrostat.errors import NonFiniteError, RecordError
 
 
 @pytest.fixture(autouse=True)
@@ -531,10 +531,10 @@ def test_a_broken_program_is_not_accepted(change, message):
 def test_nodes_that_no_result_needs_are_dropped():
     def function(x):
         _ = np.exp(np.sin(x[0]) * x[1])
-        return [x[1] * x[1]]
+        return [x[1] * x[0]]
 
     program = recorded(function, (2,))
-    assert program.counts() == {"mul": 1} and len(program.nodes) == 2
+    assert program.counts() == {"mul": 1} and len(program.nodes) == 3
     longer = Program(
         "p", (Slot("x", (1,)),), (Slot("y", (1,)),), ((INPUT, 0, 0, 0), (CODE["neg"], 0, 0, 0)), (), ((0,),)
     )
@@ -546,6 +546,18 @@ def test_a_guard_keeps_what_it_needs_and_is_no_output():
     program = record(lambda x: {"y": x, "guard": [np.sqrt(x[0])]}, {"x": (1,)})
     assert program.counts() == {"sqrt": 1} and [s.name for s in program.outputs] == ["y"]
     assert prune(replace(program, guards=())).counts() == {}
+
+
+def test_inputs_that_nothing_reads_are_guarded():
+    program = record(lambda x, y: {"z": [x[0] * y[1] * 0.0 + y[0]]}, {"x": (2,), "y": (2,)})
+    assert {program.nodes[k][1:3] for k in program.guards} == {(0, 0), (0, 1), (1, 1)}
+    kernel = Kernel(program)
+    kernel.call([1.0, 2.0], [3.0, 4.0])
+    for k in range(4):
+        values = np.ones(4)
+        values[k] = np.nan
+        with pytest.raises(NonFiniteError, match=rf"{'xxyy'[k]}\[{k % 2}\] is nan"):
+            kernel.call(values[:2], values[2:])
 
 
 def test_the_digest_depends_on_all_that_determines_the_code_and_not_on_names():

@@ -446,6 +446,23 @@ def test_compiled_and_interpreted_code_agree(seed):
             assert_close(getattr(one[name], part), getattr(two[name], part), 1e-12)
 
 
+@pytest.mark.parametrize("rep", REPRESENTATIONS)
+def test_live_properties_can_be_refreshed_and_others_cannot(rep):
+    """Every rule is on, also those that move inertia about: what is live must follow."""
+    paths = ["lower.mass", "lower.com", "upper.inertia", "upper.tip.translation", "elbow.axis"]
+    solver = gs.InverseDynamics(ARM, rep, live=paths)
+    q, v, a = state(ARM)
+    assert_close(solver(q, v, a), expected("arm", q, v, a), 1e-12)
+    values = 3.1, (0.3, 0.1, -0.2), (0.4, 0.5, 0.6), (0.1, 0.5, 0.2), (0.6, 0.0, 0.8)
+    other = ARM.replace(dict(zip(paths, values, strict=True)))
+    solver.refresh(other)
+    wanted = gs.InverseDynamics(other, mode="interpret", rules=())(q, v, a)
+    assert_close(solver(q, v, a), wanted, 1e-12)
+    assert_close(solver(np.stack([q, q]), v, a)[1], wanted, 1e-12)
+    with pytest.raises(gs.SpecError, match=r"'upper\.mass' differs but is not live.*live=\['upper\.mass'"):
+        solver.refresh(other.replace({"upper.mass": 9.0}))
+
+
 def test_the_short_functions_are_the_solvers():
     q, v, a = state(MIXED)
     tau = expected("mixed", q, v, a)

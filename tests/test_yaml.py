@@ -103,9 +103,9 @@ class ForeignCrate(Assembly):
 
 @contextmanager
 def within(seconds):
-    start = time.perf_counter()
+    start = time.process_time()  # of this process: others may keep the machine busy
     yield
-    assert time.perf_counter() - start < seconds
+    assert time.process_time() - start < seconds
 
 
 def mistakes(text, file="arm.yaml"):
@@ -592,7 +592,7 @@ HOSTILE = {
     "two documents": ("a: 1\n---\nb: 2", 2, "yaml-documents", "a second document begins"),
     "many documents": ("---\n" * 10**5, 2, "yaml-documents", "a second document begins"),
     "a key that is a number": ("a: 1\n2: b", 2, "yaml-key", "the key '2' is not a text. Hint: put it in quotes"),
-    "a key that is nothing": ("{a: 1,\n : b}", 2, "yaml-key", "the key nothing is not a text"),
+    "a key that is nothing": ("{a: 1,\n ? : b}", 2, "yaml-key", "the key nothing is not a text"),
     "a key that is null": ("~: b", 1, "yaml-key", "the key '~' is not a text"),
     "a key that is true": ("true: b", 1, "yaml-key", "the key 'true' is not a text"),
     "a key that is a list": ("? [a]\n: b", 1, "yaml-key", "a list or mapping is used as a key"),
@@ -704,37 +704,36 @@ def repeated(line, count):
 
 
 FLOODS = {  # just below the limit of values
-    "bodies in the air": head(repeated("  - rigid_body: b%\n    mass: 1\n", 30_000)),
-    "bodies of one name": head("  - rigid_body: b\n    mass: 1\n" * 30_000),
-    "bodies with three mistakes each": head(repeated("  - rigid_body: b%\n    mass: x\n    com: [1]\n    foo: 1\n", 10_000)),
-    "entities that are numbers": head("  - 1\n" * 140_000),
-    "entities of unknown kind": head(repeated("  - jointt%: b%\n", 35_000)),
-    "reference frames": head(repeated("  - reference_frame: w%\n", 40_000)),
-    "connections of nothing": head("connections:\n" + "- [a, b]\n" * 45_000),
+    "bodies in the air": head(repeated("  - rigid_body: b%\n    mass: 1\n", 15_000)),
+    "bodies of one name": head("  - rigid_body: b\n    mass: 1\n" * 15_000),
+    "bodies with three mistakes each": head(repeated("  - rigid_body: b%\n    mass: x\n    com: [1]\n    foo: 1\n", 8_000)),
+    "entities that are numbers": head("  - 1\n" * 95_000),
+    "entities of unknown kind": head(repeated("  - jointt%: b%\n", 30_000)),
+    "reference frames": head(repeated("  - reference_frame: w%\n", 30_000)),
+    "connections of nothing": head("connections:\n" + "- [a, b]\n" * 30_000),
     "connections with names that are almost right": head(
-        repeated("  - rigid_body: body%\n    mass: 1\n", 12_000) + "connections:\n" + repeated("- [bdy%, world]\n", 12_000)
+        repeated("  - rigid_body: body%\n    mass: 1\n", 9_000) + "connections:\n" + repeated("- [bdy%, world]\n", 9_000)
     ),
-    "one connection of one port": head("connections:\n- [" + "world," * 140_000 + "]\n"),
+    "one connection of one port": head("connections:\n- [" + "world," * 95_000 + "]\n"),
     "one connection of all": head(
-        repeated("  - rigid_body: b%\n    mass: 1\n", 20_000) + "connections:\n- [world" + repeated(", b%", 20_000) + "]\n"
+        repeated("  - rigid_body: b%\n    mass: 1\n", 15_000) + "connections:\n- [world" + repeated(", b%", 14_999) + "]\n"
     ),
-    "frames": head("  - rigid_body: b\n    mass: 1\n    frames:\n" + repeated("      f%: {}\n", 60_000)),
+    "frames": head("  - rigid_body: b\n    mass: 1\n    frames:\n" + repeated("      f%: {}\n", 30_000)),
     "frames connected to each other": head(
-        "  - rigid_body: b\n    mass: 1\n    frames:\n" + repeated("      f%: {}\n", 25_000) + "connections:\n" + repeated("- [b.f%, world]\n", 25_000)
+        "  - rigid_body: b\n    mass: 1\n    frames:\n" + repeated("      f%: {}\n", 15_000) + "connections:\n" + repeated("- [b.f%, world]\n", 15_000)
     ),
-    "wrong frames": head("  - rigid_body: b\n    mass: 1\n    frames:\n" + repeated("      f%: {translation: 1}\n", 25_000)),
-    "unknown properties": head("  - rigid_body: b\n" + repeated("    mass%: 1\n", 60_000)),
-    "unknown sections": repeated("k%: 1\n", 70_000),
+    "wrong frames": head("  - rigid_body: b\n    mass: 1\n    frames:\n" + repeated("      f%: {translation: 1}\n", 15_000)),
+    "unknown properties": head("  - rigid_body: b\n" + repeated("    mass%: 1\n", 30_000)),
+    "unknown sections": repeated("k%: 1\n", 45_000),
     "a name of ten million letters": head(f"  - rigid_body: {'b' * 10**7}\n    mass: 1\n"),
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", FLOODS)
-def test_a_flood_of_mistakes_takes_time_in_proportion(case):
-    """Every step is linear; the bound leaves room for a busy machine (quadratic ones take minutes)."""
-    with within(20.0), pytest.raises(SpecError) as caught:
+def test_a_flood_of_mistakes_is_reported_in_time(case):
+    with within(5.0), pytest.raises(SpecError) as caught:
         from_text(FLOODS[case])
+    assert not isinstance(caught.value, LoadError), "below the limits, so that it is looked into"
     assert len(str(caught.value)) < 10**5
 
 
@@ -786,7 +785,7 @@ def test_any_bytes_in_a_file_give_an_exception_of_ours(data):
                 raise LoadError(error.problems) from None
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 6))
 def test_a_good_text_with_random_damage_gives_a_model_or_an_exception_of_ours(chance: random.Random, times):
     text = GOOD
@@ -826,7 +825,7 @@ SECTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(SECTIONS)
 def test_any_data_in_the_right_places_give_a_model_or_an_exception_of_ours(data):
     survives(emit(data))

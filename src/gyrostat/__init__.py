@@ -6,7 +6,6 @@ from gyrostat import robots
 
 # ---- algorithms, for new components
 from gyrostat.algorithms.kinematics import kinematics
-from gyrostat.algorithms.operators import operators
 from gyrostat.algorithms.rne import rne
 
 # ---- errors
@@ -37,6 +36,7 @@ from gyrostat.io.files import load, save
 from gyrostat.solvers.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.functions import fk, rnea
 from gyrostat.solvers.inverse_dynamics import InverseDynamics
+from gyrostat.solvers.operators import operators
 from gyrostat.solvers.wrench import Wrench
 
 # ---- specification

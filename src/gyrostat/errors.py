@@ -24,10 +24,15 @@ class Problem:
 
     def __str__(self) -> str:
         place = f" ({self.where})" if self.where else ""
-        return f"{self.entity}{place}: {_sentence(self.message)} Hint: {_sentence(self.remedy)}"
+        return f"{_cut(self.entity, 300)}{place}: {_sentence(self.message)} Hint: {_sentence(self.remedy)}"
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
 
 
 def _sentence(text: str) -> str:
+    text = _cut(text, 600)
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
@@ -108,7 +113,7 @@ def clipped(value: object, limit: int = 80) -> str:
         text = "nothing" if value is None else repr(value)
     except ValueError:  # an int with thousands of digits has no repr
         text = f"a very long {type(value).__name__}"
-    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+    return _cut(text, limit)
 
 
 def near(name: str, known: Iterable[str], limit: int = 3, cutoff: float = 0.6) -> list[str]:
@@ -123,7 +128,11 @@ def nearest(name: str, known: Iterable[str], limit: int = 3) -> str:
     "did you mean 'elbow'?"
     """
     names = list(dict.fromkeys(known))
-    close = near(name, names, limit)
+    return suggestion(near(name, names, limit), names)
+
+
+def suggestion(close: Sequence[str], names: Sequence[str]) -> str:
+    """The hint that names ``close`` ones, or the first of all ``names`` when none is close."""
     if close:
         return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
     if not names:

@@ -7,7 +7,7 @@ identities of H04 test the recursions, and a new component is in the operators a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -164,23 +164,13 @@ def _diagonal(blocks: Iterable[Array]) -> Array:
     return out
 
 
-def operators(
-    model: Model,
-    q: Any,
-    v: Any,
-    *,
-    representation: str = "body",
-    t: float = 0.0,
-    rules: Iterable[str] = (),
+def assemble_operators(
+    model: Model, q: Array, v: Array, *, representation: str, t: float, rules: Iterable[str]
 ) -> Operators:
-    """Stacked operators of a model at the state q (nq,), v (nv,), over all its spatial ports (no rewriting by default).
-
-    The size is six times the number of ports, squared: an instrument for analysis and tests, not for speed.
-    """
+    """Operators of a model at the state q (nq,), v (nv,)."""
     net = network(model, rules)
     net.refuse_loops("operators")
     on = Setting(known_representation(representation), gravity(model.context.gravity), t)
-    q, v = _state(q, model.nq, "q"), _state(v, model.nv, "v")
     motions = sweep_motion(net, on, q, v, np.zeros(model.nv))
     n = 6 * len(net.ports)
     blocks = {"T_phi": np.zeros((n, n)), "H": np.zeros((n, model.nv)), "M": np.zeros((n, n))}
@@ -195,20 +185,7 @@ def operators(
     found = Operators(
         net.ports, model.dofs, representation, *_topology(net), V=V, v=v, **blocks, **(stacks | {"A_gravity": V * 0.0})
     )
-    from dataclasses import replace
-
     return replace(found, A_gravity=found.Phi @ stacks["A_gravity"])
-
-
-def _state(value: Any, n: int, what: str) -> Array:
-    array = np.asarray(value)
-    if array.shape != (n,):
-        raise ShapeError(f"operators: {what} has shape {array.shape}, expected ({n},). Hint: one state at a time")
-    if array.dtype.kind not in "iuf":
-        raise ShapeError(f"operators: {what} must hold real numbers, got {array.dtype}")
-    if not np.all(np.isfinite(array)):
-        raise NonFiniteError(f"operators: {what} is not finite, got {array}")
-    return array.astype(float)
 
 
 def _topology(net: Network) -> tuple[Array, Array, Array, Array]:

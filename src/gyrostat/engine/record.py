@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -378,7 +379,8 @@ def record(
 ) -> Program:
     """Run ``function(**arrays)`` on recording arrays of the given shapes; it returns arrays by name.
 
-    An output called ``guard`` is not returned by kernels: its entries must be finite, otherwise the call is refused.
+    An output called ``guard`` is not returned by kernels: its entries must be finite, otherwise the call is refused. So must
+    inputs that nothing reads.
     """
     tape = Tape()
     arrays: dict[str, np.ndarray] = {}
@@ -421,7 +423,16 @@ def finish(
         tuple(number(x, "guard") for x in guards.ravel()),
         {op.name: n for op, n in zip(OPERATIONS, tape.asked, strict=True) if n},
     )
-    return verify(prune(program))
+    return verify(watched(prune(program)))
+
+
+def watched(program: Program) -> Program:
+    """Guards for inputs that nothing reads: what is not finite is refused there too, where it would make no difference."""
+    read = {(x, y) for code, x, y, _ in program.nodes if code == INPUT}
+    places = [(i, e) for i, slot in enumerate(program.inputs) for e in range(slot.size) if (i, e) not in read]
+    n = len(program.nodes)
+    nodes = (*program.nodes, *((INPUT, i, e, 0) for i, e in places))
+    return replace(program, nodes=nodes, guards=(*program.guards, *range(n, n + len(places))))
 
 
 def is_recorded(values: Sequence[Any] | np.ndarray) -> bool:

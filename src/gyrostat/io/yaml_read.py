@@ -30,6 +30,9 @@ ATTEMPTS = 12
 STAND_INS = (1.0, [0.0] * 3, [0.0] * 6, [], {}, "x")
 SHAPE_PORTS = ("frames", "kind")  # properties on which the ports of an entity depend
 
+ENOUGH = 1000
+"""After so many mistakes, the rest of the text is not read."""
+
 T = TypeVar("T")
 
 
@@ -60,6 +63,9 @@ class ModelReader:
     def _add(self, entity: str, rule: str, message: str, remedy: str, value: object, where: int | str | None) -> None:
         place = f"{self.file}:{where}" if isinstance(where, int) else where
         self.found.append(Problem(entity, rule, message, remedy, value, place))
+        if len(self.found) >= ENOUGH:
+            message = f"has {ENOUGH} mistakes or more, and was not read any further"
+            raise SpecError([*self.found, Problem("model", "too-many", message, "mend these first", None, place)])
 
     def _note(self, path: str, line: int) -> None:
         self.sources[path] = f"{self.file}:{line}"

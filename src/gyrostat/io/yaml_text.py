@@ -18,7 +18,7 @@ from gyrostat.errors import LoadError, Problem, clipped
 
 MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 32
-MAX_VALUES = 150_000
+MAX_VALUES = 100_000
 LONGEST_INT = 300
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is some thirty times faster; same events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,12 @@ def _reduce(target: Any, protocol: Any) -> Any:
     """Copies and pickles are of the class as it was written, and get code of their own."""
     twin = object.__new__(plain_class(target))
     twin.__dict__.update(target.__dict__)
-    return twin.__reduce_ex__(protocol)
+    function, *rest = twin.__reduce_ex__(protocol)
+    return _new if function is copyreg.__newobj__ else function, *rest  # pickle would find that the classes differ
+
+
+def _new(cls: type, *arguments: Any) -> Any:
+    return cls.__new__(cls, *arguments)
 
 
 def usual(threads: Any, nonfinite: Any) -> bool:

@@ -276,7 +276,7 @@ REPRESENTATIONS: dict[str, Representation] = {r.name: r for r in (Body(), Inerti
 
 def representation(name: str) -> Representation:
     """The representation called ``name``."""
-    if name not in REPRESENTATIONS:
+    if not isinstance(name, str) or name not in REPRESENTATIONS:
         raise ShapeError(
             f"representation must be one of {', '.join(REPRESENTATIONS)}, got {name!r}. "
             f"Hint: {nearest(str(name), REPRESENTATIONS)}"

@@ -11,17 +11,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
-from gyrostat.errors import Problem, clipped, near, nearest
+from gyrostat.errors import Problem, clipped, near, suggestion
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.values import Frame
 
 RESERVED = ("context", "model")
-SUGGESTIONS = 50
-"""After so many loose ends, near names are no longer looked for: it takes time, and the cause lies elsewhere."""
+SUGGESTIONS = 100_000
+"""How many names are compared with misspelt ones in search of near ones, all in all: it takes time."""
+
+ENOUGH = 1000
+"""After so many loose ends, further connections are not looked at."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +206,11 @@ def _flatten(
         else:
             wiring.entities[full] = entity
     for index, ports in enumerate(connections):
+        if len(wiring.loose) >= ENOUGH:
+            message = f"has {ENOUGH} loose ends or more, and the other connections were not looked at"
+            problem = Problem(scope.label, "dangling-connection", message, "mend these first", None, scope.prefix or "model")
+            wiring.loose.append(LooseEnd("", problem, ("",), ("",)))
+            return
         _connect(index, ports, scope, wiring, joined)
 
 
@@ -213,7 +221,7 @@ def _connect(index: int, ports: tuple[str, ...], scope: Scope, wiring: Wiring, j
     resolved: list[tuple[tuple[str, str], Port]] = []
     loose: list[LooseEnd] = []
     for text in ports:
-        found = resolve(text, scope, guess=len(wiring.loose) < SUGGESTIONS)
+        found = resolve(text, scope, guess=_may_guess(wiring, scope))
         if isinstance(found, LooseEnd):
             loose.append(found)
         else:
@@ -247,13 +255,17 @@ def _connect(index: int, ports: tuple[str, ...], scope: Scope, wiring: Wiring, j
             add("duplicate-connection", f"{pair} are connected already", "remove one of the connections")
 
 
+def _may_guess(wiring: Wiring, scope: Scope) -> bool:
+    return len(wiring.loose) * len(scope.by_name) < SUGGESTIONS
+
+
 def resolve(text: str, scope: Scope, guess: bool = True) -> tuple[tuple[str, str], Port] | LooseEnd:
     """The port that is meant by a name as written: (entity, port) by full names, through assemblies."""
     name, _, port_name = text.partition(".")
     entity = scope.by_name.get(name)
     if entity is None:
         close = tuple(near(name, scope.by_name)) if guess else ()
-        remedy = nearest(name, close or scope.by_name) if guess else "see the first problems of this kind"
+        remedy = suggestion(close, [*islice(scope.by_name, 9)])
         problem = Problem("", "dangling-connection", f"there is no entity '{scope.prefix}{name}'", remedy)
         meant = tuple(scope.prefix + n for n in close) or (scope.prefix.rstrip("."),)
         return LooseEnd(f"{scope.prefix}*", problem, meant=meant)
@@ -262,7 +274,7 @@ def resolve(text: str, scope: Scope, guess: bool = True) -> tuple[tuple[str, str
     ports = scope.ports(name)
     if port_name not in ports:
         what = f"has no port '{port_name}'" if port_name else "has several ports and none was named"
-        remedy = nearest(port_name, ports) if guess else "see the first problems of this kind"
+        remedy = suggestion(near(port_name, ports) if guess else (), [*islice(ports, 9)])
         return LooseEnd(full, Problem("", "dangling-connection", f"'{full}' {what}", remedy), meant=(full,))
     if name not in scope.inner:
         return (full, port_name), ports[port_name]
@@ -307,7 +319,7 @@ def is_name(text: str) -> bool:
 
 def _exposures(assembly: Assembly, full: str, inside: Scope, wiring: Wiring) -> None:
     for outer, inner in assembly.exposes:
-        end = resolve(inner, inside, guess=len(wiring.loose) < SUGGESTIONS)
+        end = resolve(inner, inside, guess=_may_guess(wiring, inside))
         if isinstance(end, LooseEnd) and end.problem is not None:
             message = f"exposes '{outer}', but {end.problem.message}"
             place = f"{full}.exposes.{outer}"
