@@ -1,4 +1,5 @@
-"""Inverse dynamics of real robots: one call, batches, threads, and the time to build; Pinocchio and MuJoCo in the same process."""
+"""Inverse dynamics of real robots: one call, batches, threads, and the time to build; Pinocchio and MuJoCo in the
+same process."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from benchmarks.robots import FILES, from_pinocchio, pinocchio_model, urdf
 NOTES = (
     "Robots of the example-robot-data wheel, fixed base, joint by joint from Pinocchio's own reading of the URDF.",
     "gyrostat runs compiled code; batches of 10,000 (one thread) and 100,000 states (two threads against one).",
-    "Pinocchio: pin.rnea from Python, and its batch function rneaInParallel with one thread. MuJoCo: mj_inverse from Python.",
+    "Pinocchio: pin.rnea from Python, and its batch function rneaInParallel with one thread. MuJoCo: mj_inverse.",
     "build: trace, compile and load apart, with an empty cache; warm start: a second process, imports apart.",
 )
 STATES, MANY = 10_000, 100_000
@@ -71,7 +72,12 @@ def _robot(name: str, effort: Effort) -> list[Row]:
         add(f"batch, against {how}", f"Pinocchio, {how}", call, count, True)
     big = _states(peer.nv, 200 if quick else MANY)
     for threads in (1, 2):
-        add(f"{len(big[0])} states", f"gyrostat, {threads} thread(s)", lambda k=threads: solver(*big, threads=k), len(big[0]))
+        add(
+            f"{len(big[0])} states",
+            f"gyrostat, {threads} thread(s)",
+            lambda k=threads: solver(*big, threads=k),
+            len(big[0]),
+        )
     return rows
 
 
@@ -112,7 +118,9 @@ def _build(name: str, model: gs.Model) -> tuple[list[Row], gs.InverseDynamics]:
     case = f"{name}: to the first torque"
     parts = {"trace": solver._seconds["trace"], **code}
     rows = [Row("build", case, "gyrostat, cold", cold), Row("build", case, "gyrostat, warm, second process", warm)]
-    return rows + [Row("build", case, f"  of the cold build: {part}", seconds) for part, seconds in parts.items()], solver
+    return rows + [
+        Row("build", case, f"  of the cold build: {part}", seconds) for part, seconds in parts.items()
+    ], solver
 
 
 WARM = """

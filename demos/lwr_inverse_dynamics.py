@@ -1,6 +1,7 @@
-"""Inverse dynamics of the KUKA LWR 4+ along the trajectory of WM15 (28)-(29), section 4.2: torques for 14 s, a table and a figure.
+"""Inverse dynamics of the KUKA LWR 4+ along the trajectory of WM15 (28)-(29), section 4.2: torques for 14 s, a table
+and a figure.
 
-    ./run demo [--samples N] [--out FOLDER] [--quiet]
+./run demo [--samples N] [--out FOLDER] [--quiet]
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def figure(t: np.ndarray, tau: np.ndarray, path: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=701, help="number of times, 2 at least (default: one every 20 ms)")
+    parser.add_argument(
+        "--samples", type=int, default=701, help="number of times, 2 at least (default: one every 20 ms)"
+    )
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the figure")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)

@@ -440,9 +440,8 @@ def inspect(call: Call, subject: Subject) -> str:
         if call.want is not None:
             got = np.asarray(result)
             assert got.shape == call.want.shape and got.dtype == float, f"shape {got.shape}, {call.want.shape}"
-            scale = np.abs(subject.results).max()
-            off = np.abs(got - call.want).max(initial=0.0)
-            assert off <= 1e-13 * scale, f"off by {off / scale}"
+            off = np.abs(got - call.want) / np.maximum(1.0, np.abs(call.want).max(axis=-1, keepdims=True, initial=0.0))
+            assert off.max(initial=0.0) <= 1e-13, f"off by {off.max()}"
         outcome = "right"
     for memory, mine in call.guards:
         untouched = memory[~mine]

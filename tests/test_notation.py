@@ -58,7 +58,7 @@ def test_a_universal_joint_turns_about_its_first_axis_in_a_and_its_second_in_b()
     c, s = np.cos, np.sin
     Rx = np.array([[1, 0, 0], [0, c(0.3), -s(0.3)], [0, s(0.3), c(0.3)]])
     Ry = np.array([[c(0.4), 0, s(0.4)], [0, 1, 0], [-s(0.4), 0, c(0.4)]])
-    assert R == pytest.approx(Rx @ Ry)
+    assert pytest.approx(Rx @ Ry) == R
 
 
 def test_a_reversed_joint_is_a_forward_one_about_the_opposite_axis():
@@ -66,13 +66,13 @@ def test_a_reversed_joint_is_a_forward_one_about_the_opposite_axis():
     joint = gs.Joint("joint", "revolute", axis="z")
     back = gs.assemble("back", joint, body, gs.connect("world", "joint.b"), gs.connect("joint.a", "body"))
     forth = one_joint("revolute", body, axis="-z")
-    assert gs.fk(back, [0.4])["body"].R == pytest.approx(gs.fk(forth, [0.4])["body"].R, abs=1e-15)
+    assert pytest.approx(gs.fk(forth, [0.4])["body"].R, abs=1e-15) == gs.fk(back, [0.4])["body"].R
 
 
 def test_roll_pitch_yaw_turn_about_fixed_axes():
     pose = gs.assemble("pose", gs.chain("world", gs.Displacement("shift", rotation=gs.rpy(np.pi / 2, 0, np.pi / 2))))
     R = gs.fk(pose, [])["shift.b"].R
-    assert R @ [0, 1, 0] == pytest.approx([0, 0, 1], abs=1e-15)  # roll first: y becomes z, which yaw leaves alone
+    assert pytest.approx([0, 0, 1], abs=1e-15) == R @ [0, 1, 0]  # roll first: y becomes z, which yaw leaves alone
 
 
 def test_a_wrench_that_carries_the_weight_leaves_nothing_to_do():

@@ -1,4 +1,5 @@
-"""An algorithm is a protocol (what travels through ports) and a table of rows, one for each kind of component (H04 3.1.1)."""
+"""An algorithm is a protocol (what travels through ports) and a table of rows, one for each kind of component (H04
+3.1.1)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
 """Forward kinematics to acceleration level, outward (H04 Tables 3.1-3.3, and the rows of \\dot V in Tables 3.6, 3.7).
 
-Protocol <RKIN,6D>: a :class:`Motion` at every spatial port: placement R, p in the world, spatial velocity V, spatial acceleration A, in the
-representation of the setting. Protocol <RKIN,1D>: q, v, a at the state ports.
+Protocol <RKIN,6D>: a :class:`Motion` at every spatial port: placement R, p in the world, spatial velocity V, spatial
+acceleration A, in the representation of the setting. Protocol <RKIN,1D>: q, v, a at the state ports.
 
-A row is ``row(c, on, motion, q, v, a) -> (motions by outport, memo)``: it gets the component, the setting, the motion at the inport and the
-component's own part of the state; the memo is handed to the rows of later sweeps.
-"""
+A row is ``row(c, on, motion, q, v, a) -> (motions by outport, memo)``: it gets the component, the setting, the motion
+at the inport and the component's own part of the state; the memo is handed to the rows of later sweeps."""
 
 from __future__ import annotations
 
@@ -27,7 +26,6 @@ from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
-
 
 NO_RATES, NONE = np.zeros((6, 0)), np.zeros(0)
 Motions = Mapping[str, Motion]

@@ -1,8 +1,8 @@
 """Port-based spatial operators (H04 2.3, 3.1): the whole mechanism as stacked matrices, assembled from the rows.
 
-Nothing here knows a component: the blocks are read off the rows of kinematics and Newton-Euler, by sending unit messages through them. So the
-identities of H04 test the recursions, and a new component is in the operators as soon as it has its rows.
-"""
+Nothing here knows a component: the blocks are read off the rows of kinematics and Newton-Euler, by sending unit
+messages through them. So the identities of H04 test the recursions, and a new component is in the operators as soon
+as it has its rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.kinematics import kinematics, sweep_motion, world_motion
 from gyrostat.algorithms.rne import rne
-from gyrostat.errors import FrameError, NonFiniteError, ShapeError, nearest
+from gyrostat.errors import FrameError, nearest
 from gyrostat.graph.network import Component, Network, network
 from gyrostat.spatial.algebra import Array, tilde
 from gyrostat.spatial.gravity import gravity
@@ -39,20 +39,20 @@ class Restriction:
 class Operators:
     """Stacked operators at a state; N ports, n degrees of freedom. Block i, j of an operator belongs to ports i, j.
 
-    ``C`` (N, N) connectivity (2.28); ``PE`` (N, entities); ``O``, ``I`` unit columns of out- and inports; ``T_phi`` (6N, 6N) both ways through every component,
-    ``E_phi`` outward shift (2.33), ``Phi`` its inverse sum (2.35); ``H`` (6N, n); ``M`` (6N, 6N); ``V``, ``Delta`` (6N,), ``V_tilde``, ``Omega_tilde``, ``Delta_tilde``
-    (6N, 6N); ``H_rate`` (6N,): rate of H in its frame, times v (zero for joints with a constant H); ``A_gravity`` (6N,): \\dot V_g; ``V_base``, ``A_base``
-    (6N,): prescribed motion of the reference frame; ``F_bias`` (6N,): -V~^T (M V + internal momentum); ``F_given`` (6N,): minus the weights and given
-    wrenches.
-    """
+    ``C`` (N, N) connectivity (2.28); ``PE`` (N, entities); ``O``, ``I`` unit columns of out- and inports; ``T_phi``
+    (6N, 6N) both ways through every component, ``E_phi`` outward shift (2.33), ``Phi`` its inverse sum (2.35); ``H``
+    (6N, n); ``M`` (6N, 6N); ``V``, ``Delta`` (6N,), ``V_tilde``, ``Omega_tilde``, ``Delta_tilde`` (6N, 6N);
+    ``H_rate`` (6N,): rate of H in its frame, times v (zero for joints with a constant H); ``A_gravity`` (6N,): \\dot
+    V_g; ``V_base``, ``A_base`` (6N,): prescribed motion of the reference frame; ``F_bias`` (6N,): -V~^T (M V +
+    internal momentum); ``F_given`` (6N,): minus the weights and given wrenches."""
 
     ports: tuple[str, ...]
     dofs: tuple[str, ...]
     representation: str
     C: Array
     PE: Array
-    O: Array  # noqa: E741
-    I: Array  # noqa: E741
+    O: Array
+    I: Array
     T_phi: Array
     H: Array
     H_rate: Array

@@ -1,11 +1,12 @@
 """Recursive Newton-Euler inverse dynamics (H04 3.1.2, Tables 3.4-3.8): kinematics outward, forces inward.
 
-Protocol <RNE,6D>: the motion of <RKIN,6D>, its acceleration with gravity in it where the context asks for that; the spatial force f that the base side
-exerts on the far side through a port. Protocol <RNE,1D>: the generalised force u = S^T f of each rate.
+Protocol <RNE,6D>: the motion of <RKIN,6D>, its acceleration with gravity in it where the context asks for that; the
+spatial force f that the base side exerts on the far side through a port. Protocol <RNE,1D>: the generalised force u =
+S^T f of each rate.
 
-A row is ``row(c, on, motion, memo) -> action``: outward, it gets the component, the setting, the motion at its inport and the memo of its kinematics row; inward,
-``action(forces at its outports by name) -> (force at its inport, generalised forces)``. What needs only the motion is computed outward: few
-values are then kept between the sweeps.
+A row is ``row(c, on, motion, memo) -> action``: outward, it gets the component, the setting, the motion at its inport
+and the memo of its kinematics row; inward, ``action(forces at its outports by name) -> (force at its inport,
+generalised forces)``. What needs only the motion is computed outward: few values are then kept between the sweeps.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ def given_wrench(c: Component, on: Setting, motion: Motion, memo: Any) -> Action
 
 
 def wrench_at(on: Setting, motion: Motion, w: Array, expressed_in: str) -> Array:
-    """A wrench, acting at a port, in the representation: ``local``, ``aligned`` or ``world`` as in :class:`ForceElement`."""
+    """A wrench, acting at a port, in the representation: ``local``, ``aligned`` or ``world`` as in
+    :class:`ForceElement`."""
     pose = motion.pose
     if expressed_in == "aligned":
         w = join(pose.R.T @ w[:3], pose.R.T @ w[3:])
@@ -96,7 +98,8 @@ def no_loads(motions: Mapping[int, Motion]) -> Mapping[int, Array]:
 def sweep_forces(
     network: Network, on: Setting, q: Array, v: Array, a: Array, loads: Loads = no_loads
 ) -> tuple[Array, dict[int, Array], dict[int, Motion]]:
-    """Generalised forces (nv,), forces and motions at every port; ``loads`` gives external forces once motions are known."""
+    """Generalised forces (nv,), forces and motions at every port; ``loads`` gives external forces once motions are
+    known."""
     actions: dict[str, Action] = {}
 
     def begin(c: Component, motion: Motion, memo: Any) -> None:

@@ -18,7 +18,8 @@ class Visit:
 
 @dataclass(frozen=True)
 class Loop:
-    """A closed chain of entities, from the one where it was found back to it; ``cut`` is the connection that closes it."""
+    """A closed chain of entities, from the one where it was found back to it; ``cut`` is the connection that closes
+    it."""
 
     entities: tuple[str, ...]
     cut: tuple[str, str]

@@ -11,7 +11,8 @@ from gyrostat.spec.model import Model
 
 @dataclass(frozen=True)
 class Connectivity:
-    """``C`` (2.28): 1 where two ports are connected. ``PE``: 1 where port i belongs to entity j. ``C_plus`` = PE^T C PE."""
+    """``C`` (2.28): 1 where two ports are connected. ``PE``: 1 where port i belongs to entity j. ``C_plus`` = PE^T C
+    PE."""
 
     ports: tuple[str, ...]
     entities: tuple[str, ...]

@@ -1,8 +1,7 @@
 """Lowering: what an entity looks like from the port it is entered by, in numbers.
 
-The values are NumPy arrays of floats, or of recording scalars for the properties listed in ``values`` (path -> array): everything
-downstream is plain arithmetic on them.
-"""
+The values are NumPy arrays of floats, or of recording scalars for the properties listed in ``values`` (path ->
+array): everything downstream is plain arithmetic on them."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ from gyrostat.spec.reference_frame import ReferenceFrame
 class Component:
     """A node of the dataflow: ``kind`` selects the row of each algorithm.
 
-    ``inport`` is a number of ``Network.ports`` (None for the reference frame); ``outports`` maps the names of outports to numbers; ``places`` are the
-    placements of outports seen from the inport, for rigid kinds. ``q_at`` and ``v_at`` are its part of the state.
-    """
+    ``inport`` is a number of ``Network.ports`` (None for the reference frame); ``outports`` maps the names of
+    outports to numbers; ``places`` are the placements of outports seen from the inport, for rigid kinds. ``q_at`` and
+    ``v_at`` are its part of the state."""
 
     name: str
     kind: type
@@ -42,9 +42,9 @@ class Component:
 class Network:
     """How data will flow. Built once from a :class:`Model`; solvers run over it.
 
-    ``ports`` are the spatial ports that are left after rewriting; ``source[i]`` is the outport that feeds inport i; ``feeds[o]`` the inports
-    that outport o feeds. ``located`` tells for every spatial port of the specification on which outport of the network it sits, and where.
-    """
+    ``ports`` are the spatial ports that are left after rewriting; ``source[i]`` is the outport that feeds inport i;
+    ``feeds[o]`` the inports that outport o feeds. ``located`` tells for every spatial port of the specification on
+    which outport of the network it sits, and where."""
 
     model: Model
     components: tuple[Component, ...]
@@ -83,8 +83,8 @@ class Network:
         if self.loops:
             told = "; ".join(str(loop) for loop in self.loops)
             raise LoopError(
-                f"{algorithm}: '{self.model.name}' has {len(self.loops)} kinematic loop(s), which this algorithm cannot treat: "
-                f"{told}. Hint: open the named connection",
+                f"{algorithm}: '{self.model.name}' has {len(self.loops)} kinematic loop(s), which this algorithm cannot "
+                f"treat: {told}. Hint: open the named connection",
                 [loop.entities for loop in self.loops],
             )
 
@@ -109,15 +109,18 @@ def network(
 ) -> Network:
     """Check a model, find its causality, lower its entities and rewrite the result.
 
-    ``rules``: names of the rewriting rules to use, by default those of :data:`DEFAULT`; ``off``: rules to leave out. ``live``: arrays, of floats or
-    recording scalars, to use for properties by path instead of the model's own numbers.
-    """
+    ``rules``: names of the rewriting rules to use, by default those of :data:`DEFAULT`; ``off``: rules to leave out.
+    ``live``: arrays, of floats or recording scalars, to use for properties by path instead of the model's own
+    numbers."""
     check(model)
     visits, loops = causality(model.wiring)
     draft, notes = _draft(model, visits, live or {})
     chosen = list(DEFAULT if rules is None else rules)
     uniform = isinstance(model.context.gravity, UniformGravity)
-    off = (*off, *(() if uniform else ("merge-bodies",)))  # other fields act at the centre of mass of each body by itself
+    off = (
+        *off,
+        *(() if uniform else ("merge-bodies",)),
+    )  # other fields act at the centre of mass of each body by itself
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
     return _freeze(model, draft, tuple(loops), tuple(events), tuple(notes), used)
@@ -127,8 +130,10 @@ def _draft(model: Model, visits: list[Any], live: Mapping[str, Any]) -> tuple[Dr
     draft, notes = Draft(), []
     for visit in visits:
         entity = model.wiring.entities[visit.entity]
-        found = _reference(model) if isinstance(entity, ReferenceFrame) else lower(
-            entity, Values(visit.entity, entity, live), visit.inport
+        found = (
+            _reference(model)
+            if isinstance(entity, ReferenceFrame)
+            else lower(entity, Values(visit.entity, entity, live), visit.inport)
         )
         notes += found.notes
         spatial = [port.name for port in entity.ports if port.kind == "spatial"]
@@ -191,4 +196,3 @@ def _slices(model: Model) -> dict[str, tuple[slice, slice]]:
         found[name] = slice(nq, nq + len(q)), slice(nv, nv + len(v))
         nq, nv = nq + len(q), nv + len(v)
     return found
-

@@ -1,8 +1,8 @@
 """Graph rewriting (H04 4.2.2): named rules that simplify the network, each of which leaves all results unchanged.
 
-A draft is a set of parts; each has one inport, fed by an outport (its ``source``), and outports of its own. Outports are known by the name of the
-port of the specification that they came from. ``located`` follows every port of the specification through all changes.
-"""
+A draft is a set of parts; each has one inport, fed by an outport (its ``source``), and outports of its own. Outports
+are known by the name of the port of the specification that they came from. ``located`` follows every port of the
+specification through all changes."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ Rule = Callable[[Draft], list[str]]
 
 def is_identity(place: Placement) -> bool:
     R, p = place
-    return R.dtype != object and p.dtype != object and bool(np.all(R == np.eye(3)) and np.all(p == 0.0))
+    return R.dtype != object and p.dtype != object and bool(np.all(np.eye(3) == R) and np.all(p == 0.0))
 
 
 def drop_identities(draft: Draft) -> list[str]:
@@ -239,7 +239,8 @@ def prune_frames(draft: Draft) -> list[str]:
 
 
 def fold_into_joints(draft: Draft) -> list[str]:
-    """A joint behind a frame of a body, or behind a displacement, takes the placement in: one rotation instead of two."""
+    """A joint behind a frame of a body, or behind a displacement, takes the placement in: one rotation instead of
+    two."""
     done: list[str] = []
     for part in list(draft.parts.values()):
         owner = draft.owner(part.source) if part.kind is Joint else None
@@ -254,12 +255,13 @@ def fold_into_joints(draft: Draft) -> list[str]:
 
 
 def regroup_inertia(draft: Draft) -> list[str]:
-    """What lies on a revolute joint's axis belongs to the body before it as much as to the one behind it [Khalil, Kleinfinger].
+    """What lies on a revolute joint's axis belongs to the body before it as much as to the one behind it [Khalil,
+    Kleinfinger].
 
-    A rod on the axis with the mass, the first and the second moment along the axis of the body behind is taken there and put before: the same motion needs the
-    same generalised forces, only the force inside the joint differs. A prismatic joint passes all rotational inertia on. The
-    inertias are then no longer those of real bodies: only algorithms that ask for nothing else may use this rule.
-    """
+    A rod on the axis with the mass, the first and the second moment along the axis of the body behind is taken there
+    and put before: the same motion needs the same generalised forces, only the force inside the joint differs. A
+    prismatic joint passes all rotational inertia on. The inertias are then no longer those of real bodies: only
+    algorithms that ask for nothing else may use this rule."""
     done: list[str] = []
     for joint in reversed(draft.outward()):
         kind = joint.props.get("kind") if joint.kind is Joint else None

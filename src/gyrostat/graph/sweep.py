@@ -1,4 +1,5 @@
-"""The two traversals of a network, written once: outward (kinematics is copied at a connection), inward (forces are summed)."""
+"""The two traversals of a network, written once: outward (kinematics is copied at a connection), inward (forces are
+summed)."""
 
 from __future__ import annotations
 
@@ -11,9 +12,7 @@ from gyrostat.spatial.algebra import Array
 M = TypeVar("M")
 
 
-def outward(
-    network: Network, start: M, step: Callable[[Component, M], Mapping[str, M]]
-) -> dict[int, M]:
+def outward(network: Network, start: M, step: Callable[[Component, M], Mapping[str, M]]) -> dict[int, M]:
     """Messages at every port: ``step(component, message at its inport)`` gives those at its outports, by name.
 
     ``start`` is what the reference frame receives from the world.

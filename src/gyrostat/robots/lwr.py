@@ -29,12 +29,12 @@ ELBOW = RotationMatrix(matrix=((0, -1, 0), (0, 0, -1), (1, 0, 0)))  # Rz(pi/2) R
 
 
 def kuka_lwr4() -> Model:
-    """KUKA LWR 4+: seven revolute joints ``q1`` ... ``q7``, links ``link1`` ... ``link7``, gravity (0, -9.81, 0) (joint 1 points along +y).
+    """KUKA LWR 4+: seven revolute joints ``q1`` ... ``q7``, links ``link1`` ... ``link7``, gravity (0, -9.81, 0)
+    (joint 1 points along +y).
 
-    WM15 prints ``A''_67 = R_z(q_6)``; ``R_z(q_7)`` is meant. It prints no gravity; with this one the arm stands upright and the torques of its
-    experiment are symmetric in time, as it says. The last link has the frame ``flange`` at its far end, 0.0309 m beyond its
-    centre of mass, which is ours.
-    """
+    WM15 prints ``A''_67 = R_z(q_6)``; ``R_z(q_7)`` is meant. It prints no gravity; with this one the arm stands
+    upright and the torques of its experiment are symmetric in time, as it says. The last link has the frame
+    ``flange`` at its far end, 0.0309 m beyond its centre of mass, which is ours."""
     turned = (ONE, ELBOW, ONE, ELBOW, ONE, ELBOW, ONE)  # C_ij = C_ji at joint j, but for C_01
     links: list[Link] = []
     for j, (mass, inertia) in enumerate(LINKS):

@@ -9,7 +9,8 @@ from gyrostat.spec.rigid_body import RigidBody
 
 
 def pendulum(mass: float = 1.0, length: float = 1.0) -> Model:
-    """A uniform rod ``rod`` of ``mass`` [kg] and ``length`` [m] that hangs from the joint ``hinge``, which turns about y.
+    """A uniform rod ``rod`` of ``mass`` [kg] and ``length`` [m] that hangs from the joint ``hinge``, which turns
+    about y.
 
     tau = m l^2 / 3 a + m g l / 2 sin(q).
     """

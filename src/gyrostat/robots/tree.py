@@ -27,16 +27,18 @@ def tree(
     momentum: bool = False,
     gravity: Any = None,
 ) -> Model:
-    """A random tree of ``bodies`` rigid bodies ``body0`` ..., each on a joint ``joint0`` ... of one of ``kinds``; the same for the same seed.
+    """A random tree of ``bodies`` rigid bodies ``body0`` ..., each on a joint ``joint0`` ... of one of ``kinds``; the
+    same for the same seed.
 
-    A body hangs on the previous one, or, with probability ``branching``, on any earlier one; between them may sit displacements. Inertias
-    belong to real distributions of mass (a few point masses and a ball). A share of joints, displacements and bodies is
-    met from the far side (``reversed_share``). ``momentum`` gives bodies internal angular momentum. Gravity points anywhere by default.
-    The first joint is never ``fixed``.
-    """
+    A body hangs on the previous one, or, with probability ``branching``, on any earlier one; between them may sit
+    displacements. Inertias belong to real distributions of mass (a few point masses and a ball). A share of joints,
+    displacements and bodies is met from the far side (``reversed_share``). ``momentum`` gives bodies internal angular
+    momentum. Gravity points anywhere by default. The first joint is never ``fixed``."""
     for kind in kinds:
         if kind not in JOINT_KINDS:
-            raise SpecError.one("tree", "joint-kind", f"there is no joint kind '{kind}'", nearest(kind, JOINT_KINDS), kind)
+            raise SpecError.one(
+                "tree", "joint-kind", f"there is no joint kind '{kind}'", nearest(kind, JOINT_KINDS), kind
+            )
     rng = np.random.default_rng(seed)
     parts: list[Any] = []
     tips = ["world.frame"]

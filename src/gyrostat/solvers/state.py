@@ -68,8 +68,7 @@ def quaternion_guard(model: Model, q: Array) -> list[Any]:
 
 def packed(model: Model, value: Any, what: str, who: str) -> Array:
     """q, v or a as an array (..., n), its numbers not yet looked at."""
-    which = 1 if what == "q" else 2
-    owners = [(entry[0], entry[which]) for entry in model.stateful]
+    owners = [(name, q if what == "q" else v) for name, q, v, _ in model.stateful]
     return _pack(model, value, owners, model.coordinates if what == "q" else model.dofs, who, what)
 
 

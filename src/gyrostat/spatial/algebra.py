@@ -1,7 +1,7 @@
 """Spatial vectors and their transformations (H04 2.1.2). Angular part first, everywhere.
 
-A placement is a pair ``R_ab`` (3, 3), ``p_ab`` (3,): axes of b in a; origin of b seen from a, in a. Motions V and forces F are (6,).
-Every function works on floats and on recording scalars: no branches on values, no in-place writes.
+A placement is a pair ``R_ab`` (3, 3), ``p_ab`` (3,): axes of b in a; origin of b seen from a, in a. Motions V and
+forces F are (6,). Every function works on floats and on recording scalars: no branches on values, no in-place writes.
 """
 
 from __future__ import annotations

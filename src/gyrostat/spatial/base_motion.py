@@ -36,7 +36,8 @@ def _law(offset: Any, rate: Any, amplitude: Any, frequency: float, phase: float,
 
 
 def _harmonic(m: HarmonicMotion, t: Any) -> tuple[Array, Array, Array, Array]:
-    p, dp, ddp = _law(*(np.array(x) for x in (m.offset, m.velocity, m.amplitude)), m.frequency, m.phase, t)
+    offset, velocity, amplitude = (np.array(x) for x in (m.offset, m.velocity, m.amplitude))
+    p, dp, ddp = _law(offset, velocity, amplitude, m.frequency, m.phase, t)
     angle, w, dw = _law(m.angle, m.rate, m.swing, m.swing_frequency, m.swing_phase, t)
     u = np.array(m.axis) / np.sqrt(np.array(m.axis) @ np.array(m.axis))
     R = about_axis(u, angle)

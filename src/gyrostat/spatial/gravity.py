@@ -1,4 +1,5 @@
-"""Gravity as an acceleration of the reference frame, or as a field in which every body feels its own weight (H04 3.1.2)."""
+"""Gravity as an acceleration of the reference frame, or as a field in which every body feels its own weight (H04
+3.1.2)."""
 
 from __future__ import annotations
 
@@ -15,18 +16,19 @@ from gyrostat.spec.context import CentralGravity, UniformGravity
 
 @dataclass(frozen=True)
 class Gravity:
-    """``acceleration``: what the world is accelerated by, (3,); ``field(p)`` and ``gradient(p)``: g and dg/dp in the world."""
+    """``acceleration``: what the world is accelerated by, (3,); ``field(p)`` and ``gradient(p)``: g and dg/dp in the
+    world."""
 
     acceleration: Array
     field: Callable[[Array], Array] | None = None
     gradient: Callable[[Array], Array] | None = None
 
     def weight(self, pose: Pose, m: Any, com: Array, J_c: Array) -> Array:
-        """Wrench of the field on a body (6,), in the coordinates of its frame; zero when the world is accelerated instead.
+        """Wrench of the field on a body (6,), in the coordinates of its frame; zero when the world is accelerated
+        instead.
 
-        The force acts at the centre of mass. To first order in the size of the body, a field with gradient G also exerts the torque
-        integral r x G r dm, with the second moment integral r r^T dm = tr(J)/2 - J.
-        """
+        The force acts at the centre of mass. To first order in the size of the body, a field with gradient G also
+        exerts the torque integral r x G r dm, with the second moment integral r r^T dm = tr(J)/2 - J."""
         if self.field is None:
             return np.zeros(6)
         p_c = pose.p + pose.R @ com

@@ -12,7 +12,8 @@ from gyrostat.spatial.algebra import Array, cross, join, skew
 
 @dataclass(frozen=True)
 class SpatialInertia:
-    """M = [[J, h~], [-h~, m 1]]: mass ``m``, first moment ``h = m c`` (3,), inertia ``J`` about the frame's origin (3, 3)."""
+    """M = [[J, h~], [-h~, m 1]]: mass ``m``, first moment ``h = m c`` (3,), inertia ``J`` about the frame's origin
+    (3, 3)."""
 
     m: Any
     h: Array
@@ -42,7 +43,8 @@ class SpatialInertia:
         return join(self.J @ w + cross(self.h, v), self.m * v - cross(self.h, w))
 
     def moved(self, R_ab: Array, p_ab: Array) -> SpatialInertia:
-        """The inertia, given in b, about the origin of a and in the axes of a [H04: M_a = phi_{b,a}^T M_b phi_{b,a}]."""
+        """The inertia, given in b, about the origin of a and in the axes of a [H04: M_a = phi_{b,a}^T M_b
+        phi_{b,a}]."""
         h, p = R_ab @ self.h, p_ab
         hp = np.outer(h, p)
         # J_a = R J R^T - p~ h~ - h~ p~ - m p~ p~

@@ -1,8 +1,7 @@
 """The motion of every kind of joint (H04 2.2.1.3): placement of b in a, joint subspace and its rate.
 
-For the coordinates q and rates v of a joint: ``R, p`` place b in a; the velocity of b against a, in b, is ``S v`` (S is H of H04, (6, nv));
-its derivative in b is ``S a + c`` with ``c = (dS/dt) v``.
-"""
+For the coordinates q and rates v of a joint: ``R, p`` place b in a; the velocity of b against a, in b, is ``S v`` (S
+is H of H04, (6, nv)); its derivative in b is ``S a + c`` with ``c = (dS/dt) v``."""
 
 from __future__ import annotations
 
@@ -36,7 +35,6 @@ class JointMotion:
         R, p = inverse(self.R, self.p)
         back = lambda V: -motion_to_parent(self.R, self.p, V)  # noqa: E731
         return JointMotion(R, p, columns(back, self.S), back(self.c))
-
 
     def after(self, R: Array, p: Array) -> JointMotion:
         """The same joint behind a displacement R, p."""

@@ -6,12 +6,12 @@
 | inertial | the frame's origin | the world's | the same, in the world's axes |
 | absolute | the world's origin | the world's | rate of V in the world (H04 (2.27)) |
 
-H04's <B> sends the relative derivative A - Omega~ V, :meth:`Representation.circle` gives it. With the acceleration of the point instead, the linear
-velocity drops out of the recursion (as in Luh, Walker, Paul), which saves a third of the operations.
+H04's <B> sends the relative derivative A - Omega~ V, :meth:`Representation.circle` gives it. With the acceleration of
+the point instead, the linear velocity drops out of the recursion (as in Luh, Walker, Paul), which saves a fifth of
+the operations.
 
-An algorithm asks a representation how a motion goes through a displacement or a joint, how things that are known in a frame's own
-coordinates look in the representation, and what force a motion needs; the sweeps are then the same.
-"""
+An algorithm asks a representation how a motion goes through a displacement or a joint, how things that are known in a
+frame's own coordinates look in the representation, and what force a motion needs; the sweeps are then the same."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class Motion:
 
 @dataclass(frozen=True)
 class Shift:
-    """phi from one frame to the next: ``motion`` takes motions outward, ``force`` (its transpose) takes forces inward."""
+    """phi from one frame to the next: ``motion`` takes motions outward, ``force`` (its transpose) takes forces
+    inward."""
 
     motion: Callable[[Array], Array]
     force: Callable[[Array], Array]
@@ -106,7 +107,8 @@ class Representation(ABC):
 
     @abstractmethod
     def through(self, motion: Motion, joint: JointMotion, v: Array, a: Array) -> tuple[Motion, Shift, Array]:
-        """Motion behind a joint (or a displacement: a joint without rates), phi, and S (6, nv) in the representation."""
+        """Motion behind a joint (or a displacement: a joint without rates), phi, and S (6, nv) in the
+        representation."""
 
     @abstractmethod
     def newton_euler(self, M: SpatialInertia, momentum: Array, V: Array, A: Array) -> Array:
@@ -128,8 +130,8 @@ class Classical(Representation):
         return join(circle[:3], circle[3:] + cross(V[:3], V[3:]))
 
     def through(self, motion: Motion, joint: JointMotion, v: Array, a: Array) -> tuple[Motion, Shift, Array]:
-        """With s = S v, e = S a + c: w_2 = w_1 + s_w, dw_2 = dw_1 + e_w + w_2 x s_w,
-        dv_2 = dv_1 + W_1 p + 2 w_1 x s_v + s_w x s_v + e_v, where W = dw~ + w~ w~; the first terms written in the next frame."""
+        """With s = S v, e = S a + c: w_2 = w_1 + s_w, dw_2 = dw_1 + e_w + w_2 x s_w, dv_2 = dv_1 + W_1 p + 2 w_1 x
+        s_v + s_w x s_v + e_v, where W = dw~ + w~ w~; the first terms written in the next frame."""
         pose = motion.pose.then(joint.R, joint.p)
         turn, p = self.turned(motion.pose, joint.R, joint.p)
         S = columns(lambda x: self.motion(pose, x), joint.S)
@@ -143,10 +145,11 @@ class Classical(Representation):
         return Motion(pose, join(w2, u2), join(dw2, du2)), self.shift(motion.pose, joint.R, joint.p), S
 
     def newton_euler(self, M: SpatialInertia, momentum: Array, V: Array, A: Array) -> Array:
-        """f = m dv + W h, n = (W K - (W K)^T) as a vector + h x dv + w x l, with K = tr(J)/2 - J the second moment of mass.
+        """f = m dv + W h, n = (W K - (W K)^T) as a vector + h x dv + w x l, with K = tr(J)/2 - J the second moment of
+        mass.
 
-        The same as M A - (M Omega~ + V~^T M) V + dl/dt, (2.15) with the sign of its proof: dw x r + w x (w x r) = W r, integrated.
-        """
+        The same as M A - (M Omega~ + V~^T M) V + dl/dt, (2.15) with the sign of its proof: dw x r + w x (w x r) = W
+        r, integrated."""
         w, W = V[:3], spread(V[:3], A[:3])
         P = W @ M.second_moment
         n = np.array([P[2, 1] - P[1, 2], P[0, 2] - P[2, 0], P[1, 0] - P[0, 1]])

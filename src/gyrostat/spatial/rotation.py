@@ -24,7 +24,8 @@ def about_coordinate(k: int, angle: object) -> Array:
 
 
 def from_quaternion(q: Array) -> Array:
-    """R of the quaternion x y z w. The scale of q drops out, so that R is orthonormal to rounding for any q of length near one."""
+    """R of the quaternion x y z w. The scale of q drops out, so that R is orthonormal to rounding for any q of length
+    near one."""
     x, y, z, w = q[0], q[1], q[2], q[3]
     k = 2.0 / (x * x + y * y + z * z + w * w)
     return np.array(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.rules import inertia_problems, not_finite, rotation_problems
@@ -21,6 +23,9 @@ class RigidBody(Entity):
     inertia: Inertia = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     momentum: Vector = (0.0, 0.0, 0.0)
     frames: Frames = ()
+
+    def __init__(self, name: str, **properties: Any):  # said here, because values may be written in several forms
+        super().__init__(name, **properties)
 
     @property
     def ports(self) -> tuple[Port, ...]:
