@@ -19,11 +19,13 @@ from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.values import AxisAngle, Euler, Frame, Quaternion, RotationMatrix
 from gyrostat.spec.wiring import RESERVED, is_name
 
-HOSTILE_NAMES = (
-    "yes No on OFF y N true False null Null ~ 1 1e3 -1 +1 .5 0x10 0o7 1_000 .inf .nan - -- --- ? : ! !!str & * *a &a # #a % %a @ @a "
-    "` > >- <<  << = 12:30 2001-01-01 a:b a#b a=b a-b a/b a\\b a$b (a) ; world joint entities connections (again) é ß ヒンジ 关节 "
-    "सन्धि 😀 ²"
-).split()
+HOSTILE_NAMES = [
+    "yes", "No", "on", "OFF", "y", "N", "true", "False", "null", "Null", "~", "1", "1e3", "-1", "+1", ".5",
+    "0x10", "0o7", "1_000", ".inf", ".nan", "-", "--", "---", "?", ":", "!", "!!str", "&", "*", "*a", "&a", "#",
+    "#a", "%", "%a", "@", "@a", "`", ">", ">-", "<<", "=", "12:30", "2001-01-01", "a:b", "a#b", "a=b", "a-b",
+    "a/b", "a\\b", "a$b", "(a)", ";", "world", "joint", "entities", "connections", "(again)", "é", "ß", "ヒンジ",
+    "关节", "सन्धि", "😀", "²",
+]  # fmt: skip
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 vectors = st.tuples(numbers, numbers, numbers)
@@ -95,7 +97,9 @@ def joints(draw: st.DrawFn, name: str) -> Joint:
     if "pitch" in table.needs:
         given["pitch"] = draw(numbers)
     if kind == "universal":
-        given |= draw(st.sampled_from([{"axis": "x", "second_axis": "y"}, {"axis": "-z", "second_axis": (0.6, 0, 0.8)}]))
+        given |= draw(
+            st.sampled_from([{"axis": "x", "second_axis": "y"}, {"axis": "-z", "second_axis": (0.6, 0, 0.8)}])
+        )
     if kind == "planar" and draw(st.booleans()):
         given |= {"axis": "z", "second_axis": (0.6, -0.8, 0)}
     return Joint(name, kind, **given)
@@ -171,7 +175,10 @@ def assemblies(draw: st.DrawFn, name: str, depth: int) -> tuple[Assembly, str, l
     tree.grow(draw, depth)
     for _ in range(draw(st.integers(0, 2)) if tree.free else 0):
         tree.grow(draw, depth)
-    inner = [tree.entry, *draw(st.lists(st.sampled_from(tree.free), unique=True, max_size=2) if tree.free else st.just([]))]
+    inner = [
+        tree.entry,
+        *draw(st.lists(st.sampled_from(tree.free), unique=True, max_size=2) if tree.free else st.just([])),
+    ]
     outer = draw(st.lists(names, unique=True, min_size=len(inner), max_size=len(inner)))
     made = Assembly(
         name, entities=tree.entities, connections=tree.connections, exposes=dict(zip(outer, inner, strict=True))

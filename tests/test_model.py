@@ -1,4 +1,4 @@
-"""Models as data: paths, changes, equality, order of the state, what they look like, and the short ways to write them."""
+"""Models as data: paths, changes, equality, order of the state, looks, and the short ways to write them."""
 
 import dataclasses
 import pickle
@@ -58,7 +58,9 @@ def body(name, **properties):
 
 
 def leg(name):
-    return assembly(name, chain("thigh.tip", joint("knee"), body("shin")), body("thigh"), exposes={"hip": "thigh.origin"})
+    return assembly(
+        name, chain("thigh.tip", joint("knee"), body("shin")), body("thigh"), exposes={"hip": "thigh.origin"}
+    )
 
 
 @pytest.fixture
@@ -108,7 +110,9 @@ def test_an_unknown_path_suggests_near_ones(model, path, owner, hint):
 def test_every_path_leads_to_a_property_and_every_property_has_one(model):
     paths = list(model.paths())
     assert len(paths) == len(set(paths))
-    assert {"context.gravity", "trunk.mass", "trunk.tip.rotation", "left.knee.axis", "right.shin.momentum"} <= set(paths)
+    assert {"context.gravity", "trunk.mass", "trunk.tip.rotation", "left.knee.axis", "right.shin.momentum"} <= set(
+        paths
+    )
     for path in paths:
         model[path]
 
@@ -254,7 +258,9 @@ def test_each_kind_of_joint_has_its_coordinates(kind):
 def test_each_kind_of_joint_has_a_shaft_for_each_rate_that_a_drive_can_hold(kind):
     shafts = [port.name for port in joint("j", kind).ports if port.kind == "scalar"]
     one = ["revolute", "continuous", "prismatic", "helical"]
-    assert shafts == (["shaft"] if kind in one else ["shaft1", "shaft2"] if kind in ("cylindrical", "universal") else [])
+    assert shafts == (
+        ["shaft"] if kind in one else ["shaft1", "shaft2"] if kind in ("cylindrical", "universal") else []
+    )
     assert [port.name for port in joint("j", kind).ports][:2] == ["a", "b"]
 
 
@@ -264,7 +270,17 @@ def test_the_state_is_in_file_order(model):
 
 
 def test_parents_come_before_children_whatever_the_file_order():
-    entities = [body("c"), joint("j3"), body("b"), joint("j2"), body("a"), joint("j1"), joint("k"), body("d"), ReferenceFrame("w")]
+    entities = [
+        body("c"),
+        joint("j3"),
+        body("b"),
+        joint("j2"),
+        body("a"),
+        joint("j1"),
+        joint("k"),
+        body("d"),
+        ReferenceFrame("w"),
+    ]
     connections = [("w", "j1.a"), ("j1.b", "a"), ("a.tip", "j2.a"), ("j2.b", "b"), ("b.tip", "j3.a"), ("j3.b", "c"),
                    ("w", "k.a"), ("k.b", "d")]  # fmt: skip
     model = Model("m", entities, connections)
@@ -320,7 +336,11 @@ def test_a_broken_model_can_be_looked_at():
 
 
 def test_gravity_and_base_of_every_form_are_shown():
-    for gravity, text in [((0, 0, -1), "(0, 0, -1) m/s^2"), (CentralGravity(mu=1), "CentralGravity"), (len, "GravityField")]:
+    for gravity, text in [
+        ((0, 0, -1), "(0, 0, -1) m/s^2"),
+        (CentralGravity(mu=1), "CentralGravity"),
+        (len, "GravityField"),
+    ]:
         assert f"gravity {text}" in repr(assemble("m", gravity=gravity))
     for base, text in [("free", "free"), (HarmonicMotion(), "moving"), (lambda t: None, "moving")]:
         assert f"base {text}" in repr(assemble("m", base=base))
@@ -336,7 +356,9 @@ def test_the_html_of_a_model_escapes_names():
 
 # ------------------------------------------------------------------------------------------------ short ways to write
 def test_a_chain_enters_by_the_first_port_and_leaves_by_the_last():
-    parts = chain("world", joint("j"), body("b"), Displacement("d"), DHDisplacement("h"), ForceElement("f", wrench=[0] * 6))
+    parts = chain(
+        "world", joint("j"), body("b"), Displacement("d"), DHDisplacement("h"), ForceElement("f", wrench=[0] * 6)
+    )
     assert parts.connections == (
         ("world", "j.a"),
         ("j.b", "b.origin"),
@@ -351,7 +373,10 @@ def test_a_chain_leaves_an_entity_by_a_named_port_and_enters_one_by_a_named_port
     base = body("base", frames={"left": (0, 1, 0), "right": (0, -1, 0)})
     assert chain("world", base, "left", joint("j")).connections[-1] == ("base.left", "j.a")
     assert chain("world", base, joint("j")).connections[-1] == ("base.right", "j.a")
-    assert chain("world", ("left", base), "origin", joint("j")).connections == (("world", "base.left"), ("base.origin", "j.a"))
+    assert chain("world", ("left", base), "origin", joint("j")).connections == (
+        ("world", "base.left"),
+        ("base.origin", "j.a"),
+    )
 
 
 def test_a_chain_goes_through_assemblies(model):

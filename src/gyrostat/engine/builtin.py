@@ -32,15 +32,16 @@ def _layout_problem() -> str | None:
     float64 = np.dtype(float)
     for array in (np.zeros(3), np.zeros((2, 5)), np.zeros((2, 4, 3))[::2, 1:3], np.zeros(0)):
         words = (ctypes.c_int64 * 9).from_address(id(array))
+        half = (ctypes.c_int32 * 18).from_address(id(array))  # the ints: what lies beside them is undefined
         dims = (ctypes.c_int64 * array.ndim).from_address(words[DIMS])
         ok = words[1] == id(np.ndarray) and words[DATA] == array.ctypes.data and tuple(dims) == array.shape
-        ok = ok and words[ND] & 0xFFFFFFFF == array.ndim and words[DESCR] == id(float64)
-        aligned = (words[FLAGS] & CONTIGUOUS_ALIGNED) == CONTIGUOUS_ALIGNED
+        ok = ok and half[2 * ND] == array.ndim and words[DESCR] == id(float64)
+        aligned = (half[2 * FLAGS] & CONTIGUOUS_ALIGNED) == CONTIGUOUS_ALIGNED
         if not ok or aligned != (array.flags.c_contiguous and array.flags.aligned):
             return "the fields of NumPy arrays are not where they are expected"
     frozen = np.zeros(2)
     frozen.flags.writeable = False
-    if (ctypes.c_int64 * 9).from_address(id(frozen))[FLAGS] & WRITEABLE:
+    if (ctypes.c_int32 * 18).from_address(id(frozen))[2 * FLAGS] & WRITEABLE:
         return "the flags of NumPy arrays are not where they are expected"
     return None
 
@@ -54,8 +55,8 @@ def available() -> str:
         return "this Python is free-threaded"
     if hasattr(sys, "gettotalrefcount"):
         return "this Python is a debug build"
-    if ctypes.sizeof(ctypes.c_void_p) != 8:
-        return "this Python is not a 64-bit one"
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
+        return "this Python is not a 64-bit little-endian one"
     if sys.platform == "win32":
         return "the calling convention of Windows is not generated"
     try:
@@ -184,10 +185,6 @@ def builtin_text(program: Program, visible: int, work: int) -> str:
     )
 
 
-class _MethodDef(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("meth", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]  # noqa: RUF012
-
-
 def make_builtin(
     program: Program, loaded: Loaded, slow: Callable[..., Any], hidden: Sequence[np.ndarray], name: str, doc: str
 ) -> Callable[..., Any]:
@@ -202,8 +199,12 @@ def make_builtin(
         function(api.Py_IncRef), id(slow), id(out), *(h.ctypes.data for h in hidden), *output.shape,
     ]  # fmt: skip
     (ctypes.c_int64 * len(words)).from_address(address_of())[:] = words
-    definition = _MethodDef(name.encode(), loaded.address("pycall"), 0x0080 | 0x0002, doc.encode())  # FASTCALL | KEYWORDS
-    keep = (loaded, definition, slow, tuple(hidden), out, np.dtype(float))
+    texts = name.encode(), doc.encode()
+    title, told = (function(ctypes.c_char_p(text)) for text in texts)
+    flags = 0x0080 | 0x0002  # FASTCALL | KEYWORDS
+    # PyMethodDef. It must not go before the function does: the garbage collector empties ctypes structures, but no arrays
+    definition = np.array([title, loaded.address("pycall"), flags, told], dtype=np.uint64)
+    keep = (loaded, definition, texts, slow, tuple(hidden), out, np.dtype(float))
     make = api.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(definition), keep, None)
+    return make(definition.ctypes.data, keep, None)

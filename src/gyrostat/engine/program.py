@@ -1,4 +1,5 @@
-"""A program: a flat list of scalar operations in an order in which they can be run, verified before anybody trusts it."""
+"""A program: a flat list of scalar operations in an order in which they can be run, verified before anybody trusts
+it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import math
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,8 @@ from gyrostat.engine.operations import CONST, INPUT, OPERATIONS
 from gyrostat.errors import RecordError
 
 Node = tuple[int, int, int, int]
-"""(code, x, y, z): operands are numbers of earlier nodes; INPUT holds (input, element), CONST (number of the constant)."""
+"""(code, x, y, z): operands are numbers of earlier nodes; INPUT holds (input, element), CONST (number of the
+constant)."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Slot:
 
 @dataclass(frozen=True)
 class Program:
-    """``outputs[k]`` has the nodes ``results[k]``; ``guards`` are nodes that must be finite for the result to be trusted."""
+    """``outputs[k]`` has the nodes ``results[k]``; ``guards`` are nodes that must be finite for the result to be
+    trusted."""
 
     name: str
     inputs: tuple[Slot, ...]
@@ -64,7 +67,9 @@ def verify(program: Program) -> Program:
     """Raise :class:`RecordError` unless the program can be run: operands earlier, leaves in range, outputs complete."""
 
     def refuse(what: str) -> RecordError:
-        return RecordError(f"program '{program.name}' is broken: {what}. Hint: this is a fault of gyrostat, please report it")
+        return RecordError(
+            f"program '{program.name}' is broken: {what}. Hint: this is a fault of gyrostat, please report it"
+        )
 
     for k, (code, *operands) in enumerate(program.nodes):
         if code == INPUT:
@@ -104,16 +109,13 @@ def prune(program: Program) -> Program:
         if needed[k]:
             number[k] = len(nodes)
             nodes.append(renumber(node, number))
-    return Program(
-        program.name,
-        program.inputs,
-        program.outputs,
-        tuple(nodes),
-        program.constants,
-        tuple(tuple(number[x] for x in r) for r in program.results),
-        tuple(number[x] for x in program.guards),
-        program.recorded,
-    )
+    return rebuilt(program, nodes, number)
+
+
+def rebuilt(program: Program, nodes: Sequence[Node], number: Sequence[int]) -> Program:
+    """The program with other nodes; ``number`` tells which of them stands for each of its old ones."""
+    results = tuple(tuple(number[x] for x in r) for r in program.results)
+    return replace(program, nodes=tuple(nodes), results=results, guards=tuple(number[x] for x in program.guards))
 
 
 def renumber(node: Node, number: Sequence[int]) -> Node:
@@ -125,7 +127,8 @@ def renumber(node: Node, number: Sequence[int]) -> Node:
 
 
 def run(program: Program, *inputs: Any) -> list[list[Any]]:
-    """Evaluate in Python, operation by operation, on whatever the operations' folds can take: the slowest, plainest reading."""
+    """Evaluate in Python, operation by operation, on whatever the operations' folds can take: the slowest, plainest
+    reading."""
     values: list[Any] = []
     for code, x, y, z in program.nodes:
         if code == INPUT:

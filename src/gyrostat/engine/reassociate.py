@@ -1,20 +1,26 @@
-"""Sums in an order that multiply-adds like: b + m0 x0 + m1 x1 + m2 x2 starts with b, and every product joins by one fused instruction.
+"""Sums in an order that multiply-adds like: b + m0 x0 + m1 x1 + m2 x2 starts with b, and every product joins by one
+fused instruction.
 
-NumPy computes R @ x + b as ((m0 x0 + m1 x1) + m2 x2) + b: a multiplication, two multiply-adds and an addition. Started with b it is three multiply-adds. Terms that are ready early
-come first, so that the last ones wait least. The order is part of the program: it is the same for one state and for a batch. Only sums whose
-parts were recorded close together are taken apart, lest their terms stay alive for long.
-"""
+NumPy computes R @ x + b as ((m0 x0 + m1 x1) + m2 x2) + b: a multiplication, two multiply-adds and an addition.
+Started with b it is three multiply-adds. Terms that are ready early come first, so that the last ones wait least. The
+order is part of the program: it is the same for one state and for a batch. Only sums whose parts were recorded close
+together are taken apart, lest their terms stay alive for long."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gyrostat.engine.operations import CODE, OPERATIONS
-from gyrostat.engine.program import Node, Program, prune, renumber
+from gyrostat.engine.program import Node, Program, prune, rebuilt, renumber
 
 ADD, SUB, MUL, NEG = (CODE[name] for name in ("add", "sub", "mul", "neg"))
 NEAR = 100
 """Nodes between a sum and a part of it that may be taken apart."""
 TERMS = 8
 """Terms of one chain at most."""
+
+
+Put = Callable[[int, int, int], int]
 
 
 def reassociate(program: Program) -> Program:
@@ -43,18 +49,7 @@ def reassociate(program: Program) -> Program:
         else:
             nodes.append(renumber(node, number))
             number[k] = len(nodes) - 1
-    return prune(
-        Program(
-            program.name,
-            program.inputs,
-            program.outputs,
-            tuple(nodes),
-            program.constants,
-            tuple(tuple(number[x] for x in r) for r in program.results),
-            tuple(number[x] for x in program.guards),
-            program.recorded,
-        )
-    )
+    return prune(rebuilt(program, nodes, number))
 
 
 def _inner(nodes: tuple[Node, ...], uses: list[int]) -> bytearray:
@@ -84,7 +79,7 @@ def _terms(nodes: tuple[Node, ...], inner: bytearray, k: int, sign: int = 1) -> 
     return found
 
 
-def _chain(terms: list[tuple[int, int]], old: tuple[Node, ...], uses: list[int], number: list[int], put) -> int:  # noqa: ANN001
+def _chain(terms: list[tuple[int, int]], old: tuple[Node, ...], uses: list[int], number: list[int], put: Put) -> int:
     """Plain terms first, then products, each in the order in which they become known; a positive term leads."""
     plain = sorted((t for t in terms if old[t[1]][0] != MUL or uses[t[1]] > 1), key=lambda t: t[1])
     products = sorted((t for t in terms if old[t[1]][0] == MUL and uses[t[1]] == 1), key=lambda t: t[1])

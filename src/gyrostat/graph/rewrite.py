@@ -228,7 +228,7 @@ def prune_frames(draft: Draft) -> list[str]:
         elif part.kind is RigidBody and part.source is not None:
             for out, key in list(part.outs.items()):
                 if not draft.at(key):
-                    draft.forget(key, part.source, part.places[out])
+                    draft.forget(key, str(part.source), part.places[out])
                     part = draft.change(
                         part,
                         outs={n: k for n, k in part.outs.items() if n != out},

@@ -217,7 +217,7 @@ RotationValue = Annotated[
     Any,
     PlainValidator(to_rotation),
     PlainSerializer(lambda value: value.model_dump(exclude_defaults=True)),
-    WithJsonSchema({"anyOf": [form.model_json_schema() for form in ROTATION_FORMS.values()]}),
+    WithJsonSchema({"anyOf": [*(form.model_json_schema() for form in ROTATION_FORMS.values()), _MATRIX]}),
 ]
 
 

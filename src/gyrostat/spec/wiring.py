@@ -208,7 +208,9 @@ def _flatten(
     for index, ports in enumerate(connections):
         if len(wiring.loose) >= ENOUGH:
             message = f"has {ENOUGH} loose ends or more, and the other connections were not looked at"
-            problem = Problem(scope.label, "dangling-connection", message, "mend these first", None, scope.prefix or "model")
+            problem = Problem(
+                scope.label, "dangling-connection", message, "mend these first", None, scope.prefix or "model"
+            )
             wiring.loose.append(LooseEnd("", problem, ("",), ("",)))
             return
         _connect(index, ports, scope, wiring, joined)
