@@ -5,8 +5,8 @@ MuJoCo has hinges, slides, balls and free bodies; the other kinds are rows of th
 
 import numpy as np
 import pytest
+from comparing import assert_close
 from pinocchio_oracle import joint_row, random_state, walk
-from tolerance import assert_close
 
 import gyrostat as gs
 

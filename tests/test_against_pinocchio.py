@@ -8,11 +8,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from comparing import assert_close
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pinocchio_oracle import Oracle, random_state, walk
 from random_models import random_wrenches, spatial_ports, various_tree
-from tolerance import assert_close
 
 import gyrostat as gs
 

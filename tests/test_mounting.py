@@ -6,6 +6,7 @@ code, which needs no compilation.
 
 import numpy as np
 import pytest
+from comparing import assert_close
 from random_models import random_state, random_wrenches, spatial_ports, various_tree
 from rewordings import (
     JOINTS,
@@ -21,7 +22,6 @@ from rewordings import (
     reorder,
     split_bodies,
 )
-from tolerance import assert_close
 
 import gyrostat as gs
 from gyrostat.graph.rewrite import RULES
