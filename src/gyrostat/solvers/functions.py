@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from gyrostat.solvers.forward_kinematics import ForwardKinematics, Motions
 from gyrostat.solvers.inverse_dynamics import InverseDynamics
 from gyrostat.spec.model import Model
-
-S = TypeVar("S")
 
 
 class Kept(dict[Any, Any]):
@@ -21,29 +18,48 @@ class Kept(dict[Any, Any]):
         return Kept, ()
 
 
-def cached(model: Model, key: Any, build: Callable[[], S]) -> S:
-    """The solver of a model under a key. It hangs on the model object and goes with it."""
-    solvers = model.__dict__.setdefault("_solvers", Kept())
-    found = solvers.get(key)
-    if found is None:
-        found = solvers[key] = build()
-    return found
+def kept(model: Model) -> Kept:
+    """Solvers that hang on a model object; they go with it."""
+    return model.__dict__.setdefault("_solvers", Kept())
 
 
 def rnea(
-    model: Model, q: Any, v: Any, a: Any, wrenches: Any = None, *, representation: str = "body", t: Any = None, **options: Any
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    wrenches: Any = None,
+    *,
+    representation: str = "body",
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
 ) -> np.ndarray:
-    """Inverse dynamics: generalised forces tau (..., nv) for q (..., nq), v, a (..., nv); see :class:`InverseDynamics`.
-
-    ``options``: ``out``, ``threads``, ``nonfinite``.
-    """
-    solver = cached(model, ("rnea", representation), lambda: InverseDynamics(model, representation))
-    if wrenches is None and t is None and not options:
+    """Inverse dynamics: generalised forces tau (..., nv) for q (..., nq), v, a (..., nv); see :class:`InverseDynamics`."""
+    try:
+        solver = model.__dict__["_solvers"]["rnea", representation]
+    except (AttributeError, KeyError, TypeError):  # the first time, or no model, or no representation
+        solver = kept(model)["rnea", representation] = InverseDynamics(model, representation)
+    if wrenches is None and t is None and out is None and threads == 1 and nonfinite == "raise":
         return solver(q, v, a)
-    return solver(q, v, a, wrenches, t=t, **options)
+    return solver(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
 
 
-def fk(model: Model, q: Any, v: Any = None, a: Any = None, *, representation: str = "body", t: Any = None, **options: Any) -> Motions:
+def fk(
+    model: Model,
+    q: Any,
+    v: Any = None,
+    a: Any = None,
+    *,
+    representation: str = "body",
+    t: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Motions:
     """Forward kinematics of all frames: ``fk(model, q)["tool.tip"].p``; see :class:`ForwardKinematics`."""
-    solver = cached(model, ("fk", representation), lambda: ForwardKinematics(model, representation=representation))
-    return solver(q, v, a, t=t, **options)
+    try:
+        solver = model.__dict__["_solvers"]["fk", representation]
+    except (AttributeError, KeyError, TypeError):
+        solver = kept(model)["fk", representation] = ForwardKinematics(model, representation=representation)
+    return solver(q, v, a, t=t, threads=threads, nonfinite=nonfinite)

@@ -16,6 +16,7 @@ from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.solvers.differentiable import Differentiable
 from gyrostat.solvers.fast import install, usual
+from gyrostat.solvers.solver import expect_model
 from gyrostat.solvers.state import coordinates, packed, rates, together
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.gravity import gravity
@@ -55,6 +56,7 @@ class InverseDynamics(Differentiable):
     @staticmethod
     def _economical(model: Model) -> Iterable[str]:
         """All rules, regrouping too: torques do not depend on it. In a field each body must be where it is."""
+        expect_model(model, "rnea")
         return RULES if np.any(gravity(model.context.gravity).acceleration) else DEFAULT
 
     def __call__(

@@ -7,6 +7,7 @@ from typing import Any
 
 from gyrostat.algorithms.operators import Operators, assemble_operators
 from gyrostat.errors import ShapeError, StateError
+from gyrostat.solvers.solver import expect_model
 from gyrostat.solvers.state import coordinates, rates, real_array
 from gyrostat.spec.model import Model
 
@@ -18,6 +19,7 @@ def operators(
 
     The size is six times the number of ports, squared: an instrument for analysis and tests, not for speed.
     """
+    expect_model(model, "operators")
     state = coordinates(model, q, "operators"), rates(model, v, "operators", "v")
     for x, what in zip(state, "qv", strict=True):
         if x.ndim != 1:

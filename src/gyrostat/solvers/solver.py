@@ -46,6 +46,7 @@ class Solver:
         live: Sequence[str] = (),
         mode: str = "compile",
     ):
+        expect_model(model, self.name)
         if mode not in MODES:
             raise GyrostatError(f"{self.name}: mode must be 'compile' or 'interpret', got {mode!r}. Hint: {nearest(str(mode), MODES)}")
         self.model = model
@@ -208,6 +209,17 @@ def _told(kernel: Kernel) -> list[str]:
         times = ", ".join(f"{k} {s * 1e3:.1f} ms" for k, s in code.seconds.items())
         lines.append(f"    code for {what}: {code.size} bytes, cache {code.cache_note}, {times}")
     return lines
+
+
+def expect_model(model: Any, who: str) -> None:
+    """A sentence instead of an AttributeError further down."""
+    if not isinstance(model, Model):
+        raise SpecError.one(
+            who,
+            "model",
+            f"expected a Model, got {type(model).__name__}",
+            "gyrostat.load('robot.yaml') or gyrostat.assemble(...) make one",
+        )
 
 
 def live_value(model: Model, path: str) -> Array:
