@@ -16,10 +16,10 @@ from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.solvers.differentiable import Differentiable
 from gyrostat.solvers.fast import install, usual
-from gyrostat.solvers.solver import expect_model
 from gyrostat.solvers.state import coordinates, packed, rates, together
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.gravity import gravity
+from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray

@@ -7,8 +7,8 @@ from typing import Any
 
 from gyrostat.algorithms.operators import Operators, assemble_operators
 from gyrostat.errors import ShapeError, StateError
-from gyrostat.solvers.solver import expect_model
 from gyrostat.solvers.state import coordinates, rates, real_array
+from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 

@@ -20,6 +20,7 @@ from gyrostat.solvers.state import quaternion_guard, real_array
 from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation as known_representation
+from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import HarmonicMotion, MovingBase
 from gyrostat.spec.model import Model
 
@@ -209,17 +210,6 @@ def _told(kernel: Kernel) -> list[str]:
         times = ", ".join(f"{k} {s * 1e3:.1f} ms" for k, s in code.seconds.items())
         lines.append(f"    code for {what}: {code.size} bytes, cache {code.cache_note}, {times}")
     return lines
-
-
-def expect_model(model: Any, who: str) -> None:
-    """A sentence instead of an AttributeError further down."""
-    if not isinstance(model, Model):
-        raise SpecError.one(
-            who,
-            "model",
-            f"expected a Model, got {type(model).__name__}",
-            "gyrostat.load('robot.yaml') or gyrostat.assemble(...) make one",
-        )
 
 
 def live_value(model: Model, path: str) -> Array:

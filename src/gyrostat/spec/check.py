@@ -40,8 +40,20 @@ class Doubts:
         return (entity, *path) in self.parts or any(place in self.properties for place in around)
 
 
+def expect_model(model: object, who: str) -> None:
+    """A sentence instead of an AttributeError further down."""
+    if not isinstance(model, Model):
+        raise SpecError.one(
+            who,
+            "model",
+            f"expected a Model, got {type(model).__name__}",
+            "gyrostat.load('robot.yaml') or gyrostat.assemble(...) make one",
+        )
+
+
 def check(model: Model) -> None:
     """Raise one :class:`SpecError` whose ``problems`` lists all mistakes; return None if there is none."""
+    expect_model(model, "check")
     found = problems(model)
     if found:
         raise SpecError(found)
