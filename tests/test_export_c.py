@@ -138,7 +138,7 @@ def sanitizer(tmp_path_factory) -> list[str]:
     """Flags with which the compiler watches every access; skips where it cannot."""
     if not COMPILERS:
         pytest.skip("no C compiler here")
-    flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    flags = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     file = tmp_path_factory.mktemp("sanitizer") / "nothing.c"
     file.write_text("int main(void) { return 0; }\n")
     binary = file.with_suffix("")

@@ -9,6 +9,7 @@ fused multiply-add). sin(-0) is +0.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 LIMIT = 1e5
 PI_2 = (1.5707963267341256, 6.077100506506192e-11, 3.5215598651832e-27)  # pi/2 in parts of 33, 53 and 53 bits
@@ -34,12 +35,17 @@ class Writer:
         self.bt = "i1" if lanes == 1 else f"<{lanes} x i1>"
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
         self.lines: list[str] = []
-        self.count = 0
+        self.numbers = count(1)
         self.block = "entry"
 
     def name(self) -> str:
-        self.count += 1
-        return f"%t{self.count}"
+        return f"%t{next(self.numbers)}"
+
+    def beside(self, lanes: int) -> Writer:
+        """A writer of the same function for another number of lanes."""
+        other = Writer(lanes, self.fma_hardware)
+        other.lines, other.numbers, other.block = self.lines, self.numbers, self.block
+        return other
 
     def put(self, text: str) -> str:
         """``%tN = text``"""
@@ -144,7 +150,7 @@ def _beyond(w: Writer, x: str, results: list[str], want: tuple[bool, bool]) -> t
     here, far, on = w.block, f"far_{tag}", f"on_{tag}"
     w.lines.append(f"  br i1 {any_big}, label %{far}, label %{on}, !prof !0")
     w.label(far)
-    exact = [w.put(f"call {w.vt} @{f}_far({w.vt} {x})") if ok else "" for f, ok in zip(("sin", "cos"), want, strict=True)]
+    exact = [w.put(f"call {w.vt} @{f}_far{w.lanes}({w.vt} {x})") if ok else "" for f, ok in zip(("sin", "cos"), want, strict=True)]
     mixed = [
         w.put(f"select {w.bt} {big}, {w.vt} {e}, {w.vt} {r}") if ok else ""
         for e, r, ok in zip(exact, results, want, strict=True)
@@ -164,7 +170,7 @@ def far_functions(lanes: int, fma: bool) -> str:
     for name in ("sin", "cos"):
         w = Writer(lanes, fma)
         w.lines.append(f"  ret {w.vt} {w.by_lane(name, '%x')}")
-        texts.append(f"define internal {w.vt} @{name}_far({w.vt} %x) noinline cold {{\nentry:\n" + "\n".join(w.lines) + "\n}")
+        texts.append(f"define internal {w.vt} @{name}_far{w.lanes}({w.vt} %x) noinline cold {{\nentry:\n" + "\n".join(w.lines) + "\n}")
     return "\n".join(texts)
 
 

@@ -116,8 +116,8 @@ class _Plan:
 class _Part:
     """Text of one function: a stretch of the program."""
 
-    def __init__(self, plan: _Plan, number: int, lanes: int, fma: bool):
-        self.plan, self.number = plan, number
+    def __init__(self, plan: _Plan, number: int, lanes: int, fma: bool, pack: int):
+        self.plan, self.number, self.pack = plan, number, pack
         self.w = Writer(lanes, fma)
         self.values: dict[int, str] = {}
         self.acc = self.w.number(0.0)
@@ -168,6 +168,23 @@ class _Part:
         for code, name in zip((SIN, COS), names, strict=True):
             if code in twins:
                 self._keep(twins[code], name)
+
+    def _packed_sines(self) -> None:
+        """Sines of inputs, several at a time in one register: for a single state, whose lanes would be idle."""
+        nodes, plan = self.plan.program.nodes, self.plan
+        args = [x for x, ks in plan.sines.items() if nodes[x][0] == INPUT and plan.made[ks[0]] == self.number]
+        for start in range(0, len(args) if self.w.lanes == 1 < self.pack else 0, self.pack):
+            some = args[start : start + self.pack]
+            wide, packed = self.w.beside(self.pack), "undef"
+            for lane in range(self.pack):
+                value = self.value(some[min(lane, len(some) - 1)])
+                packed = wide.put(f"insertelement {wide.vt} {packed}, double {value}, i64 {lane}")
+            names = sine_cosine(wide, packed, (True, True))
+            self.w.block = wide.block
+            for lane, x in enumerate(some):
+                for k in plan.sines[x]:
+                    name = names[0] if nodes[k][0] == SIN else names[1]
+                    self._keep(k, self.w.put(f"extractelement {wide.vt} {name}, i64 {lane}"))
 
     def _operation(self, k: int) -> str:
         w = self.w
@@ -222,6 +239,7 @@ class _Part:
         return w.put(f"select {w.bt} {unknown}, {w.vt} {x[0]}, {w.vt} {w.op('fsub', above, below)}")
 
     def text(self, arguments: str) -> str:
+        self._packed_sines()
         for k in self.plan.parts[self.number]:
             self.compute(k)
         if self.number == len(self.plan.parts) - 1:
@@ -240,31 +258,37 @@ class _Part:
                     self.store(self.value(x), output, element)
 
 
-def emit(program: Program, lanes: int, fma: bool) -> Emitted:
-    """The kernel ``@kernel(in0, ..., out0, ..., work)``: W states, element j of input i at ``in_i[j * W]``; returns 0 if all is finite."""
+def emit(program: Program, lanes: int, fma: bool, pack: int = 1) -> Emitted:
+    """The kernel ``@kernel(in0, ..., out0, ..., work)`` for W states; it returns 0 if all is finite.
+
+    Element j of input i is at ``in_i[j * W]``. With one lane, sines of ``pack`` inputs at a time share vector code.
+    """
     plan = _Plan(reassociate(program) if fma else program, fma)
     names = [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))] + ["%work"]
     arguments = ", ".join(f"ptr {n}" if n == "%work" else f"ptr noalias {n}" for n in names)
-    texts = [_Part(plan, p, lanes, fma).text(arguments) for p in range(len(plan.parts))]
+    texts = [_Part(plan, p, lanes, fma, pack).text(arguments) for p in range(len(plan.parts))]
     w = Writer(lanes, fma)
     acc = w.number(0.0)
     for p in range(len(plan.parts)):
         acc = w.op("fadd", acc, w.put(f"call {w.vt} @part{p}({', '.join(f'ptr {n}' for n in names)})"))
     body = "\n".join(w.lines)
     kernel = f"define internal {w.vt} @kernel({arguments}) {{\nentry:\n{body}\n  ret {w.vt} {acc}\n}}"
-    return Emitted("\n".join([header(lanes), far_functions(lanes, fma), *texts, kernel]), plan.work, len(plan.parts))
+    widths = [lanes, pack] if lanes == 1 < pack else [lanes]
+    far = [far_functions(n, fma) for n in widths]
+    return Emitted("\n".join([header(widths), *far, *texts, kernel]), plan.work, len(plan.parts))
 
 
-def header(lanes: int) -> str:
+def header(widths: list[int]) -> str:
     """Declarations that any kernel may use."""
-    w = Writer(lanes, True)
-    vt, suffix = w.vt, w.suffix
-    lines = [f"declare {vt} @llvm.{f}.{suffix}({vt})" for f in ("sqrt", "fabs", "floor", "ceil", "rint")]
-    lines += [f"declare {vt} @llvm.fma.{suffix}({vt}, {vt}, {vt})"]
-    if lanes > 1:
-        lines.append(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1({w.bt})")
+    lines = ['!0 = !{!"branch_weights", i32 1, i32 100000}', "declare double @sin(double)", "declare double @cos(double)"]
     for op in OPERATIONS:
         if op.libm:
             lines.append(f"declare double @{op.libm}({', '.join(['double'] * op.arity)})")
-    lines += ["declare double @sin(double)", "declare double @cos(double)", '!0 = !{!"branch_weights", i32 1, i32 100000}']
+    for lanes in widths:
+        w = Writer(lanes, True)
+        vt, suffix = w.vt, w.suffix
+        lines += [f"declare {vt} @llvm.{f}.{suffix}({vt})" for f in ("sqrt", "fabs", "floor", "ceil", "rint")]
+        lines.append(f"declare {vt} @llvm.fma.{suffix}({vt}, {vt}, {vt})")
+        if lanes > 1:
+            lines.append(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1({w.bt})")
     return "\n".join(lines)

@@ -55,7 +55,7 @@ class Kernel:
 
     @cached_property
     def _narrow(self) -> Emitted:
-        return emit(self.program, 1, host().fma)
+        return emit(self.program, 1, host().fma, host().lanes)
 
     @cached_property
     def batch_code(self) -> Loaded:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.solvers.fast import usual
 from gyrostat.solvers.forward_kinematics import ForwardKinematics, Motions
 from gyrostat.solvers.inverse_dynamics import InverseDynamics
 from gyrostat.spec.model import Model
@@ -41,7 +42,7 @@ def rnea(
         solver = model.__dict__["_solvers"]["rnea", representation]
     except (AttributeError, KeyError, TypeError):  # the first time, or no model, or no representation
         solver = kept(model)["rnea", representation] = InverseDynamics(model, representation)
-    if wrenches is None and t is None and out is None and threads == 1 and nonfinite == "raise":
+    if wrenches is None and t is None and out is None and usual(threads, nonfinite):
         return solver(q, v, a)
     return solver(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
 
