@@ -1,8 +1,8 @@
 """The loop over a batch, as LLVM text: rows of users' arrays go through registers into W-lane columns, and back.
 
-``i64 @batch(table, scratch, count)``: the table holds (address, bytes from row to row) of each input, then of each output. Returns the first state of the first block with
-a result that is not finite, or -1. The last, incomplete block repeats its last row; what belongs to no row goes nowhere.
-"""
+``i64 @batch(table, scratch, count)``: the table holds (address, bytes from row to row) of each input, then of each
+output. Returns the first state of the first block with a result that is not finite, or -1. The last, incomplete block
+repeats its last row; what belongs to no row goes nowhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def _transpose(w: Writer, rows: list[str]) -> list[str]:
 
 
 def _mover(lanes: int, fma: bool, gather: bool) -> str:
-    """``@gather(base, stride, first, last, columns, n)`` or ``@scatter(..., spare)``: W rows of n doubles to n columns of W, or back."""
+    """``@gather(base, stride, first, last, columns, n)`` or ``@scatter(..., spare)``: W rows of n doubles to n
+    columns of W, or back."""
     w = Writer(lanes, fma)
     put, lines = w.put, w.lines
     rows: list[str] = []
@@ -56,7 +57,11 @@ def _mover(lanes: int, fma: bool, gather: bool) -> str:
             lines.append(f"  store {w.vt} {name}, ptr {at}, align 8")
     else:
         loaded = [
-            put(f"load {w.vt}, ptr {put(f'getelementptr {w.vt}, ptr %columns, i64 ' + put(f'add i64 {column}, {k}'))}, align 8")
+            put(
+                f"load {w.vt}, ptr "
+                + put(f"getelementptr {w.vt}, ptr %columns, i64 " + put(f"add i64 {column}, {k}"))
+                + ", align 8"
+            )
             for k in range(lanes)
         ]
         for row, name in zip(rows, _transpose(w, loaded), strict=True):
@@ -151,12 +156,19 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
         offset += slot.size
     offsets += [offset, offset + work]  # work space, sum
     spare = put(f"getelementptr {w.vt}, ptr %scratch, i64 {blocks * stride}")
-    lines += ["  %last = sub i64 %count, 1", "  %any = icmp sgt i64 %count, 0", "  br i1 %any, label %start, label %out"]
+    lines += [
+        "  %last = sub i64 %count, 1",
+        "  %any = icmp sgt i64 %count, 0",
+        "  br i1 %any, label %start, label %out",
+    ]
     w.label("start")
     total = put(f"sdiv i64 {put(f'add i64 %count, {lanes - 1}')}, {lanes}")
     lines.append("  br label %loop")
     w.label("loop")
-    lines += ["  %done = phi i64 [ 0, %start ], [ %next, %again ]", "  %bad = phi i64 [ -1, %start ], [ %bad_now, %again ]"]
+    lines += [
+        "  %done = phi i64 [ 0, %start ], [ %next, %again ]",
+        "  %bad = phi i64 [ -1, %start ], [ %bad_now, %again ]",
+    ]
     ahead = put(f"sub i64 {total}, %done")
     few = put(f"icmp slt i64 {ahead}, {blocks}")
     here = put(f"select i1 {few}, i64 {ahead}, i64 {blocks}")

@@ -1,9 +1,10 @@
 """A Python function made of machine code: from ``solver(q, v, a)`` into the kernel with next to nothing in between.
 
-The function checks that every argument is a plain float64 array of the right shape, contiguous and aligned, and that an ``out=`` array is writeable and apart from the inputs. Anything
-else, and any result that is not finite, goes to a Python function (``slow``) that deals with it. It reads the fields of ``PyArrayObject``; their places are
-tried out once at import, and if anything about this Python is unknown, ``available()`` says why and the slow path serves all calls.
-"""
+The function checks that every argument is a plain float64 array of the right shape, contiguous and aligned, and that
+an ``out=`` array is writeable and apart from the inputs. Anything else, and any result that is not finite, goes to a
+Python function (``slow``) that deals with it. It reads the fields of ``PyArrayObject``; their places are tried out
+once at import, and if anything about this Python is unknown, ``available()`` says why and the slow path serves all
+calls."""
 
 from __future__ import annotations
 
@@ -77,7 +78,16 @@ def _new_array() -> int:
     address = table[PYARRAY_NEW]
     if not address:
         raise ValueError("no PyArray_New")
-    arguments = (ctypes.py_object, ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 2, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+    arguments = (
+        ctypes.py_object,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        *[ctypes.c_void_p] * 2,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_void_p,
+    )
     make = ctypes.PYFUNCTYPE(ctypes.py_object, *arguments)(address)
     dims = (ctypes.c_int64 * 2)(3, 4)
     made = make(np.ndarray, 2, ctypes.addressof(dims), 12, None, None, 0, 0, None)
@@ -87,7 +97,8 @@ def _new_array() -> int:
 
 
 def builtin_text(program: Program, visible: int, work: int) -> str:
-    """``ptr @pycall(self, args, nargs, kwnames)`` for the one-lane kernel; the first ``visible`` inputs are arguments."""
+    """``ptr @pycall(self, args, nargs, kwnames)`` for the one-lane kernel; the first ``visible`` inputs are
+    arguments."""
     lines: list[str] = []
     count = 0
 
@@ -153,8 +164,8 @@ def builtin_text(program: Program, visible: int, work: int) -> str:
     lines.append("fresh:")
     dims = put(f"getelementptr i64, ptr @table, i64 {len(FIXED) + hidden}")
     made = put(
-        f"call ptr {table('new_array', 'ptr')}(ptr {table('array_type', 'ptr')}, i32 {len(output.shape)}, ptr {dims}, i32 12, "
-        "ptr null, ptr null, i32 0, i32 0, ptr null)"
+        f"call ptr {table('new_array', 'ptr')}(ptr {table('array_type', 'ptr')}, i32 {len(output.shape)}, ptr {dims}, "
+        "i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)"
     )
     lines.append(f"  br i1 {put(f'icmp eq ptr {made}, null')}, label %failed, label %have")
     lines += ["failed:", "  ret ptr null", "have:"]
@@ -171,7 +182,9 @@ def builtin_text(program: Program, visible: int, work: int) -> str:
     lines.append(f"  call void {table('decref', 'ptr')}(ptr %result)")
     lines.append("  br label %slow")
     lines.append("slow:")
-    answer = put(f"call ptr {table('vectorcall', 'ptr')}(ptr {table('slow', 'ptr')}, ptr %args, i64 %nargs, ptr %kwnames)")
+    answer = put(
+        f"call ptr {table('vectorcall', 'ptr')}(ptr {table('slow', 'ptr')}, ptr %args, i64 %nargs, ptr %kwnames)"
+    )
     lines.append(f"  ret ptr {answer}")
     _ = before
     size = len(FIXED) + hidden + max(1, len(output.shape))
@@ -202,7 +215,8 @@ def make_builtin(
     texts = name.encode(), doc.encode()
     title, told = (function(ctypes.c_char_p(text)) for text in texts)
     flags = 0x0080 | 0x0002  # FASTCALL | KEYWORDS
-    # PyMethodDef. It must not go before the function does: the garbage collector empties ctypes structures, but no arrays
+    # PyMethodDef. It must not go before the function does: the garbage collector empties ctypes structures, but no
+    # arrays
     definition = np.array([title, loaded.address("pycall"), flags, told], dtype=np.uint64)
     keep = (loaded, definition, texts, slow, tuple(hidden), out, np.dtype(float))
     make = api.PyCFunction_NewEx

@@ -1,8 +1,7 @@
 """Compiled objects on disk: found by content, written atomically, checked before use, bounded in size.
 
-``GYROSTAT_CACHE=off`` switches the cache off, any other value names its folder. A folder that others may write to is not used: object code from it would be
-code of theirs.
-"""
+``GYROSTAT_CACHE=off`` switches the cache off, any other value names its folder. A folder that others may write to is
+not used: object code from it would be code of theirs."""
 
 from __future__ import annotations
 
@@ -93,7 +92,10 @@ class ObjectCache:
         with suppress(OSError):  # a disk may be read-only
             os.utime(file)
         start = len(MAGIC) + 32
-        if data[: len(MAGIC)] != MAGIC or hashlib.sha256(key.encode() + data[start:]).digest() != data[len(MAGIC) : start]:
+        if (
+            data[: len(MAGIC)] != MAGIC
+            or hashlib.sha256(key.encode() + data[start:]).digest() != data[len(MAGIC) : start]
+        ):
             self.note = "miss (damaged file is rebuilt)"
             return None
         self.note = "hit"

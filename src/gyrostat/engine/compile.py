@@ -21,7 +21,6 @@ from gyrostat.engine.target import host
 from gyrostat.errors import CompileError
 
 
-
 def _form() -> str:
     h = hashlib.sha256(version("gyrostat").encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):

@@ -1,4 +1,5 @@
-"""Derivatives of programs: sparse Jacobians and directional derivatives by CasADi, turned back into programs and compiled like any other."""
+"""Derivatives of programs: sparse Jacobians and directional derivatives by CasADi, turned back into programs and
+compiled like any other."""
 
 from __future__ import annotations
 
@@ -57,24 +58,27 @@ def _casadi_operation(ca: Any, code: int) -> Any:
     direct = {
         "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": lambda x, y: x / y,
         "neg": lambda x: -x, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y, "eq": lambda x, y: x == y,
-        "ne": lambda x, y: x != y, "pow": lambda x, y: x**y, "and": ca.logic_and, "or": ca.logic_or, "not": ca.logic_not,
+        "ne": lambda x, y: x != y, "pow": lambda x, y: x**y, "and": ca.logic_and, "or": ca.logic_or,
+        "not": ca.logic_not,
         "select": ca.if_else, "min": ca.fmin, "max": ca.fmax, "abs": ca.fabs,
     }  # fmt: skip
     return direct[name] if name in direct else getattr(ca, name)
 
 
-def from_casadi(function: ca.Function, inputs: Sequence[Slot], outputs: Sequence[Slot], places: Sequence[Any], name: str) -> Program:
+def from_casadi(
+    function: ca.Function, inputs: Sequence[Slot], outputs: Sequence[Slot], places: Sequence[Any], name: str
+) -> Program:
     """A CasADi function of the inputs as a program.
 
-    ``places[k]`` are the flat elements of output k that the function's k-th (dense) output fills, in order; the others are zero. The function's
-    last output holds guards.
-    """
+    ``places[k]`` are the flat elements of output k that the function's k-th (dense) output fills, in order; the
+    others are zero. The function's last output holds guards."""
     import casadi as ca
 
     codes = {getattr(ca, op.casadi): op.name for op in OPERATIONS if op.casadi}
     special = {
-        ca.OP_SQ: lambda x: x * x, ca.OP_TWICE: lambda x: 2.0 * x, ca.OP_INV: lambda x: 1.0 / x, ca.OP_ASSIGN: lambda x: x,
-        ca.OP_CONSTPOW: lambda x, y: general("pow", x, y), ca.OP_IF_ELSE_ZERO: lambda c, x: general("select", c, x, 0.0),
+        ca.OP_SQ: lambda x: x * x, ca.OP_TWICE: lambda x: 2.0 * x, ca.OP_INV: lambda x: 1.0 / x,
+        ca.OP_ASSIGN: lambda x: x, ca.OP_CONSTPOW: lambda x, y: general("pow", x, y),
+        ca.OP_IF_ELSE_ZERO: lambda c, x: general("select", c, x, 0.0),
         ca.OP_ADD: lambda x, y: x + y, ca.OP_SUB: lambda x, y: x - y, ca.OP_MUL: lambda x, y: x * y,
         ca.OP_DIV: lambda x, y: x / y, ca.OP_NEG: lambda x: -x,
     }  # fmt: skip
@@ -146,4 +150,3 @@ def directional(program: Program, of: str, wrt: Sequence[str]) -> Program:
     function = ca.Function("directional", [*symbols, *seeds], [ca.cse(dense), guards])
     slot = Slot(f"d{of}", program.outputs[o].shape)
     return from_casadi(function, slots, [slot], [np.arange(slot.size)], f"{program.name}_directional")
-

@@ -1,10 +1,9 @@
 """sin and cos for all lanes at once, as LLVM text; other elementary functions lane by lane.
 
 |x| <= 1e5: reduction by pi/2 in three parts [Cody, Waite], then the minimax polynomials of fdlibm's kernel functions on
-|r| <= pi/4. Beyond, the lanes concerned are taken from libm. So each lane's result depends on its own x alone. Largest error
-measured for |x| <= 1e5, over 2e8 arguments against 64-bit and 300-bit significands: 1.51 ulp (1.53 ulp on machines without
-fused multiply-add). sin(-0) is +0.
-"""
+|r| <= pi/4. Beyond, the lanes concerned are taken from libm. So each lane's result depends on its own x alone.
+Largest error measured for |x| <= 1e5, over 2e8 arguments against 64-bit and 300-bit significands: 1.51 ulp (1.53 ulp
+on machines without fused multiply-add). sin(-0) is +0."""
 
 from __future__ import annotations
 
@@ -150,7 +149,10 @@ def _beyond(w: Writer, x: str, results: list[str], want: tuple[bool, bool]) -> t
     here, far, on = w.block, f"far_{tag}", f"on_{tag}"
     w.lines.append(f"  br i1 {any_big}, label %{far}, label %{on}, !prof !0")
     w.label(far)
-    exact = [w.put(f"call {w.vt} @{f}_far{w.lanes}({w.vt} {x})") if ok else "" for f, ok in zip(("sin", "cos"), want, strict=True)]
+    exact = [
+        w.put(f"call {w.vt} @{f}_far{w.lanes}({w.vt} {x})") if ok else ""
+        for f, ok in zip(("sin", "cos"), want, strict=True)
+    ]
     mixed = [
         w.put(f"select {w.bt} {big}, {w.vt} {e}, {w.vt} {r}") if ok else ""
         for e, r, ok in zip(exact, results, want, strict=True)
@@ -170,7 +172,11 @@ def far_functions(lanes: int, fma: bool) -> str:
     for name in ("sin", "cos"):
         w = Writer(lanes, fma)
         w.lines.append(f"  ret {w.vt} {w.by_lane(name, '%x')}")
-        texts.append(f"define internal {w.vt} @{name}_far{w.lanes}({w.vt} %x) noinline cold {{\nentry:\n" + "\n".join(w.lines) + "\n}")
+        texts.append(
+            f"define internal {w.vt} @{name}_far{w.lanes}({w.vt} %x) noinline cold {{\nentry:\n"
+            + "\n".join(w.lines)
+            + "\n}"
+        )
     return "\n".join(texts)
 
 

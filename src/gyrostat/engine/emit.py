@@ -1,13 +1,14 @@
 """From a program to LLVM text: kernels for one state or W states at once, and the loop over a batch.
 
-Multiplications that feed one addition become fused multiply-adds *here*, by the same rule for any number of lanes, and nothing else may be contracted or reordered:
-so one state alone and the same state anywhere in a batch give the same bits. Long programs are cut into parts, so that the time
-to compile stays linear; values that outlive a part go through a work array.
-"""
+Multiplications that feed one addition become fused multiply-adds *here*, by the same rule for any number of lanes,
+and nothing else may be contracted or reordered: so one state alone and the same state anywhere in a batch give the
+same bits. Long programs are cut into parts, so that the time to compile stays linear; values that outlive a part go
+through a work array."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gyrostat.engine.elementary import Writer, far_functions, sine_cosine
 from gyrostat.engine.operations import CODE, CONST, INPUT, OPERATIONS
@@ -15,7 +16,8 @@ from gyrostat.engine.program import Program
 from gyrostat.engine.reassociate import reassociate
 
 PART = 600
-"""Operations in one function at most. Measured (talos, 3700 operations): compile 0.21 s at 500, 0.31 s at 1500, 0.39 s uncut; run 224, 240, 261 ns."""
+"""Operations in one function at most. Measured (talos, 3700 operations): compile 0.21 s at 500, 0.31 s at 1500, 0.39
+s uncut; run 224, 240, 261 ns."""
 
 ADD, SUB, MUL, NEG, SIN, COS = (CODE[n] for n in ("add", "sub", "mul", "neg", "sin", "cos"))
 
@@ -63,7 +65,7 @@ class _Plan:
         self.order = early + [k for k in order if k not in first]
         count = max(1, -(-len(self.order) // PART))
         cuts = [len(self.order) * k // count for k in range(count + 1)]
-        self.parts = [self.order[i:j] for i, j in zip(cuts, cuts[1:], strict=False)]
+        self.parts = [self.order[i:j] for i, j in pairwise(cuts)]
         self._slots()
 
     def operands(self, k: int) -> list[int]:
@@ -134,7 +136,9 @@ class _Part:
             elif code == INPUT:
                 self.values[k] = self.w.put(f"load {self.w.vt}, ptr {self.address(f'%in{x}', y)}, align 8")
             else:
-                self.values[k] = self.w.put(f"load {self.w.vt}, ptr {self.address('%work', self.plan.slot[k])}, align 8")
+                self.values[k] = self.w.put(
+                    f"load {self.w.vt}, ptr {self.address('%work', self.plan.slot[k])}, align 8"
+                )
         return self.values[k]
 
     def compute(self, k: int) -> None:
@@ -248,7 +252,8 @@ class _Part:
             if self.plan.made.get(x, len(self.plan.parts) - 1) == self.number:
                 self.watch(self.value(x))
         body = "\n".join(self.w.lines)
-        return f"define internal {self.w.vt} @part{self.number}({arguments}) {{\nentry:\n{body}\n  ret {self.w.vt} {self.acc}\n}}"
+        head, vt = f"define internal {self.w.vt} @part{self.number}({arguments})", self.w.vt
+        return f"{head} {{\nentry:\n{body}\n  ret {vt} {self.acc}\n}}"
 
     def _leaves(self) -> None:
         """Outputs that are inputs or constants themselves."""
@@ -264,7 +269,9 @@ def emit(program: Program, lanes: int, fma: bool, pack: int = 1) -> Emitted:
     Element j of input i is at ``in_i[j * W]``. With one lane, sines of ``pack`` inputs at a time share vector code.
     """
     plan = _Plan(reassociate(program) if fma else program, fma)
-    names = [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))] + ["%work"]
+    names = (
+        [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))] + ["%work"]
+    )
     arguments = ", ".join(f"ptr {n}" if n == "%work" else f"ptr noalias {n}" for n in names)
     texts = [_Part(plan, p, lanes, fma, pack).text(arguments) for p in range(len(plan.parts))]
     w = Writer(lanes, fma)
@@ -280,7 +287,11 @@ def emit(program: Program, lanes: int, fma: bool, pack: int = 1) -> Emitted:
 
 def header(widths: list[int]) -> str:
     """Declarations that any kernel may use."""
-    lines = ['!0 = !{!"branch_weights", i32 1, i32 100000}', "declare double @sin(double)", "declare double @cos(double)"]
+    lines = [
+        '!0 = !{!"branch_weights", i32 1, i32 100000}',
+        "declare double @sin(double)",
+        "declare double @cos(double)",
+    ]
     for op in OPERATIONS:
         if op.libm:
             lines.append(f"declare double @{op.libm}({', '.join(['double'] * op.arity)})")

@@ -1,8 +1,8 @@
 """A program that can be called with NumPy arrays: one state or any batch, safely.
 
-All results of :meth:`Kernel.call` come from the W-lane code, whatever the number of states; the builtin for one state runs the one-lane code. Both do the same
-operations in the same order, so that a state gives the same bits alone, anywhere in a batch, and on any number of threads.
-"""
+All results of :meth:`Kernel.call` come from the W-lane code, whatever the number of states; the builtin for one state
+runs the one-lane code. Both do the same operations in the same order, so that a state gives the same bits alone,
+anywhere in a batch, and on any number of threads."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ class Kernel:
         def text() -> str:
             return self._wide.text + "\n" + batch_text(self.program, self._wide.work, lanes, fma, self._wide.parts)
 
-        return self._codes.setdefault("batches", load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache))
+        return self._codes.setdefault(
+            "batches", load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache)
+        )
 
     def single_code(self, visible: int) -> Loaded:
         """Code of a builtin for one state, loaded anew each time: it holds the table of that builtin."""
@@ -92,7 +94,8 @@ class Kernel:
         )
 
     def builtin(self, slow: Callable[..., Any], hidden: Sequence[Array], name: str, doc: str) -> Callable[..., Any]:
-        """A function of the visible inputs for one state; ``hidden`` are the arrays of the last inputs, read at every call."""
+        """A function of the visible inputs for one state; ``hidden`` are the arrays of the last inputs, read at every
+        call."""
         visible = len(self.program.inputs) - len(hidden)
         return make_builtin(self.program, self.single_code(visible), slow, hidden, name, doc)
 
@@ -107,9 +110,9 @@ class Kernel:
     ) -> dict[str, Array]:
         """Outputs by name, with the broadcast leading shape of the inputs.
 
-        ``out`` maps outputs to arrays to write into. ``nonfinite``: ``"raise"`` or ``"return"``. ``explain`` is called when a result or
-        guard is not finite, whatever ``nonfinite`` says, to raise something more telling than a :class:`NonFiniteError`.
-        """
+        ``out`` maps outputs to arrays to write into. ``nonfinite``: ``"raise"`` or ``"return"``. ``explain`` is
+        called when a result or guard is not finite, whatever ``nonfinite`` says, to raise something more telling than
+        a :class:`NonFiniteError`."""
         check_nonfinite(nonfinite, self.who)
         threads = check_threads(threads, self.who)
         slots = self.program.inputs
@@ -147,7 +150,8 @@ class Kernel:
     def _targets(
         self, out: Mapping[str, Any], shape: tuple[int, ...], inputs: Sequence[Array]
     ) -> tuple[dict[str, Array], list[Array]]:
-        """Arrays to return, and arrays to compute into: the same, unless a given one overlaps an input or has odd strides."""
+        """Arrays to return, and arrays to compute into: the same, unless a given one overlaps an input or has odd
+        strides."""
         found: dict[str, Array] = {}
         direct: list[Array] = []
         for slot in self.program.outputs:
@@ -198,7 +202,9 @@ class Kernel:
     ) -> NonFiniteError:
         """What is wrong in state number k, and which of its inputs is to blame."""
         where = tuple(int(i) for i in np.unravel_index(k, shape)) if shape else ()
-        odd = [slot.name for slot, x in zip(self.program.outputs, results, strict=True) if not np.isfinite(x[where]).all()]
+        odd = [
+            slot.name for slot, x in zip(self.program.outputs, results, strict=True) if not np.isfinite(x[where]).all()
+        ]
         what = f"'{odd[0]}'" if odd else "a guard"
         state = f" in state {where}" if where else ""
         for slot, x in zip(self.program.inputs, arrays, strict=True):
@@ -206,9 +212,12 @@ class Kernel:
             places = np.argwhere(~np.isfinite(value))
             if len(places):
                 at = tuple(int(i) for i in places[0])
-                return NonFiniteError(f"{self.who}: {slot.name}{list(at)}{state} is {value[at]}, so that {what} is not finite")
+                return NonFiniteError(
+                    f"{self.who}: {slot.name}{list(at)}{state} is {value[at]}, so that {what} is not finite"
+                )
         return NonFiniteError(
-            f"{self.who}: {what}{state} is not finite although all inputs are. Hint: the numbers are too large, or the state is singular; "
+            f"{self.who}: {what}{state} is not finite although all inputs are. Hint: the numbers are too large, or the "
+            "state is singular; "
             "nonfinite='return' lets it through"
         )
 
@@ -240,7 +249,9 @@ def real(value: Any, who: str, name: str) -> Array:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError):
-        raise ShapeError(f"{who}: {name} is not a rectangular array of numbers. Hint: all rows need the same length") from None
+        raise ShapeError(
+            f"{who}: {name} is not a rectangular array of numbers. Hint: all rows need the same length"
+        ) from None
     except MemoryError:
         raise
     except Exception as error:  # __array__ of a foreign object may raise anything
@@ -287,7 +298,13 @@ def _rows(x: Array, slot: Slot, shape: tuple[int, ...], count: int) -> Array:
         if x.size == size:
             return np.broadcast_to(x.reshape(1, size), (count, size))
     lead = x.ndim - len(slot.shape)
-    if lead == 1 and len(slot.shape) == 1 and x.flags.aligned and x.shape[0] == count and (size < 2 or x.strides[1] == 8):
+    if (
+        lead == 1
+        and len(slot.shape) == 1
+        and x.flags.aligned
+        and x.shape[0] == count
+        and (size < 2 or x.strides[1] == 8)
+    ):
         return x
     full = np.broadcast_to(x, shape + slot.shape)
     return np.require(full, requirements=("C", "A")).reshape(count, size)

@@ -1,8 +1,8 @@
 """Every operation of a program, in one table: how it is folded, printed as LLVM and as C, and recorded from CasADi.
 
-Truth values are 0.0 and 1.0. ``llvm`` is an instruction (``fadd``), a comparison (``fcmp olt``), an intrinsic (``@sqrt``: one instruction on every CPU, correctly
-rounded), or empty for those that ``emit`` spells out; ``libm`` names the C function that serves an operation lane by lane.
-"""
+Truth values are 0.0 and 1.0. ``llvm`` is an instruction (``fadd``), a comparison (``fcmp olt``), an intrinsic
+(``@sqrt``: one instruction on every CPU, correctly rounded), or empty for those that ``emit`` spells out; ``libm``
+names the C function that serves an operation lane by lane."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("div", 2, _div, "{0} / {1}", "OP_DIV", "fdiv"),
     Operation("neg", 1, lambda x: -x, "-{0}", "OP_NEG", "fneg"),
     Operation("sqrt", 1, _guard(math.sqrt, np.sqrt), "sqrt({0})", "OP_SQRT", "@sqrt"),
-    Operation("abs", 1, abs, "fabs({0})", "OP_FABS", "@fabs"),
+    Operation("abs", 1, lambda x: abs(x), "fabs({0})", "OP_FABS", "@fabs"),
     Operation("floor", 1, _round(np.floor), "floor({0})", "OP_FLOOR", "@floor"),
     Operation("ceil", 1, _round(np.ceil), "ceil({0})", "OP_CEIL", "@ceil"),
     # elementary functions; sin and cos are vectorised, the others go lane by lane through libm

@@ -1,8 +1,8 @@
 """Recording: run a NumPy function once on scalars that write down what is done to them.
 
-Measured, one operation: 0.8 us here, 18 us with a CasADi SX scalar; so the recorder is our own, it shares equal nodes as it goes (hash-consing, which is
-CSE), folds constants and drops structural zeros. CasADi serves derivatives (``derivative``).
-"""
+Measured, one operation: 0.8 us here, 18 us with a CasADi SX scalar; so the recorder is our own, it shares equal nodes
+as it goes (hash-consing, which is CSE), folds constants and drops structural zeros. CasADi serves derivatives
+(``derivative``)."""
 
 from __future__ import annotations
 
@@ -204,10 +204,15 @@ class Recorded:
 
     # ---- what cannot be recorded
     def __bool__(self) -> bool:
-        raise _not_recordable("a Python condition (if, while, and, or, not, min, max, np.sign)", "gyrostat.engine.choose.where(c, a, b)")
+        raise _not_recordable(
+            "a Python condition (if, while, and, or, not, min, max, np.sign)", "gyrostat.engine.choose.where(c, a, b)"
+        )
 
     def __float__(self) -> float:
-        raise _not_recordable("a conversion to float (float(), math.sin(), writing into a float array)", "NumPy functions, np.array([...])")
+        raise _not_recordable(
+            "a conversion to float (float(), math.sin(), writing into a float array)",
+            "NumPy functions, np.array([...])",
+        )
 
     def __int__(self) -> int:
         raise _not_recordable("a conversion to int", "arithmetic on the value itself")
@@ -223,7 +228,8 @@ def _unary(name: str) -> Callable[[Recorded], Any]:
 
 
 for _method, _name in {
-    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh", "cosh": "cosh",
+    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh",
+    "cosh": "cosh",
     "tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt", "fabs": "abs", "floor": "floor", "ceil": "ceil",
 }.items():  # fmt: skip
     setattr(Recorded, _method, _unary(_name))
@@ -257,7 +263,8 @@ def _unknown_operation(error: Exception) -> RecordError | None:
             where = _place(step.tb_frame, step.tb_lineno)
         step = step.tb_next
     return RecordError(
-        f"an operation{where} cannot be recorded: {said}. Hint: use functions of the table in gyrostat.engine.operations, "
+        f"an operation{where} cannot be recorded: {said}. "
+        "Hint: use functions of the table in gyrostat.engine.operations, "
         "of recorded values one by one where numbers are among them"
     )
 
@@ -363,13 +370,13 @@ def general(name: str, *operands: Any) -> Any:
     tape = next((x.tape for x in operands if type(x) is Recorded), None)
     if tape is None:
         return OPERATIONS[code].fold(*(float(x) for x in operands))
-    nodes = [_lift(tape, x) for x in operands]
-    if None in nodes:
+    nodes = [k for x in operands if (k := _lift(tape, x)) is not None]
+    if len(nodes) < len(operands):
         return NotImplemented
     tape.asked[code] += 1
     if OPERATIONS[code].commutes:
         nodes.sort()
-    return Recorded(tape, tape.node(code, *nodes))  # type: ignore[arg-type]
+    return Recorded(tape, tape.node(code, *nodes))
 
 
 def record(
@@ -379,9 +386,8 @@ def record(
 ) -> Program:
     """Run ``function(**arrays)`` on recording arrays of the given shapes; it returns arrays by name.
 
-    An output called ``guard`` is not returned by kernels: its entries must be finite, otherwise the call is refused. So must
-    inputs that nothing reads.
-    """
+    An output called ``guard`` is not returned by kernels: its entries must be finite, otherwise the call is refused.
+    So must inputs that nothing reads."""
     tape = Tape()
     arrays: dict[str, np.ndarray] = {}
     for number, (key, shape) in enumerate(inputs.items()):
@@ -427,7 +433,8 @@ def finish(
 
 
 def watched(program: Program) -> Program:
-    """Guards for inputs that nothing reads: what is not finite is refused there too, where it would make no difference."""
+    """Guards for inputs that nothing reads: what is not finite is refused there too, where it would make no
+    difference."""
     read = {(x, y) for code, x, y, _ in program.nodes if code == INPUT}
     places = [(i, e) for i, slot in enumerate(program.inputs) for e in range(slot.size) if (i, e) not in read]
     n = len(program.nodes)

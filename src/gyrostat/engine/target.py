@@ -1,4 +1,5 @@
-"""The machine: how many states fit into a register, whether it multiplies and adds in one step, and what the object cache must know."""
+"""The machine: how many states fit into a register, whether it multiplies and adds in one step, and what the object
+cache must know."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ class Network:
         if self.loops:
             told = "; ".join(str(loop) for loop in self.loops)
             raise LoopError(
-                f"{algorithm}: '{self.model.name}' has {len(self.loops)} kinematic loop(s), which this algorithm cannot "
-                f"treat: {told}. Hint: open the named connection",
+                f"{algorithm}: '{self.model.name}' has {len(self.loops)} kinematic loop(s), which this algorithm "
+                f"cannot treat: {told}. Hint: open the named connection",
                 [loop.entities for loop in self.loops],
             )
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Derivative:
-    """A function of the same arguments as its solver. ``pattern``: which entries can be other than zero (None: not known)."""
+    """A function of the same arguments as its solver. ``pattern``: which entries can be other than zero (None: not
+    known)."""
 
     def __init__(self, solver: Differentiable, program: Program, pattern: np.ndarray | None, name: str):
         self.solver, self.pattern, self.name = solver, pattern, name
@@ -24,9 +25,10 @@ class Derivative:
     def __call__(self, *state: Any, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
         plain = t is None and out is None and usual(threads, nonfinite)
         single = all(isinstance(x, np.ndarray) and x.ndim == 1 for x in state)
-        if plain and single and isinstance(self.solver.model.context.base, str):
-            if install(self, self.kernel, list(self.solver._live.values()), self._general):
-                return self(*state)  # by the builtin, now and from now on
+        hidden = list(self.solver._live.values())
+        fast = plain and single and isinstance(self.solver.model.context.base, str)
+        if fast and install(self, self.kernel, hidden, self._general):
+            return self(*state)  # by the builtin, now and from now on
         return self._general(*state, t=t, out=out, threads=threads, nonfinite=nonfinite)
 
     def _general(self, *state: Any, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:

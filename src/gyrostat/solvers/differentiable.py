@@ -64,7 +64,8 @@ class Differentiable(Solver):
         return self._derivatives[key]
 
     def directional(self, of: str, wrt: Sequence[str]) -> Derivative:
-        """Derivative along directions: ``solver.directional("tau", ["q", "v"])(q, v, a, dq, dv)``, without any matrix."""
+        """Derivative along directions: ``solver.directional("tau", ["q", "v"])(q, v, a, dq, dv)``, without any
+        matrix."""
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         key = ("directional", of, names)
         if key not in self._derivatives:
@@ -112,7 +113,7 @@ class Differentiable(Solver):
 class Along(Derivative):
     """A directional derivative: the state, then one direction for each name."""
 
-    def __init__(self, solver: Solver, program: Any, names: tuple[str, ...], name: str):
+    def __init__(self, solver: Differentiable, program: Any, names: tuple[str, ...], name: str):
         super().__init__(solver, program, None, name)
         self.names = names
 

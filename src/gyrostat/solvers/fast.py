@@ -10,18 +10,25 @@ import numpy as np
 from gyrostat.engine.builtin import available
 from gyrostat.engine.kernel import Kernel
 
+NEW_OBJECT = vars(copyreg)["__newobj__"]  # what pickle calls to make an object without __init__
+
 
 def install(target: Any, kernel: Kernel, hidden: list[np.ndarray], general: Any) -> bool:
     """Give ``target`` a class of its own whose ``__call__`` is a builtin for one state; ``general`` takes the rest.
 
-    Python looks ``__call__`` up on the class, and a builtin is not bound: ``target(q, v, a)`` goes straight into the kernel. False if this Python
-    does not allow it.
-    """
+    Python looks ``__call__`` up on the class, and a builtin is not bound: ``target(q, v, a)`` goes straight into the
+    kernel. False if this Python does not allow it."""
     if available() or len(kernel.program.outputs) != 1:
         return False
     cls = plain_class(target)
     builtin = kernel.builtin(general, hidden, cls.__name__, cls.__call__.__doc__ or "")
-    body = {"__call__": builtin, "__module__": cls.__module__, "__doc__": cls.__doc__, "__reduce_ex__": _reduce, "_plain": cls}
+    body = {
+        "__call__": builtin,
+        "__module__": cls.__module__,
+        "__doc__": cls.__doc__,
+        "__reduce_ex__": _reduce,
+        "_plain": cls,
+    }
     target.__class__ = type(cls.__name__, (cls,), body)
     return True
 
@@ -36,7 +43,7 @@ def _reduce(target: Any, protocol: Any) -> Any:
     twin = object.__new__(plain_class(target))
     twin.__dict__.update(target.__dict__)
     function, *rest = twin.__reduce_ex__(protocol)
-    return _new if function is copyreg.__newobj__ else function, *rest  # pickle would find that the classes differ
+    return _new if function is NEW_OBJECT else function, *rest  # pickle would find that the classes differ
 
 
 def _new(cls: type, *arguments: Any) -> Any:

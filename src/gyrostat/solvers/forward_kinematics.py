@@ -45,13 +45,13 @@ class FrameMotion:
     def velocity(self, expressed_in: str = "local") -> Array:
         """Angular [rad/s], then linear velocity [m/s], (..., 6).
 
-        ``"local"``: of the origin, in the frame's axes; ``"aligned"``: of the origin, in the world's axes; ``"world"``: of the body point at the world's
-        origin, in the world's axes.
-        """
+        ``"local"``: of the origin, in the frame's axes; ``"aligned"``: of the origin, in the world's axes;
+        ``"world"``: of the body point at the world's origin, in the world's axes."""
         return self._expressed(self._known(self.V, "v"), expressed_in)
 
     def spatial_acceleration(self, expressed_in: str = "local") -> Array:
-        """Derivative of the six numbers of the local (or world) velocity, (..., 6); see :meth:`velocity` for the axes."""
+        """Derivative of the six numbers of the local (or world) velocity, (..., 6); see :meth:`velocity` for the
+        axes."""
         return self._expressed(self._known(self.A, "a"), expressed_in)
 
     def acceleration(self, expressed_in: str = "local") -> Array:
@@ -67,7 +67,9 @@ class FrameMotion:
 
     def _known(self, value: Array | None, letter: str) -> Array:
         if value is None:
-            raise StateError(f"motion of '{self.name}' was computed without {letter}. Hint: pass {letter} to the solver")
+            raise StateError(
+                f"motion of '{self.name}' was computed without {letter}. Hint: pass {letter} to the solver"
+            )
         return value
 
     def _expressed(self, V: Array, expressed_in: str) -> Array:
@@ -109,9 +111,8 @@ class Motions(Mapping[str, FrameMotion]):
 class ForwardKinematics(Solver):
     """Placements, velocities and accelerations of frames [H04 Table 3.3]. Cost O(n).
 
-    ``frames``: names of ports or entities, all spatial ports by default. Called with q (..., nq) and, if wanted, v and a (..., nv); returns
-    :class:`Motions`.
-    """
+    ``frames``: names of ports or entities, all spatial ports by default. Called with q (..., nq) and, if wanted, v
+    and a (..., nv); returns :class:`Motions`."""
 
     name = "fk"
 
@@ -211,7 +212,9 @@ class ForwardKinematics(Solver):
                         found[k][n] = np.array(values).reshape(found[k].shape[1:])
         for k in keys:
             if nonfinite == "raise" and not np.all(np.isfinite(found[k])):
-                raise NonFiniteError(f"{self.name}: {k} is not finite. Hint: the numbers of the state or model are too large")
+                raise NonFiniteError(
+                    f"{self.name}: {k} is not finite. Hint: the numbers of the state or model are too large"
+                )
         return {k: x.reshape((*shape, *x.shape[1:])) for k, x in found.items()}
 
     def _motions(self, found: dict[str, Array]) -> Motions:

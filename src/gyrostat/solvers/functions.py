@@ -37,7 +37,8 @@ def rnea(
     threads: int = 1,
     nonfinite: str = "raise",
 ) -> np.ndarray:
-    """Inverse dynamics: generalised forces tau (..., nv) for q (..., nq), v, a (..., nv); see :class:`InverseDynamics`."""
+    """Inverse dynamics: generalised forces tau (..., nv) for q (..., nq), v, a (..., nv); see
+    :class:`InverseDynamics`."""
     try:
         solver = model.__dict__["_solvers"]["rnea", representation]
     except (AttributeError, KeyError, TypeError):  # the first time, or no model, or no representation

@@ -28,10 +28,10 @@ Array = np.ndarray
 class InverseDynamics(Differentiable):
     """tau = M(q) a + C(q, v) + G(q) - J^T w, by recursive Newton-Euler [H04 (3.1), Table 3.8]. Cost O(n).
 
-    Called with q (..., nq), v and a (..., nv), as arrays, lists or dicts by joint name; returns tau (..., nv) [N m, N], in the order of
-    ``model.dofs``. ``wrenches`` maps ports to external wrenches (..., 6), see :class:`Wrench`. ``t`` is the time [s] where the base is driven. ``out`` takes
-    the result, ``threads`` share a batch, ``nonfinite="return"`` lets NaN and infinity through.
-    """
+    Called with q (..., nq), v and a (..., nv), as arrays, lists or dicts by joint name; returns tau (..., nv) [N m,
+    N], in the order of ``model.dofs``. ``wrenches`` maps ports to external wrenches (..., 6), see :class:`Wrench`.
+    ``t`` is the time [s] where the base is driven. ``out`` takes the result, ``threads`` share a batch,
+    ``nonfinite="return"`` lets NaN and infinity through."""
 
     name = "rnea"
     result = "tau"
@@ -46,7 +46,9 @@ class InverseDynamics(Differentiable):
         mode: str = "compile",
     ):
         if algorithm != "rne":
-            raise GyrostatError(f"InverseDynamics: there is no algorithm '{algorithm}'. Hint: {nearest(algorithm, ['rne'])}")
+            raise GyrostatError(
+                f"InverseDynamics: there is no algorithm '{algorithm}'. Hint: {nearest(algorithm, ['rne'])}"
+            )
         super().__init__(model, representation, self._economical(model) if rules is None else rules, live, mode)
         self.algorithm = algorithm
 
@@ -172,11 +174,15 @@ class InverseDynamics(Differentiable):
     ) -> dict[str, Array]:
         """Spatial force (..., 6) at ports, torque [N m] then force [N], in the port's own axes, about its origin.
 
-        It is the cut force [KV (32)]: what the side of the base exerts on the far side through the port. All spatial ports of the
-        specification by default, ``ports`` selects some. Nothing is merged for this: the forces inside rigid groups are there too.
-        """
+        It is the cut force [KV (32)]: what the side of the base exerts on the far side through the port. All spatial
+        ports of the specification by default, ``ports`` selects some. Nothing is merged for this: the forces inside
+        rigid groups are there too."""
         whole = self._whole
-        names = list(whole.ports) if ports is None else [whole.port(x) for x in ([ports] if isinstance(ports, str) else ports)]
+        names = (
+            list(whole.ports)
+            if ports is None
+            else [whole.port(x) for x in ([ports] if isinstance(ports, str) else ports)]
+        )
         places, values = read_wrenches(whole, wrenches, self.name)
         if self._compiled():
             try:
@@ -241,5 +247,7 @@ class InverseDynamics(Differentiable):
         if len(bad):
             where = tuple(int(i) for i in np.unravel_index(bad[0][0], shape)) if shape else ()
             state = f" in state {where}" if where else ""
-            raise NonFiniteError(f"{self.name}: the result{state} is not finite. Hint: the numbers of the state or model are too large")
+            raise NonFiniteError(
+                f"{self.name}: the result{state} is not finite. Hint: the numbers of the state or model are too large"
+            )
         return result

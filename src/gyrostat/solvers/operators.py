@@ -23,7 +23,9 @@ def operators(
     state = coordinates(model, q, "operators"), rates(model, v, "operators", "v")
     for x, what in zip(state, "qv", strict=True):
         if x.ndim != 1:
-            raise ShapeError(f"operators: {what} has shape {x.shape}, expected {x.shape[-1:]}. Hint: one state at a time")
+            raise ShapeError(
+                f"operators: {what} has shape {x.shape}, expected {x.shape[-1:]}. Hint: one state at a time"
+            )
     if t is None and not isinstance(model.context.base, str):
         raise StateError(f"operators: the base of '{model.name}' moves with time. Hint: give t=...")
     time = real_array(0.0 if t is None else t, "operators", "t")

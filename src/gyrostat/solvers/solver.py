@@ -1,4 +1,5 @@
-"""What all solvers share: recorded once, compiled, called with states; or interpreted, for debugging (H04 4.2.1, 4.3.1)."""
+"""What all solvers share: recorded once, compiled, called with states; or interpreted, for debugging (H04 4.2.1,
+4.3.1)."""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ VARIANTS = 64
 class Solver:
     """Base of the solvers.
 
-    ``representation``: ``"body"``, ``"inertial"`` or ``"absolute"``. ``live``: paths of physical properties that stay inputs of the compiled code; everything else is folded into it.
-    ``mode``: ``"compile"``, or ``"interpret"`` to run the plain NumPy code. ``rules``: rewriting rules of the network, all by default.
-    """
+    ``representation``: ``"body"``, ``"inertial"`` or ``"absolute"``. ``live``: paths of physical properties that stay
+    inputs of the compiled code; everything else is folded into it. ``mode``: ``"compile"``, or ``"interpret"`` to run
+    the plain NumPy code. ``rules``: rewriting rules of the network, all by default."""
 
     name = "solver"
 
@@ -49,7 +50,9 @@ class Solver:
     ):
         expect_model(model, self.name)
         if mode not in MODES:
-            raise GyrostatError(f"{self.name}: mode must be 'compile' or 'interpret', got {mode!r}. Hint: {nearest(str(mode), MODES)}")
+            raise GyrostatError(
+                f"{self.name}: mode must be 'compile' or 'interpret', got {mode!r}. Hint: {nearest(str(mode), MODES)}"
+            )
         self.model = model
         self.representation = representation
         self.live = (live,) if isinstance(live, str) else tuple(live)
@@ -95,7 +98,9 @@ class Solver:
         """Setting for plain numbers."""
         return Setting(self._representation, gravity(self.model.context.gravity), t)
 
-    def _kernel(self, key: Any, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]) -> Kernel:
+    def _kernel(
+        self, key: Any, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]
+    ) -> Kernel:
         """The kernel of a variant, recorded when first needed."""
         known = self._kernels.get(key)
         if known is None:
@@ -116,7 +121,9 @@ class Solver:
             return record(function, inputs, f"{self.model.name}_{self.name}")
         except GyrostatError:
             raise
-        except Exception as error:  # a field of gravity is the user's function and may fail in any way on recorded values
+        except (
+            Exception
+        ) as error:  # a field of gravity is the user's function and may fail in any way on recorded values
             if not self._has_field():
                 raise
             raise RecordError(f"the field of gravity cannot be recorded, {type(error).__name__}: {error}") from error
@@ -132,7 +139,10 @@ class Solver:
             return [times]
         if isinstance(base, MovingBase):
             states = [base_state(base, float(x)) for x in times.ravel()]
-            return [np.array([s[k] for s in states]).reshape((*times.shape, *shape)) for k, shape in enumerate(((3, 3), (3,), (6,), (6,)))]
+            return [
+                np.array([s[k] for s in states]).reshape((*times.shape, *shape))
+                for k, shape in enumerate(((3, 3), (3,), (6,), (6,)))
+            ]
         return []
 
     def times(self, t: Any) -> Array:
@@ -164,7 +174,8 @@ class Solver:
             raise SpecError.one(
                 f"{self.name} of '{self.model.name}'",
                 "refresh",
-                f"'{changed[0]}' differs but is not live" + (f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""),
+                f"'{changed[0]}' differs but is not live"
+                + (f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""),
                 f"build the solver with live=[{changed[0]!r}, ...], or build a new one",
                 changed[0],
             )
@@ -176,8 +187,11 @@ class Solver:
         self.__dict__.pop("_whole", None)
 
     def explain(self) -> str:
-        """Operations before and after simplification, times of the passes, code size, what was folded, cache hit or miss."""
-        lines = [f"{type(self).__name__} of '{self.model.name}' in {self.representation} representation, mode {self.mode}"]
+        """Operations before and after simplification, times of the passes, code size, what was folded, cache hit or
+        miss."""
+        lines = [
+            f"{type(self).__name__} of '{self.model.name}' in {self.representation} representation, mode {self.mode}"
+        ]
         if self.mode == "interpret":
             lines.append(f"  interpreted: {self.why_interpreted}")
         if self.mode == "compile" and available():
@@ -230,7 +244,8 @@ def live_value(model: Model, path: str) -> Array:
 
 
 def differing(one: Model, two: Model, live: Sequence[str] = ()) -> list[str]:
-    """Paths of properties in which two models differ, but for live ones; 'structure' if their parts are not the same."""
+    """Paths of properties in which two models differ, but for live ones; 'structure' if their parts are not the
+    same."""
     shape = [(m.connections, [(n, type(e)) for n, e in m.wiring.entities.items()]) for m in (one, two)]
     paths = [list(m.paths()) for m in (one, two)]
     if shape[0] != shape[1] or paths[0] != paths[1]:

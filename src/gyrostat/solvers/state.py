@@ -1,4 +1,5 @@
-"""States of a model as arrays: from arrays, lists or dicts by joint name, with sentences for everything that does not fit."""
+"""States of a model as arrays: from arrays, lists or dicts by joint name, with sentences for everything that does not
+fit."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def finite(array: Array, names: Sequence[str], who: str, what: str) -> Array:
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         *where, k = bad[0]
-        raise NonFiniteError(f"{who}: {what} of '{names[k]}'{_batch(where)} is {array[tuple(bad[0])]}, not a finite number")
+        raise NonFiniteError(
+            f"{who}: {what} of '{names[k]}'{_batch(where)} is {array[tuple(bad[0])]}, not a finite number"
+        )
     return array
 
 
@@ -106,7 +109,9 @@ def _from_names(
     known = [*(name for name, _ in owners), *names]
     for key in value:
         if key not in known:
-            raise StateError(f"{who}: {what} names '{key}', which is no joint of '{model.name}'. Hint: {nearest(str(key), known)}")
+            raise StateError(
+                f"{who}: {what} names '{key}', which is no joint of '{model.name}'. Hint: {nearest(str(key), known)}"
+            )
     columns: list[Array] = []
     for owner, parts in owners:
         keys = [owner] if len(parts) == 1 else [f"{owner}.{part}" for part in parts]
@@ -133,7 +138,8 @@ def _from_names(
 
 
 def together(who: str, **arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Broadcast arrays over their leading axes; each comes with its number of trailing axes. Returns shape and flat arrays."""
+    """Broadcast arrays over their leading axes; each comes with its number of trailing axes. Returns shape and flat
+    arrays."""
     lead = {name: x.shape[: x.ndim - k] for name, (x, k) in arrays.items()}
     try:
         shape = np.broadcast_shapes(*lead.values())
@@ -141,5 +147,8 @@ def together(who: str, **arrays: tuple[Array, int]) -> tuple[tuple[int, ...], li
         told = ", ".join(f"{name} {s}" for name, s in lead.items())
         raise ShapeError(f"{who}: leading shapes do not go together: {told}") from None
     count = int(np.prod(shape, dtype=int))
-    flat = [np.broadcast_to(x, shape + x.shape[x.ndim - k :]).reshape((count, *x.shape[x.ndim - k :])) for x, k in arrays.values()]
+    flat = [
+        np.broadcast_to(x, shape + x.shape[x.ndim - k :]).reshape((count, *x.shape[x.ndim - k :]))
+        for x, k in arrays.values()
+    ]
     return shape, flat

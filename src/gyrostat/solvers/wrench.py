@@ -21,9 +21,8 @@ from gyrostat.spatial.representation import Motion, Pose
 class Wrench:
     """A wrench (..., 6): torque [N m], then force [N], acting on what the port belongs to.
 
-    ``expressed_in``: ``"local"`` (the port's axes and origin), ``"aligned"`` (the world's axes, the port's origin), ``"world"`` (the world's
-    axes and origin), or the name of any other frame (its axes, torque about its origin).
-    """
+    ``expressed_in``: ``"local"`` (the port's axes and origin), ``"aligned"`` (the world's axes, the port's origin),
+    ``"world"`` (the world's axes and origin), or the name of any other frame (its axes, torque about its origin)."""
 
     value: Any
     expressed_in: str = "local"
@@ -42,7 +41,9 @@ def read_wrenches(network: Network, wrenches: Any, who: str) -> tuple[list[Appli
     if wrenches is None:
         return [], []
     if not isinstance(wrenches, Mapping):
-        raise ShapeError(f"{who}: wrenches must map ports to wrenches, got {type(wrenches).__name__}. Hint: {{'tool': w}}")
+        raise ShapeError(
+            f"{who}: wrenches must map ports to wrenches, got {type(wrenches).__name__}. Hint: {{'tool': w}}"
+        )
     places: list[Application] = []
     arrays: list[Array] = []
     for name, given in wrenches.items():
@@ -53,7 +54,9 @@ def read_wrenches(network: Network, wrenches: Any, who: str) -> tuple[list[Appli
             frame = network.port(frame)
         value = real_array(wrench.value, who, f"wrench at '{name}'")
         if value.ndim == 0 or value.shape[-1] != 6:
-            raise ShapeError(f"{who}: wrench at '{name}' has shape {value.shape}, expected (..., 6): torque, then force")
+            raise ShapeError(
+                f"{who}: wrench at '{name}' has shape {value.shape}, expected (..., 6): torque, then force"
+            )
         if not np.all(np.isfinite(value)):
             raise NonFiniteError(f"{who}: wrench at '{name}' is not finite, got {value}")
         places.append(Application(port, frame))
