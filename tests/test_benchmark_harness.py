@@ -126,5 +126,6 @@ def test_every_benchmark_runs(tmp_path, capsys, subject):
     main([subject, "--quick", "--out", str(path)])
     rows = json.loads(path.read_text("utf-8"))["subjects"][subject]
     assert {row["stage"] for row in rows} >= {"build", "run"}
-    assert all(row["seconds"] > 0 and row["ratio"] is not None for row in rows)
+    assert all(row["seconds"] > 0 for row in rows)
+    assert any(row["ratio"] is not None for row in rows if row["stage"] == "run")
     assert f"written: {path}" in capsys.readouterr().out

@@ -397,6 +397,7 @@ def test_the_text_of_a_problem_is_two_sentences(case):
 
 # name of the case -> (a call that fails at once, entity, rule, message, remedy)
 REFUSED = {
+    "what is no model": (lambda: check("arm"), "check", "model", "expected a Model, got str", "gyrostat.load"),
     "a property that is missing": (
         lambda: RigidBody("rod"), "rigid body 'rod'", "missing-property", "needs the property 'mass'", "add 'mass'"),
     "a property that does not exist": (

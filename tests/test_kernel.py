@@ -251,6 +251,25 @@ def test_arrays_of_every_layout_give_the_same_bits(kernel, name, n):
     np.testing.assert_array_equal(kernel.call(layouts(x)[name], layouts(y)[name], threads=2)["z"], want)
 
 
+@pytest.mark.parametrize("name", list(layouts(np.ones((2, 3)))))
+def test_the_code_gets_aligned_arrays_only(kernel, monkeypatch, name):
+    """Not every processor forgives what this one does."""
+    x, y = states(5)
+    original = Kernel._run
+
+    def watched(self, rows, count, threads):
+        for row in rows:
+            assert row.ctypes.data % 8 == 0 and row.strides[0] % 8 == 0
+            assert row.shape[1] < 2 or row.strides[1] == 8
+        return original(self, rows, count, threads)
+
+    monkeypatch.setattr(Kernel, "_run", watched)
+    out = layouts(np.zeros((5, 6)))[name] if name not in ("read-only", "other byte order") else np.zeros((5, 6))
+    kernel.call(layouts(x)[name], layouts(y)[name], out={"z": np.asarray(out)})
+    kernel.call(np.asarray(layouts(x)[name])[0], y)
+    kernel.call(np.asarray(layouts(x)[name])[:, None], y)
+
+
 @needs_builtin
 @pytest.mark.parametrize("name", list(layouts(np.ones((2, 3)))))
 def test_single_states_of_every_layout_give_the_same_bits(kernel, name):
@@ -822,8 +841,9 @@ def test_threads_work_in_a_forked_child(tmp_path):
         from gyrostat.engine.record import record
 
         kernel = Kernel(record(lambda x: {"y": np.sin(x)}, {"x": (3,)}))
-        x = np.ones((100, 3))
-        want = kernel.call(x, threads=2)["y"]
+        x = np.ones((100_000, 3))
+        for _ in range(5):
+            want = kernel.call(x, threads=8)["y"]  # leaves idle threads, which the child does not have
         child = os.fork()
         if child == 0:
             signal.alarm(20)

@@ -612,7 +612,7 @@ STEPS = [
 ]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_random_programs_compiled_interpreted_and_run_by_numpy_agree(data):
     n = data.draw(st.integers(1, 6), label="inputs")

@@ -118,6 +118,7 @@ def clipped(value: object, limit: int = 80) -> str:
 
 def near(name: str, known: Iterable[str], limit: int = 3, cutoff: float = 0.6) -> list[str]:
     """The known names that look most like ``name``, the best one first."""
+    name = str(name)
     return difflib.get_close_matches(name, list(known), n=limit, cutoff=cutoff) if len(name) <= 200 else []
 
 

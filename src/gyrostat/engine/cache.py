@@ -27,7 +27,7 @@ def folder() -> Path | None:
     if given.lower() in ("off", "0", "no", "false"):
         return None
     if given:
-        return Path(given)
+        return Path(given).expanduser()
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "gyrostat" / "cache"
     if sys.platform == "darwin":
@@ -85,9 +85,14 @@ class ObjectCache:
             return None
         file = path / f"{key}.o"
         try:
-            data = file.read_bytes()
+            with file.open("rb") as opened:
+                info = os.fstat(opened.fileno())
+                data = opened.read()
         except OSError:
             self.note = "miss"
+            return None
+        if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & 0o022):
+            self.note = "miss (a file that others could write is rebuilt)"
             return None
         with suppress(OSError):  # a disk may be read-only
             os.utime(file)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 
@@ -27,6 +28,7 @@ class Connectivity:
 
 def connectivity(model: Model) -> Connectivity:
     """Connectivity of the spatial ports of a model, in file order; open ports give zero rows."""
+    expect_model(model, "connectivity")
     entities = model.wiring.entities
     ports = [(name, p.name) for name, e in entities.items() for p in e.ports if p.kind == "spatial"]
     at = {port: k for k, port in enumerate(ports)}

@@ -15,7 +15,7 @@ import numpy as np
 from gyrostat.spatial.algebra import Array, compose, inverse
 from gyrostat.spatial.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion
 from gyrostat.spec.displacement import DHDisplacement, Displacement
-from gyrostat.spec.entity import Entity
+from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
@@ -85,7 +85,12 @@ def rotation(read: Values, notes: list[str]) -> Array:
 def lower(entity: Entity, read: Values, inport: str | None) -> Lowered:
     """Default, and what new components get: every numeric property as a number or an array."""
     props = {key: read(key) for key in type(entity).model_fields if key != "name"}
-    return Lowered(type(entity), props)
+    notes: list[str] = []
+    for key, declared in type(entity).model_fields.items():
+        if is_axis(declared):
+            props[key], changed = unit(props[key])
+            notes += [f"{read.name}.{key} scaled to unit length"] * changed
+    return Lowered(type(entity), props, {}, notes)
 
 
 @lower.register

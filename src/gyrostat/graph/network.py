@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gyrostat.errors import FrameError, LoopError, nearest
+from gyrostat.errors import FrameError, LoopError, SpecError, nearest
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.causality import Loop, causality
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
@@ -15,6 +15,7 @@ from gyrostat.spec.check import check
 from gyrostat.spec.context import Context, HarmonicMotion, MovingBase, UniformGravity
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
+from gyrostat.spec.wiring import LooseEnd, Scope, resolve
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ class Network:
         for last in ("origin", "frame", "b"):
             if f"{name}.{last}" in self.located:
                 return f"{name}.{last}"
+        exposed = resolve(str(name), Scope({e.name: e for e in self.model.entities}), guess=False)
+        if not isinstance(exposed, LooseEnd) and ".".join(exposed[0]) in self.located:
+            return ".".join(exposed[0])  # a port of an assembly
         raise FrameError(f"there is no frame or port '{name}' in '{self.model.name}'. Hint: {self._suggest(name)}")
 
     def _suggest(self, name: str) -> str:
@@ -113,8 +117,11 @@ def network(
     ``live``: arrays, of floats or recording scalars, to use for properties by path instead of the model's own
     numbers."""
     check(model)
+    _refuse_shafts(model)
     visits, loops = causality(model.wiring)
     draft, notes = _draft(model, visits, live or {})
+    rules = [rules] if isinstance(rules, str) else rules
+    off = [off] if isinstance(off, str) else off
     chosen = list(DEFAULT if rules is None else rules)
     uniform = isinstance(model.context.gravity, UniformGravity)
     off = (
@@ -124,6 +131,22 @@ def network(
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
     return _freeze(model, draft, tuple(loops), tuple(events), tuple(notes), used)
+
+
+def _refuse_shafts(model: Model) -> None:
+    """Nothing that a shaft can drive is known yet: a connection of shafts must not be passed over."""
+    for group in model.wiring.groups:
+        (name, port), *_ = group
+        kinds = {p.name: p.kind for p in model.wiring.entities[name].ports}
+        if kinds[port] == "scalar":
+            told = ", ".join(".".join(p) for p in group)
+            raise SpecError.one(
+                f"connection [{told}]",
+                "shaft-connection",
+                "joins shafts, which no algorithm treats yet",
+                "take it out; gears and couplings are not here yet",
+                told,
+            )
 
 
 def _draft(model: Model, visits: list[Any], live: Mapping[str, Any]) -> tuple[Draft, list[str]]:

@@ -48,6 +48,7 @@ class Differentiable(Solver):
 
         ``wrt`` may be a live property. Coordinates count as independent numbers, those of quaternions too.
         """
+        expect_names(self.name, of, wrt)
         key = ("jacobian", of, wrt)
         if key not in self._derivatives:
             program, pattern = derivative.jacobian(self.main_kernel().program, of, wrt)
@@ -56,6 +57,7 @@ class Differentiable(Solver):
 
     def hessian(self, of: str, wrt: str, and_wrt: str | None = None) -> Derivative:
         """Second derivatives, shape of + wrt + and_wrt (by default wrt twice)."""
+        expect_names(self.name, of, wrt, and_wrt or wrt)
         key = ("hessian", of, wrt, and_wrt)
         if key not in self._derivatives:
             first, _ = derivative.jacobian(self.main_kernel().program, of, wrt)
@@ -67,6 +69,8 @@ class Differentiable(Solver):
         """Derivative along directions: ``solver.directional("tau", ["q", "v"])(q, v, a, dq, dv)``, without any
         matrix."""
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        if not names:
+            raise ShapeError(f"{self.name}.directional: name at least one input to vary, such as 'q'")
         key = ("directional", of, names)
         if key not in self._derivatives:
             program = derivative.directional(self.main_kernel().program, of, names)
@@ -110,6 +114,12 @@ class Differentiable(Solver):
         return value
 
 
+def expect_names(who: str, *names: Any) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise ShapeError(f"{who}: derivatives are named by strings such as 'tau' and 'q', got {name!r}")
+
+
 class Along(Derivative):
     """A directional derivative: the state, then one direction for each name."""
 
@@ -122,8 +132,11 @@ class Along(Derivative):
 
     def _general(self, *state: Any, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
         solver, n = self.solver, len(self.names)
-        if len(state) <= n:
-            raise ShapeError(f"{self.kernel.who}: got {len(state)} arguments, expected the state and {n} direction(s)")
+        expected = len(self.kernel.program.inputs) - len(solver._shapes())
+        if len(state) != expected:
+            raise ShapeError(
+                f"{self.kernel.who}: got {len(state)} arguments, expected {expected}: the state, then {n} direction(s)"
+            )
         arrays = solver.arguments(state[:-n], t)  # type: ignore[attr-defined]
         (slot,) = self.kernel.program.outputs
         return self.kernel.call(

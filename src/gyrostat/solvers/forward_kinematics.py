@@ -98,6 +98,16 @@ class Motions(Mapping[str, FrameMotion]):
             raise FrameError(f"frame '{full}' was not asked for. Hint: {nearest(full, self._frames)}")
         return self._frames[full]
 
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self._full_name(name) in self._frames
+        except FrameError:
+            return False
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The frame, or ``default`` if there is none of this name."""
+        return self[key] if self.__contains__(key) else default
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._frames)
 

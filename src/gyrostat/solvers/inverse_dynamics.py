@@ -11,7 +11,7 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads
-from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, nearest
+from gyrostat.errors import FrameError, GyrostatError, NonFiniteError, RecordError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.solvers.differentiable import Differentiable
@@ -23,6 +23,20 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+
+
+class PortForces(dict[str, Array]):
+    """Forces by port; an entity's name alone stands for its origin, frame or port b."""
+
+    def __init__(self, net: Network, forces: dict[str, Array]):
+        super().__init__(forces)
+        self._network = net
+
+    def __missing__(self, name: str) -> Array:
+        full = self._network.port(name)
+        if full not in self:
+            raise FrameError(f"port '{full}' was not asked for. Hint: {nearest(full, self)}")
+        return self[full]
 
 
 class InverseDynamics(Differentiable):
@@ -193,14 +207,14 @@ class InverseDynamics(Differentiable):
                 state = [packed(self.model, x, n, self.name) for x, n in ((q, "q"), (v, "v"), (a, "a"))]
                 inputs = (*state, *values, *self._base_inputs(t), *self._live.values())
                 F = kernel.call(*inputs, explain=lambda: self.examine((q, v, a)))["F"]
-                return {name: F[..., whole.ports.index(name), :] for name in names}
+                return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
         _, shape, states = self._states(whole, q, v, a, wrenches, t)
         F = np.empty((len(states[0]), len(whole.ports), 6))
         for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
             on = self.setting(t_k)
             F[k] = self._local_forces(whole, on, q_k, v_k, a_k, loads(whole, on, places, w_k))
         F = self._finite(F, shape).reshape((*shape, len(whole.ports), 6))
-        return {name: F[..., whole.ports.index(name), :] for name in names}
+        return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
 
     @staticmethod
     def _local_forces(net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads) -> Array:
@@ -251,3 +265,6 @@ class InverseDynamics(Differentiable):
                 f"{self.name}: the result{state} is not finite. Hint: the numbers of the state or model are too large"
             )
         return result
+
+
+InverseDynamics._general.__qualname__ = "InverseDynamics"  # Python names it when arguments are missing

@@ -169,14 +169,16 @@ class Solver:
     # ------------------------------------------------------------------ H04 4.3.1
     def refresh(self, model: Model) -> None:
         """Take the live properties of a model that is otherwise the same; nothing is rebuilt."""
+        expect_model(model, f"{self.name}.refresh")
         changed = differing(self.model, model, self.live)
         if changed:
             raise SpecError.one(
                 f"{self.name} of '{self.model.name}'",
                 "refresh",
-                f"'{changed[0]}' differs but is not live"
-                + (f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""),
-                f"build the solver with live=[{changed[0]!r}, ...], or build a new one",
+                _why_not(changed[0], self.live) + (f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""),
+                "build a new solver"
+                if changed[0] in ("structure", *self.live)
+                else f"build the solver with live=[{changed[0]!r}, ...], or build a new one",
                 changed[0],
             )
         fresh = network(model, self._rules)
@@ -251,6 +253,16 @@ def differing(one: Model, two: Model, live: Sequence[str] = ()) -> list[str]:
     if shape[0] != shape[1] or paths[0] != paths[1]:
         return ["structure"]
     return [path for path in paths[0] if one[path] != two[path] and not _is_live(one, two, path, live)]
+
+
+def _why_not(path: str, live: Sequence[str]) -> str:
+    if path == "structure":
+        return "the model is made of other parts"
+    return (
+        f"'{path}' differs in its kind, not only in its numbers"
+        if path in live
+        else f"'{path}' differs but is not live"
+    )
 
 
 def _is_live(one: Model, two: Model, path: str, live: Sequence[str]) -> bool:

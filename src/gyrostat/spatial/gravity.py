@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.errors import NonFiniteError
 from gyrostat.spatial.algebra import Array, cross, join, returned
 from gyrostat.spatial.representation import Pose
 from gyrostat.spec.context import CentralGravity, UniformGravity
@@ -55,6 +56,8 @@ def gravity(given: Any, live: Array | None = None) -> Gravity:
 def _central(mu: float, centre: Array) -> Gravity:
     def field(p: Array) -> Array:
         r = p - centre
+        if type(r @ r) is float and r @ r == 0.0:  # recorded: it is there in every state
+            raise NonFiniteError(f"gravity: a body is fixed at the centre of attraction {tuple(centre.tolist())}")
         return r * (-mu / (r @ r) ** 1.5)
 
     def gradient(p: Array) -> Array:

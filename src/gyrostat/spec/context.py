@@ -39,8 +39,8 @@ class CentralGravity(Value):
 class GravityField(Value):
     """Gravity as a given function: ``field(p)`` returns the acceleration [m/s^2] at the point ``p`` [m] of the world.
 
-    It acts at the centre of mass of each body. A function cannot be stored in a file.
-    """
+    It must depend on ``p`` alone: a solver records it once and does not call it again. It acts at the centre of mass
+    of each body. A function cannot be stored in a file."""
 
     field: Callable[[Any], Any]
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gyrostat.errors import Problem, SpecError
 from gyrostat.spec.describe import describe, snake
+from gyrostat.spec.values import to_axis
 
 PortKind = Literal["spatial", "scalar"]
 
@@ -85,8 +86,19 @@ class Entity(BaseModel):
         return None
 
     def problems(self) -> list[Problem]:
-        """Mistakes that this entity can see by itself; overridden by kinds with rules of their own."""
-        return []
+        """Mistakes that this entity can see by itself: numbers that are not finite, axes that are not of unit length.
+
+        Kinds with rules of their own override it and add to what ``super().problems()`` finds.
+        """
+        from gyrostat.spec.rules import axis_problems, not_finite
+
+        axes = [(key, getattr(self, key)) for key, field in type(self).model_fields.items() if is_axis(field)]
+        return not_finite(self) + [p for key, axis in axes for p in axis_problems(self, key, axis)]
 
     def problem(self, rule: str, message: str, remedy: str, value: object = None) -> Problem:
         return Problem(self.label, rule, message, remedy, value)
+
+
+def is_axis(field: Any) -> bool:
+    """Whether a property was declared as an :data:`Axis`."""
+    return any(getattr(item, "func", None) is to_axis for item in field.metadata)

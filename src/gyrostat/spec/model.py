@@ -114,6 +114,9 @@ class Model:
 
     # ------------------------------------------------------------------ properties by path
     def __getitem__(self, path: str) -> Any:
+        if not isinstance(path, str):
+            message = f"a path must be a string, got {path!r}"
+            raise _refused(f"model '{self.name}'", message, "write a path such as 'forearm.mass'", path)
         value: Any = self
         for depth, key in enumerate(path.split(".")):
             value = _child(value, key, path, depth)
@@ -128,10 +131,18 @@ class Model:
 
     def replace(self, changes: Mapping[str, Any]) -> Model:
         """A new model with other values: ``model.replace({"forearm.mass": 2.0, "context.gravity": (0, 0, -1.62)})``."""
-        model = self
+        if not isinstance(changes, Mapping):
+            message = f"changes must map paths to values, got {type(changes).__name__}"
+            raise _refused("replace", message, "write {'forearm.mass': 2.0}", changes)
+        model, found = self, []
         for path, value in changes.items():
-            self[path]  # an unknown path is an error that suggests near ones
-            model = _with(model, path.split("."), value, path)
+            try:
+                self[path]  # an unknown path is an error that suggests near ones
+                model = _with(model, path.split("."), value, path)
+            except SpecError as error:
+                found += error.problems
+        if found:
+            raise SpecError(found)
         return model
 
     def source(self, path: str) -> str | None:

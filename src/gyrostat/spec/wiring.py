@@ -19,7 +19,7 @@ from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.values import Frame
 
-RESERVED = ("context", "model")
+RESERVED = ("context", "model", "local", "aligned")
 SUGGESTIONS = 100_000
 """How many names are compared with misspelt ones in search of near ones, all in all: it takes time."""
 
@@ -301,7 +301,7 @@ def _name_problems(entity: Entity, full: str) -> list[Problem]:
         if not is_name(name):
             remedy = "use up to 128 characters without spaces, dots, quotes, commas and brackets"
             add("name", f"{what} {clipped(name)} is not usable", remedy, name)
-    if full in RESERVED:
+    if full in RESERVED or (full == "world" and not isinstance(entity, ReferenceFrame)):
         add("name", f"the name '{entity.name}' is reserved", "choose another name", full)
     for name, times in Counter(ports).items():
         if times > 1:
