@@ -33,7 +33,7 @@ names = st.one_of(
     st.sampled_from(HOSTILE_NAMES),
     st.from_regex(r"[a-z][a-z0-9_]{0,7}", fullmatch=True),
     st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8),
-).filter(lambda name: is_name(name) and name not in RESERVED)
+).filter(lambda name: is_name(name) and name not in (*RESERVED, "world"))
 TAKEN = {"origin", *RigidBody.model_fields}
 frame_names = names.filter(lambda name: name not in TAKEN)
 
@@ -204,7 +204,7 @@ contexts = st.builds(
 @st.composite
 def models(draw: st.DrawFn) -> Model:
     """Good models: trees with every kind of entity and joint, in any order, under any context."""
-    root = draw(names)
+    root = draw(st.one_of(st.just("world"), names))
     tree = _Tree([f"{root}.frame", root], {root})
     tree.entities.append(ReferenceFrame(root))
     for _ in range(draw(st.integers(0, 4))):

@@ -315,6 +315,12 @@ WRONG = {
     "an entity called like the model": (
         lambda: assemble("a", chain("world", hinge(), rod("model"))),
         "rigid body 'model'", "name", "the name 'model' is reserved", "choose another name"),
+    "an entity called like a way to give forces": (
+        lambda: assemble("a", chain("world", hinge(), rod("aligned"))),
+        "rigid body 'aligned'", "name", "the name 'aligned' is reserved", "choose another name"),
+    "an entity called like the world": (
+        lambda: assemble("a", chain("ground", hinge(), rod("world")), ReferenceFrame("ground")),
+        "rigid body 'world'", "name", "the name 'world' is reserved for the reference frame", "choose another name"),
     "a model with a name that cannot be printed": (
         lambda: assemble("a\nb", chain("world", hinge(), rod())),
         "model", "name", r"name 'a\nb' holds characters that cannot be printed", "use letters"),

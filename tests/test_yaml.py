@@ -273,20 +273,20 @@ def test_nan_is_read():
 
 
 def test_every_value_knows_its_line():
-    tree = read("a: 1\nb:\n  - 2\n  - [3,\n     4]\n  - {c: 5,\n     d:\n      6}\ne: |\n  x\n  y\nf: 7\n")
+    tree = read("a: 1\nb:\n  - '2\n    2'\n  - [3,\n     4]\n  - {c: 5,\n     d:\n      6}\ne: |\n  x\n  y\nf: 7\n")
     assert tree == Node(
         {
             "a": Node(1, 1, "1"),
             "b": Node(
                 [
-                    Node(2, 3, "2"),
-                    Node([Node(3, 4, "3"), Node(4, 5, "4")], 4),
-                    Node({"c": Node(5, 6, "5"), "d": Node(6, 7, "6")}, 6),
+                    Node("2 2", 3, "2 2"),
+                    Node([Node(3, 5, "3"), Node(4, 6, "4")], 5),
+                    Node({"c": Node(5, 7, "5"), "d": Node(6, 8, "6")}, 7),
                 ],
                 2,
             ),
-            "e": Node("x\ny\n", 9, "x\ny\n"),
-            "f": Node(7, 12, "7"),
+            "e": Node("x\ny\n", 10, "x\ny\n"),
+            "f": Node(7, 13, "7"),
         },
         1,
     )

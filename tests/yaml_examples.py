@@ -362,9 +362,13 @@ EDITS = {
         "  - reference_frame: world\n", "  - reference_frame: world\n  - reference_frame: ground\n",
         [(8, "one-reference-frame", "model (arm.yaml:8): has 2 reference frames: world, ground")]),
     "no reference frame": (
-        "- reference_frame: world", "- displacement: earth\n  - displacement: world",
+        "- reference_frame: world", "- displacement: earth",
         [(6, "one-reference-frame", "has no reference frame"),
-         (39, "dangling-connection", "")]),
+         (38, "dangling-connection", "there is no entity 'world'")]),
+    "a world that is no reference frame": (
+        "- reference_frame: world", "- reference_frame: earth\n  - displacement: world",
+        [(8, "name", "displacement 'world' (arm.yaml:8): the name 'world' is reserved for the reference frame"),
+         (39, "dangling-connection", "'world' has no port 'frame'")]),
     "an entity that is there twice": (
         "  - displacement: bracket\n", "  - displacement: bracket\n  - displacement: bracket\n",
         [(21, "unique-name", "displacement 'bracket' (arm.yaml:21): another displacement has the same name")]),

@@ -301,8 +301,10 @@ def _name_problems(entity: Entity, full: str) -> list[Problem]:
         if not is_name(name):
             remedy = "use up to 128 characters without spaces, dots, quotes, commas and brackets"
             add("name", f"{what} {clipped(name)} is not usable", remedy, name)
-    if full in RESERVED or (full == "world" and not isinstance(entity, ReferenceFrame)):
+    if full in RESERVED:
         add("name", f"the name '{entity.name}' is reserved", "choose another name", full)
+    elif full == "world" and not isinstance(entity, ReferenceFrame) and type(entity) is not Entity:
+        add("name", "the name 'world' is reserved for the reference frame", "choose another name", full)
     for name, times in Counter(ports).items():
         if times > 1:
             add("unique-name", f"has {times} ports called '{name}'", "rename all but one of them", name)
