@@ -300,7 +300,7 @@ def test_states_of_derivatives_are_checked_like_those_of_solvers():
         J(q, v[:3], a)
     with pytest.raises(ShapeError, match=r"got 1 arguments, expected 4: the state, then 1 direction\(s\)"):
         along(q)
-    with pytest.raises(ShapeError, match="rnea: got 2 arguments, expected 3"):
+    with pytest.raises(ShapeError, match="got 3 arguments, expected 4"):
         along(q, v, a)
     with pytest.raises(ShapeError, match=r"d_q has shape \(2,\), expected"):
         along(q, v, a, [1.0, 2.0])
