@@ -134,6 +134,8 @@ class Solver:
     def _base_inputs(self, t: Any) -> list[Array]:
         """Arrays for the time or the motion of the base."""
         base = self.model.context.base
+        if t is None and isinstance(base, str):
+            return []
         times = self.times(t)
         if isinstance(base, HarmonicMotion):
             return [times]

@@ -71,8 +71,11 @@ def quaternion_guard(model: Model, q: Array) -> list[Any]:
 
 def packed(model: Model, value: Any, what: str, who: str) -> Array:
     """q, v or a as an array (..., n), its numbers not yet looked at."""
+    names = model.coordinates if what == "q" else model.dofs
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == len(names):
+        return value
     owners = [(name, q if what == "q" else v) for name, q, v, _ in model.stateful]
-    return _pack(model, value, owners, model.coordinates if what == "q" else model.dofs, who, what)
+    return _pack(model, value, owners, names, who, what)
 
 
 def rates(model: Model, v: Any, who: str, what: str, nonfinite: str = "raise") -> Array:
