@@ -10,6 +10,10 @@ from gyrostat.engine.elementary import Writer
 from gyrostat.engine.program import Program
 
 
+LINE = 64
+"""Bytes of a cache line: columns begin at one, so that no vector lies across two."""
+
+
 def _transpose(w: Writer, rows: list[str]) -> list[str]:
     """W registers, rows become columns: log2 W stages of shuffles."""
     n, step = w.lanes, 1
@@ -113,7 +117,7 @@ def _block_doubles(program: Program, work: int, lanes: int) -> int:
 def scratch_doubles(program: Program, work: int, lanes: int, parts: int) -> int:
     """Doubles of scratch memory for one thread."""
     spare = max([s.size for s in program.outputs], default=0) + lanes
-    return group(parts) * _block_doubles(program, work, lanes) + spare
+    return group(parts) * _block_doubles(program, work, lanes) + spare + LINE // 8
 
 
 class _Loop:
@@ -155,6 +159,8 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
         offsets.append(offset)
         offset += slot.size
     offsets += [offset, offset + work]  # work space, sum
+    beyond = put(f"add i64 {put('ptrtoint ptr %memory to i64')}, {LINE - 1}")
+    lines.append(f"  %scratch = inttoptr i64 {put(f'and i64 {beyond}, {-LINE}')} to ptr")
     spare = put(f"getelementptr {w.vt}, ptr %scratch, i64 {blocks * stride}")
     lines += [
         "  %last = sub i64 %count, 1",
@@ -215,7 +221,7 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
     lines += [f"  %go = icmp slt i64 %next, {total}", "  br i1 %go, label %loop, label %out"]
     w.label("out")
     lines += ["  %result = phi i64 [ -1, %entry ], [ %bad_now, %again ]", "  ret i64 %result"]
-    text = "define i64 @batch(ptr %table, ptr %scratch, i64 %count) {\nentry:\n" + "\n".join(lines) + "\n}"
+    text = "define i64 @batch(ptr %table, ptr %memory, i64 %count) {\nentry:\n" + "\n".join(lines) + "\n}"
     return "\n".join([_mover(lanes, fma, True), _mover(lanes, fma, False), text])
 
 

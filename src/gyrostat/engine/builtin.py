@@ -1,16 +1,20 @@
 """A Python function made of machine code: from ``solver(q, v, a)`` into the kernel with next to nothing in between.
 
-The function checks that every argument is a plain float64 array of the right shape, contiguous and aligned, and that
-an ``out=`` array is writeable and apart from the inputs. Anything else, and any result that is not finite, goes to a
-Python function (``slow``) that deals with it. It reads the fields of ``PyArrayObject``; their places are tried out
-once at import, and if anything about this Python is unknown, ``available()`` says why and the slow path serves all
-calls."""
+The function checks that every argument is a plain float64 array of the right shape (or a batch of them: one more axis
+in front, of the same length in all), contiguous and aligned, and that an ``out=`` array is writeable and apart from
+the inputs. Anything else, and any result that is not finite, goes to a Python function (``slow``) that deals with it.
+Several outputs come as a named tuple.
+
+An array that was returned earlier, and that nobody has a reference to any more, is returned again: that saves a third
+of the time of a small robot's call. It reads the fields of ``PyArrayObject``; their places are tried out once, and if
+anything about this Python is unknown, ``available()`` says why and the slow path serves all calls."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -18,14 +22,22 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.compile import Loaded
-from gyrostat.engine.program import Program
+from gyrostat.engine.program import Program, Slot
 
-# words (8 bytes) of PyArrayObject: type 1, data 2, nd 3 (int), dims 4, strides 5, base 6, descr 7, flags 8 (int)
-DATA, ND, DIMS, DESCR, FLAGS = 2, 3, 4, 7, 8
-CONTIGUOUS_ALIGNED, WRITEABLE = 0x0101, 0x0400
+# words (8 bytes) of PyArrayObject: references 0, type 1, data 2, nd 3 (int), dims 4, strides 5, base 6, descr 7,
+# flags 8 (int), weak references 9
+DATA, ND, DIMS, DESCR, FLAGS, WEAK = 2, 3, 4, 7, 8, 9
+CONTIGUOUS_ALIGNED, WRITEABLE, OWN = 0x0101, 0x0400, 0x0004
+ITEMS = 3  # first item of a tuple
 PYARRAY_NEW = 93  # place of PyArray_New in NumPy's table of functions
-FIXED = ("array_type", "float64", "new_array", "vectorcall", "decref", "incref", "slow", "out")
-"""First words of a builtin's table; then follow the addresses of hidden inputs, then the shapes."""
+FIXED = (
+    "array_type", "float64", "new_array", "vectorcall", "decref", "incref", "slow", "out", "tuple_type", "new_tuple",
+    "malloc", "free", "save_thread", "restore_thread", "batch", "scratch",
+)  # fmt: skip
+"""First words of a builtin's table; then follow the addresses of hidden inputs, of each output's spare arrays, and the
+shapes of the outputs."""
+SPARES = 2
+"""Arrays per output that may be returned again: with ``x = f(...)`` in a loop, one is still held by x."""
 
 
 def _layout_problem() -> str | None:
@@ -44,6 +56,15 @@ def _layout_problem() -> str | None:
     frozen.flags.writeable = False
     if (ctypes.c_int32 * 18).from_address(id(frozen))[2 * FLAGS] & WRITEABLE:
         return "the flags of NumPy arrays are not where they are expected"
+    watched = np.zeros(2)
+    words = (ctypes.c_int64 * 10).from_address(id(watched))
+    before, watcher = words[WEAK], weakref.ref(watched)
+    own = (ctypes.c_int32 * 20).from_address(id(watched))[2 * FLAGS] & OWN
+    if before or words[WEAK] != id(watcher) or not own or sys.getrefcount(watched) != words[0] + 1:
+        return "the references to NumPy arrays are not where they are expected"
+    pair = (watched, frozen)
+    if (ctypes.c_int64 * 5).from_address(id(pair))[ITEMS] != id(watched):
+        return "the items of tuples are not where they are expected"
     return None
 
 
@@ -96,129 +117,329 @@ def _new_array() -> int:
     return address
 
 
+class _Text:
+    """Lines of one LLVM function that reads Python's objects."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.count = self.labels = 0
+
+    def put(self, text: str) -> str:
+        self.count += 1
+        self.lines.append(f"  %t{self.count} = {text}")
+        return f"%t{self.count}"
+
+    def say(self, *lines: str) -> None:
+        self.lines += lines
+
+    def word(self, base: str, k: int, kind: str = "i64") -> str:
+        return self.put(f"load {kind}, ptr {self.put(f'getelementptr i64, ptr {base}, i64 {k}')}, align 8")
+
+    def half(self, base: str, k: int) -> str:
+        """The int at the beginning of word k."""
+        return self.put(f"load i32, ptr {self.put(f'getelementptr i64, ptr {base}, i64 {k}')}, align 8")
+
+    def table(self, name: str, kind: str = "i64") -> str:
+        return self.word("@table", FIXED.index(name), kind)
+
+    def require(self, condition: str, otherwise: str = "slow") -> None:
+        self.labels += 1
+        self.say(f"  br i1 {condition}, label %ok{self.labels}, label %{otherwise}", f"ok{self.labels}:")
+
+    def here(self) -> str:
+        """Name of the block since the last requirement."""
+        return f"%ok{self.labels}"
+
+    def equal(self, x: str, y: Any, kind: str = "i64") -> str:
+        return self.put(f"icmp eq {kind} {x}, {y}")
+
+    def plain(self, item: str, otherwise: str = "slow") -> None:
+        """It is an array of NumPy's own class, of float64."""
+        self.require(self.equal(self.word(item, 1), self.table("array_type")), otherwise)
+        self.require(self.equal(self.word(item, DESCR), self.table("float64")), otherwise)
+
+    def shaped(self, item: str, shape: Sequence[Any], flags: int, otherwise: str = "slow") -> str:
+        """It has this shape and these flags; the address of its data."""
+        self.require(self.equal(self.half(item, ND), len(shape), "i32"), otherwise)
+        have = self.put(f"and i32 {self.half(item, FLAGS)}, {flags}")
+        self.require(self.equal(have, flags, "i32"), otherwise)
+        if shape:
+            dims = self.word(item, DIMS, "ptr")
+            for k, n in enumerate(shape):
+                self.require(self.equal(self.word(dims, k), n), otherwise)
+        return self.word(item, DATA, "ptr")
+
+    def define(self, head: str) -> str:
+        return f"define {head} {{\nentry:\n" + "\n".join(self.lines) + "\n}"
+
+
+def _make(w: _Text, dims: str, ndim: int) -> str:
+    """A call of PyArray_New."""
+    new, kind = w.table("new_array", "ptr"), w.table("array_type", "ptr")
+    return w.put(
+        f"call ptr {new}(ptr {kind}, i32 {ndim}, ptr {dims}, i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)"
+    )
+
+
+def _fresh_text(k: int, slot: Slot, spares: int, dims: int) -> str:
+    """``ptr @fresh_k()``: an array for output k with a reference for the caller, or null."""
+    w = _Text()
+    pool = w.word("@table", spares, "ptr")
+    for number in range(SPARES):
+        busy = f"busy{number}"
+        item = w.word(pool, number, "ptr")
+        w.require(w.equal(w.half(item, 0), 1, "i32"), busy)  # the only reference is ours
+        w.plain(item, busy)
+        w.shaped(item, slot.shape, CONTIGUOUS_ALIGNED | WRITEABLE | OWN, busy)
+        w.require(w.equal(w.word(item, WEAK), 0), busy)
+        w.say(f"  call void {w.table('incref', 'ptr')}(ptr {item})", f"  ret ptr {item}", f"{busy}:")
+    made = _make(w, w.put(f"getelementptr i64, ptr @table, i64 {dims}"), len(slot.shape))
+    w.require(w.put(f"icmp ne ptr {made}, null"), "failed")
+    items = [w.word(pool, number, "ptr") for number in range(SPARES)]
+    for number, item in enumerate([made, *items[:-1]]):
+        w.say(f"  store ptr {item}, ptr {w.put(f'getelementptr ptr, ptr {pool}, i64 {number}')}, align 8")
+    w.say(f"  call void {w.table('incref', 'ptr')}(ptr {made})")
+    w.say(f"  call void {w.table('decref', 'ptr')}(ptr {items[-1]})")
+    w.say(f"  ret ptr {made}", "failed:", "  ret ptr null")
+    return w.define(f"internal ptr @fresh_{k}() noinline")
+
+
+VECTORCALL = """define ptr @vectorcall(ptr %callable, ptr %args, i64 %flagged, ptr %kwnames) {
+entry:
+  %nargs = and i64 %flagged, 9223372036854775807
+  %found = tail call ptr @pycall(ptr %callable, ptr %args, i64 %nargs, ptr %kwnames)
+  ret ptr %found
+}"""
+"""The same as @pycall for objects: their callers say in the highest bit whether there is room before the arguments."""
+
+
+class _Layout:
+    """Where things are in the table."""
+
+    def __init__(self, program: Program, visible: int):
+        self.hidden = len(FIXED)
+        self.spares = self.hidden + len(program.inputs) - visible
+        self.dims = [self.spares + len(program.outputs)]
+        for slot in program.outputs:
+            self.dims.append(self.dims[-1] + len(slot.shape))
+        self.size = self.dims[-1] + 1
+
+
 def builtin_text(program: Program, visible: int, work: int) -> str:
     """``ptr @pycall(self, args, nargs, kwnames)`` for the one-lane kernel; the first ``visible`` inputs are
     arguments."""
-    lines: list[str] = []
-    count = 0
-
-    def put(text: str) -> str:
-        nonlocal count
-        count += 1
-        lines.append(f"  %t{count} = {text}")
-        return f"%t{count}"
-
-    def word(base: str, k: int, kind: str = "i64") -> str:
-        return put(f"load {kind}, ptr {put(f'getelementptr i64, ptr {base}, i64 {k}')}, align 8")
-
-    def table(name: str, kind: str = "i64") -> str:
-        return word("@table", FIXED.index(name), kind)
-
-    hidden = len(program.inputs) - visible
-    (output,) = program.outputs
-    checks = 0
-
-    def require(condition: str) -> None:
-        nonlocal checks
-        checks += 1
-        lines.append(f"  br i1 {condition}, label %ok{checks}, label %slow")
-        lines.append(f"ok{checks}:")
-
-    def array(item: str, shape: Sequence[int], flags: int) -> str:
-        """Check one array argument; the address of its data."""
-        require(put(f"icmp eq i64 {word(item, 1)}, {table('array_type')}"))
-        require(put(f"icmp eq i64 {word(item, DESCR)}, {table('float64')}"))
-        require(put(f"icmp eq i32 {put(f'trunc i64 {word(item, ND)} to i32')}, {len(shape)}"))
-        have = put(f"and i64 {word(item, FLAGS)}, {flags}")
-        require(put(f"icmp eq i64 {have}, {flags}"))
-        if shape:
-            dims = word(item, DIMS, "ptr")
-            for k, n in enumerate(shape):
-                require(put(f"icmp eq i64 {word(dims, k)}, {n}"))
-        return word(item, DATA, "ptr")
-
-    require(put(f"icmp eq i64 %nargs, {visible}"))
-    addresses = [array(word("%args", k, "ptr"), program.inputs[k].shape, CONTIGUOUS_ALIGNED) for k in range(visible)]
-    addresses += [word("@table", len(FIXED) + k, "ptr") for k in range(hidden)]
-    plain = put("icmp eq ptr %kwnames, null")
-    before = f"ok{checks}"
-    lines.append(f"  br i1 {plain}, label %fresh, label %given")
-
-    # ---- out=: one keyword, a writeable array that shares no memory with the inputs
-    lines.append("given:")
-    require(put(f"icmp eq i64 {word('%kwnames', 2)}, 1"))
-    require(put(f"icmp eq i64 {word('%kwnames', 3)}, {table('out')}"))
-    target = word("%args", visible, "ptr")
-    given_data = array(target, output.shape, CONTIGUOUS_ALIGNED | WRITEABLE)
-    given_end = put(f"getelementptr double, ptr {given_data}, i64 {output.size}")
-    for slot, address in zip(program.inputs, addresses, strict=True):
-        end = put(f"getelementptr double, ptr {address}, i64 {slot.size}")
-        before_in = put(f"icmp ule ptr {given_end}, {address}")
-        after_in = put(f"icmp uge ptr {given_data}, {end}")
-        require(put(f"or i1 {before_in}, {after_in}"))
-    lines.append(f"  call void {table('incref', 'ptr')}(ptr {target})")
-    lines.append("  br label %run")
-    given_block = f"ok{checks}"
-
-    # ---- a fresh array
-    lines.append("fresh:")
-    dims = put(f"getelementptr i64, ptr @table, i64 {len(FIXED) + hidden}")
-    made = put(
-        f"call ptr {table('new_array', 'ptr')}(ptr {table('array_type', 'ptr')}, i32 {len(output.shape)}, ptr {dims}, "
-        "i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)"
-    )
-    lines.append(f"  br i1 {put(f'icmp eq ptr {made}, null')}, label %failed, label %have")
-    lines += ["failed:", "  ret ptr null", "have:"]
-    fresh_data = word(made, DATA, "ptr")
-    lines.append("  br label %run")
-
-    lines.append("run:")
-    lines.append(f"  %result = phi ptr [ {made}, %have ], [ {target}, %{given_block} ]")
-    lines.append(f"  %data = phi ptr [ {fresh_data}, %have ], [ {given_data}, %{given_block} ]")
-    where = ", ".join(f"ptr {a}" for a in [*addresses, "%data", "@work"])
-    acc = put(f"call double @kernel({where})")
-    lines.append(f"  br i1 {put(f'fcmp ord double {acc}, {acc}')}, label %good, label %bad")
-    lines += ["good:", "  ret ptr %result", "bad:"]
-    lines.append(f"  call void {table('decref', 'ptr')}(ptr %result)")
-    lines.append("  br label %slow")
-    lines.append("slow:")
-    answer = put(
-        f"call ptr {table('vectorcall', 'ptr')}(ptr {table('slow', 'ptr')}, ptr %args, i64 %nargs, ptr %kwnames)"
-    )
-    lines.append(f"  ret ptr {answer}")
-    _ = before
-    size = len(FIXED) + hidden + max(1, len(output.shape))
+    at = _Layout(program, visible)
+    fresh = [_fresh_text(k, s, at.spares + k, at.dims[k]) for k, s in enumerate(program.outputs)]
     return "\n".join(
         [
-            f"@table = internal global [{size} x i64] zeroinitializer, align 64",
+            f"@table = internal global [{at.size} x i64] zeroinitializer, align 64",
             f"@work = internal global [{max(1, work)} x double] zeroinitializer, align 64",
             "define ptr @table_address() {\n  ret ptr @table\n}",
-            "define ptr @pycall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {\nentry:\n" + "\n".join(lines) + "\n}",
+            *fresh,
+            _single_text(program, visible, at),
+            VECTORCALL,
+            _many_text(program, visible, at),
         ]
     )
 
 
-def make_builtin(
-    program: Program, loaded: Loaded, slow: Callable[..., Any], hidden: Sequence[np.ndarray], name: str, doc: str
-) -> Callable[..., Any]:
-    """The function; it keeps its code, its table and the hidden inputs alive."""
-    out = sys.intern("out")
-    address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p)(loaded.address("table_address"))
-    function = lambda f: ctypes.cast(f, ctypes.c_void_p).value  # noqa: E731
-    api = ctypes.pythonapi
+def _single_text(program: Program, visible: int, at: _Layout) -> str:
+    """One state; batches go on to ``@many``."""
+    w = _Text()
+    w.require(w.equal("%nargs", visible))
+    items = [w.word("%args", k, "ptr") for k in range(visible)]
+    for k, item in enumerate(items):
+        w.plain(item)
+        if k == 0:
+            w.require(w.equal(w.half(item, ND), len(program.inputs[0].shape), "i32"), "several")
+    inputs = [
+        w.shaped(item, slot.shape, CONTIGUOUS_ALIGNED)
+        for item, slot in zip(items, program.inputs[:visible], strict=True)
+    ]
+    inputs += [w.word("@table", k, "ptr") for k in range(at.hidden, at.spares)]
+    single = len(program.outputs) == 1
+    if single:
+        w.say(f"  br i1 {w.put('icmp eq ptr %kwnames, null')}, label %fresh, label %given")
+        arrival = _given(w, program, visible, inputs)
+        w.say("fresh:")
+    else:
+        w.require(w.put("icmp eq ptr %kwnames, null"))
+    made: list[str] = []
+    for k in range(len(program.outputs)):
+        made.append(w.put(f"call ptr @fresh_{k}()"))
+        w.require(w.put(f"icmp ne ptr {made[-1]}, null"), f"failed{k}")
+    data = [w.word(x, DATA, "ptr") for x in made]
+    if single:
+        block = w.here()
+        w.say("  br label %run", "run:")
+        targets = [w.put(f"phi ptr [ {made[0]}, {block} ], [ {arrival[0]}, {arrival[2]} ]")]
+        data = [w.put(f"phi ptr [ {data[0]}, {block} ], [ {arrival[1]}, {arrival[2]} ]")]
+    else:
+        targets = made
+    acc = w.put(f"call double @kernel({', '.join(f'ptr {a}' for a in [*inputs, *data, '@work'])})")
+    w.say(f"  br i1 {w.put(f'fcmp ord double {acc}, {acc}')}, label %good, label %bad", "bad:")
+    drop = w.table("decref", "ptr")
+    w.say(*(f"  call void {drop}(ptr {x})" for x in targets), "  br label %slow", "good:")
+    _packed(w, targets)
+    for k in range(len(made)):
+        w.say(f"failed{k}:")
+        drop = w.table("decref", "ptr")
+        w.say(*(f"  call void {drop}(ptr {x})" for x in made[:k]), "  ret ptr null")
+    w.say("several:")
+    w.say(f"  ret ptr {w.put('call ptr @many(ptr %args, i64 %nargs, ptr %kwnames)')}")
+    _slow(w)
+    return w.define("ptr @pycall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
+
+
+def _slow(w: _Text) -> None:
+    w.say("slow:")
+    call, slow = w.table("vectorcall", "ptr"), w.table("slow", "ptr")
+    w.say(f"  ret ptr {w.put(f'call ptr {call}(ptr {slow}, ptr %args, i64 %nargs, ptr %kwnames)')}")
+
+
+def _given(w: _Text, program: Program, visible: int, inputs: Sequence[str]) -> tuple[str, str, str]:
+    """out=: one keyword, a writeable array that shares no memory with the inputs. The array, its data, the block."""
     (output,) = program.outputs
-    words = [
-        id(np.ndarray), id(np.dtype(float)), _new_array(), function(api.PyObject_Vectorcall), function(api.Py_DecRef),
-        function(api.Py_IncRef), id(slow), id(out), *(h.ctypes.data for h in hidden), *output.shape,
-    ]  # fmt: skip
-    (ctypes.c_int64 * len(words)).from_address(address_of())[:] = words
+    w.say("given:")
+    w.require(w.equal(w.word("%kwnames", 2), 1))
+    w.require(w.equal(w.word("%kwnames", ITEMS), w.table("out")))
+    target = w.word("%args", visible, "ptr")
+    w.plain(target)
+    start = w.shaped(target, output.shape, CONTIGUOUS_ALIGNED | WRITEABLE)
+    end = w.put(f"getelementptr double, ptr {start}, i64 {output.size}")
+    for slot, address in zip(program.inputs, inputs, strict=True):
+        stop = w.put(f"getelementptr double, ptr {address}, i64 {slot.size}")
+        before, after = w.put(f"icmp ule ptr {end}, {address}"), w.put(f"icmp uge ptr {start}, {stop}")
+        w.require(w.put(f"or i1 {before}, {after}"))
+    w.say(f"  call void {w.table('incref', 'ptr')}(ptr {target})", "  br label %run")
+    return target, start, w.here()
+
+
+def _packed(w: _Text, targets: Sequence[str]) -> None:
+    """Return the one result, or a tuple of them."""
+    if len(targets) == 1:
+        w.say(f"  ret ptr {targets[0]}")
+        return
+    new, kind = w.table("new_tuple", "ptr"), w.table("tuple_type", "ptr")
+    found = w.put(f"call ptr {new}(ptr {kind}, i64 {len(targets)})")
+    w.require(w.put(f"icmp ne ptr {found}, null"), "no_tuple")
+    for k, x in enumerate(targets):
+        w.say(f"  store ptr {x}, ptr {w.put(f'getelementptr ptr, ptr {found}, i64 {ITEMS + k}')}, align 8")
+    w.say(f"  ret ptr {found}", "no_tuple:")
+    drop = w.table("decref", "ptr")
+    w.say(*(f"  call void {drop}(ptr {x})" for x in targets), "  ret ptr null")
+
+
+def _many_text(program: Program, visible: int, at: _Layout) -> str:
+    """A batch: arrays with one more axis in front, of one length, through the loop over batches without Python's
+    lock."""
+    w, head = _Text(), "internal ptr @many(ptr %args, i64 %nargs, ptr %kwnames) noinline"
+    if not visible:
+        w.say("  br label %slow")
+        _slow(w)
+        return w.define(head)
+    slots = [*program.inputs, *program.outputs]
+    dims = w.put(f"alloca i64, i64 {1 + max([len(s.shape) for s in program.outputs], default=0)}, align 16")
+    rows = w.put(f"alloca i64, i64 {2 * len(slots)}, align 16")
+    w.require(w.put("icmp eq ptr %kwnames, null"))
+    loop = w.table("batch", "ptr")
+    w.require(w.put(f"icmp ne ptr {loop}, null"))
+    items = [w.word("%args", k, "ptr") for k in range(visible)]
+    count = ""
+    inputs: list[str] = []
+    for k, (item, slot) in enumerate(zip(items, program.inputs, strict=False)):
+        w.plain(item)
+        if k == 0:
+            w.require(w.equal(w.half(item, ND), 1 + len(slot.shape), "i32"))
+            count = w.word(w.word(item, DIMS, "ptr"), 0)
+            w.require(w.put(f"icmp sgt i64 {count}, 0"))
+        inputs.append(w.shaped(item, [count, *slot.shape], CONTIGUOUS_ALIGNED))
+    inputs += [w.word("@table", k, "ptr") for k in range(at.hidden, at.spares)]
+    space = w.put(f"call ptr {w.table('malloc', 'ptr')}(i64 {w.table('scratch')})")
+    w.require(w.put(f"icmp ne ptr {space}, null"))
+    made: list[str] = []
+    w.say(f"  store i64 {count}, ptr {dims}, align 8")
+    for k, slot in enumerate(program.outputs):
+        for i, n in enumerate(slot.shape):
+            w.say(f"  store i64 {n}, ptr {w.put(f'getelementptr i64, ptr {dims}, i64 {i + 1}')}, align 8")
+        made.append(_make(w, dims, 1 + len(slot.shape)))
+        w.require(w.put(f"icmp ne ptr {made[-1]}, null"), f"failed{k}")
+    data = [w.word(x, DATA, "ptr") for x in made]
+    for k, (address, slot) in enumerate(zip([*inputs, *data], slots, strict=True)):
+        stride = 0 if visible <= k < len(program.inputs) else 8 * slot.size
+        w.say(f"  store ptr {address}, ptr {w.put(f'getelementptr i64, ptr {rows}, i64 {2 * k}')}, align 8")
+        w.say(f"  store i64 {stride}, ptr {w.put(f'getelementptr i64, ptr {rows}, i64 {2 * k + 1}')}, align 8")
+    thread = w.put(f"call ptr {w.table('save_thread', 'ptr')}()")
+    bad = w.put(f"call i64 {loop}(ptr {rows}, ptr {space}, i64 {count})")
+    w.say(f"  call void {w.table('restore_thread', 'ptr')}(ptr {thread})")
+    w.say(f"  call void {w.table('free', 'ptr')}(ptr {space})")
+    w.say(f"  br i1 {w.put(f'icmp slt i64 {bad}, 0')}, label %good, label %bad", "bad:")
+    drop = w.table("decref", "ptr")
+    w.say(*(f"  call void {drop}(ptr {x})" for x in made), "  br label %slow", "good:")
+    _packed(w, made)
+    for k in range(len(made)):
+        w.say(f"failed{k}:")
+        w.say(f"  call void {w.table('free', 'ptr')}(ptr {space})")
+        drop = w.table("decref", "ptr")
+        w.say(*(f"  call void {drop}(ptr {x})" for x in made[:k]), "  ret ptr null")
+    _slow(w)
+    return w.define(head)
+
+
+class Entry:
+    """The code and the table of a builtin; the loop over batches is told to it when there is one."""
+
+    def __init__(
+        self,
+        program: Program,
+        loaded: Loaded,
+        slow: Callable[..., Any],
+        hidden: Sequence[np.ndarray],
+        result: type[tuple[Any, ...]] | None,
+    ):
+        self.loaded, self.slow, self.hidden, self.result = loaded, slow, tuple(hidden), result or tuple
+        self.out, self.float64 = sys.intern("out"), np.dtype(float)
+        self.spares = np.full((len(program.outputs), SPARES), None, dtype=object)
+        address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p)(loaded.address("table_address"))
+        names = (
+            "PyObject_Vectorcall", "Py_DecRef", "Py_IncRef", "PyType_GenericAlloc", "PyMem_RawMalloc", "PyMem_RawFree",
+            "PyEval_SaveThread", "PyEval_RestoreThread",
+        )  # fmt: skip
+        call, decref, incref, alloc, malloc, free, save, restore = (_address(getattr(ctypes.pythonapi, n)) for n in names)
+        words = [
+            id(np.ndarray), id(self.float64), _new_array(), call, decref, incref, id(slow), id(self.out),
+            id(self.result), alloc, malloc, free, save, restore, 0, 0,
+            *(h.ctypes.data for h in hidden), *(row.ctypes.data for row in self.spares),
+            *(n for slot in program.outputs for n in slot.shape),
+        ]  # fmt: skip
+        self.table = (ctypes.c_int64 * len(words)).from_address(address_of())
+        self.table[:] = words
+
+    def serve_batches(self, code: Loaded, scratch: int) -> None:
+        """From now on batches go through ``code``, with this many bytes of scratch memory."""
+        self.batch_code = code
+        self.table[FIXED.index("scratch")] = scratch
+        self.table[FIXED.index("batch")] = code.address("batch")
+
+
+def vectorcall(builtin: Any) -> int:
+    """Address of a builtin's function for objects."""
+    return builtin.__self__[0].loaded.address("vectorcall")
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def make_builtin(entry: Entry, name: str, doc: str) -> Callable[..., Any]:
+    """The function; it keeps its entry alive (``__self__[0]``)."""
     texts = name.encode(), doc.encode()
-    title, told = (function(ctypes.c_char_p(text)) for text in texts)
+    title, told = (_address(ctypes.c_char_p(text)) for text in texts)
     flags = 0x0080 | 0x0002  # FASTCALL | KEYWORDS
     # PyMethodDef. It must not go before the function does: the garbage collector empties ctypes structures, but no
     # arrays
-    definition = np.array([title, loaded.address("pycall"), flags, told], dtype=np.uint64)
-    keep = (loaded, definition, texts, slow, tuple(hidden), out, np.dtype(float))
-    make = api.PyCFunction_NewEx
+    definition = np.array([title, entry.loaded.address("pycall"), flags, told], dtype=np.uint64)
+    make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(definition.ctypes.data, keep, None)
+    kept = (entry, entry.loaded, entry.slow, entry.hidden, entry.result, entry.spares, definition, texts)
+    return make(definition.ctypes.data, kept, None)

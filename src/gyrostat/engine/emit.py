@@ -253,7 +253,9 @@ class _Part:
                 self.watch(self.value(x))
         body = "\n".join(self.w.lines)
         head, vt = f"define internal {self.w.vt} @part{self.number}({arguments})", self.w.vt
-        return f"{head} {{\nentry:\n{body}\n  ret {vt} {self.acc}\n}}"
+        # values that do not fit into registers lie on the stack: across two cache lines they cost a tenth of the time
+        aligned = f' alignstack({8 * self.w.lanes}) "stackrealign"' if self.w.lanes > 1 else ""
+        return f"{head}{aligned} {{\nentry:\n{body}\n  ret {vt} {self.acc}\n}}"
 
     def _leaves(self) -> None:
         """Outputs that are inputs or constants themselves."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.batch import batch_text, scratch_doubles
-from gyrostat.engine.builtin import builtin_text, make_builtin
+from gyrostat.engine.builtin import Entry, builtin_text, make_builtin
 from gyrostat.engine.cache import ObjectCache
 from gyrostat.engine.compile import Loaded, key_of, load
 from gyrostat.engine.emit import Emitted, emit
@@ -44,6 +45,7 @@ class Kernel:
         self.program, self.who = program, who
         self._cache = cache
         self._codes: dict[str, Loaded] = {}
+        self._entries: list[weakref.ref[Entry]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel, (self.program, self.who)  # copies make code of their own
@@ -65,9 +67,8 @@ class Kernel:
         def text() -> str:
             return self._wide.text + "\n" + batch_text(self.program, self._wide.work, lanes, fma, self._wide.parts)
 
-        return self._codes.setdefault(
-            "batches", load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache)
-        )
+        found = load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache)
+        return self._codes.setdefault("batches", found)
 
     def single_code(self, visible: int) -> Loaded:
         """Code of a builtin for one state, loaded anew each time: it holds the table of that builtin."""
@@ -89,15 +90,34 @@ class Kernel:
 
     @cached_property
     def _loop(self) -> Callable[[int, int, int], int]:
+        for known in self._entries:
+            self._serve_batches(known())
+        self._entries.clear()
         return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
             self.batch_code.address("batch")
         )
 
-    def builtin(self, slow: Callable[..., Any], hidden: Sequence[Array], name: str, doc: str) -> Callable[..., Any]:
-        """A function of the visible inputs for one state; ``hidden`` are the arrays of the last inputs, read at every
-        call."""
+    def _serve_batches(self, entry: Entry | None) -> None:
+        if entry is not None:
+            entry.serve_batches(self.batch_code, 8 * self._scratch_size)
+
+    def builtin(
+        self,
+        slow: Callable[..., Any],
+        hidden: Sequence[Array],
+        name: str,
+        doc: str,
+        result: type[tuple[Any, ...]] | None = None,
+    ) -> Callable[..., Any]:
+        """A function of the visible inputs for one state, and for batches from the first one on; ``hidden`` are the
+        arrays of the last inputs, read at every call. ``result`` is the class of several outputs, a named tuple."""
         visible = len(self.program.inputs) - len(hidden)
-        return make_builtin(self.program, self.single_code(visible), slow, hidden, name, doc)
+        entry = Entry(self.program, self.single_code(visible), slow, hidden, result)
+        if "_loop" in self.__dict__:
+            self._serve_batches(entry)
+        else:
+            self._entries.append(weakref.ref(entry))
+        return make_builtin(entry, name, doc)
 
     # ------------------------------------------------------------------ calls
     def call(

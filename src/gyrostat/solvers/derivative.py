@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gyrostat.engine.direct import Direct
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.program import Program
-from gyrostat.solvers.fast import install, usual
+from gyrostat.solvers.fast import install, new, plain_class, usual
 
 if TYPE_CHECKING:
     from gyrostat.solvers.differentiable import Differentiable
 
 
-class Derivative:
+class Derivative(Direct):
     """A function of the same arguments as its solver. ``pattern``: which entries can be other than zero (None: not
     known)."""
 
@@ -24,7 +25,7 @@ class Derivative:
 
     def __call__(self, *state: Any, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
         plain = t is None and out is None and usual(threads, nonfinite)
-        single = all(isinstance(x, np.ndarray) and x.ndim == 1 for x in state)
+        single = all(isinstance(x, np.ndarray) and x.ndim in (1, 2) for x in state)
         hidden = list(self.solver._live.values())
         fast = plain and single and isinstance(self.solver.model.context.base, str)
         if fast and install(self, self.kernel, hidden, self._general):
@@ -42,6 +43,9 @@ class Derivative:
             nonfinite=nonfinite,
             explain=lambda: solver.examine(state, nonfinite),
         )[slot.name]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return new, (plain_class(self),), dict(self.__dict__)  # copies make code of their own
 
     def __repr__(self) -> str:
         shape = self.kernel.program.outputs[0].shape

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import copyreg
+import threading
 from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.builtin import available
+from gyrostat.engine.builtin import available, vectorcall
+from gyrostat.engine.direct import enter
 from gyrostat.engine.kernel import Kernel
 
-NEW_OBJECT = vars(copyreg)["__newobj__"]  # what pickle calls to make an object without __init__
+_ONE_AT_A_TIME = threading.Lock()
 
 
-def install(target: Any, kernel: Kernel, hidden: list[np.ndarray], general: Any) -> bool:
-    """Give ``target`` a class of its own whose ``__call__`` is a builtin for one state; ``general`` takes the rest.
+def install(
+    target: Any, kernel: Kernel, hidden: list[np.ndarray], general: Any, result: type[tuple[Any, ...]] | None = None
+) -> bool:
+    """Give ``target`` a class of its own whose ``__call__`` is a builtin for plain arrays; ``general`` takes the rest.
 
-    Python looks ``__call__`` up on the class, and a builtin is not bound: ``target(q, v, a)`` goes straight into the
-    kernel. False if this Python does not allow it."""
-    if available() or len(kernel.program.outputs) != 1:
+    Python looks ``__call__`` up on the class, and a builtin is not bound; objects derived from ``Direct`` need not even
+    that: ``target(q, v, a)`` goes straight into the kernel. Once installed, it stays: another thread may be in it.
+    Copies and pickles (``__reduce__``) must be of :func:`plain_class`. False if this Python does not allow it."""
+    if available() or (len(kernel.program.outputs) > 1 and result is None):
         return False
-    cls = plain_class(target)
-    builtin = kernel.builtin(general, hidden, cls.__name__, cls.__call__.__doc__ or "")
-    body = {
-        "__call__": builtin,
-        "__module__": cls.__module__,
-        "__doc__": cls.__doc__,
-        "__reduce_ex__": _reduce,
-        "_plain": cls,
-    }
-    target.__class__ = type(cls.__name__, (cls,), body)
+    with _ONE_AT_A_TIME:
+        cls = plain_class(target)
+        if cls is type(target):
+            builtin = kernel.builtin(general, hidden, cls.__name__, cls.__call__.__doc__ or "", result)
+            body = {"__call__": builtin, "__module__": cls.__module__, "__doc__": cls.__doc__, "_plain": cls}
+            target.__class__ = type(cls.__name__, (cls,), body)
+            enter(target, vectorcall(builtin))
     return True
 
 
@@ -38,16 +39,9 @@ def plain_class(target: Any) -> type:
     return getattr(target, "_plain", None) or type(target)
 
 
-def _reduce(target: Any, protocol: Any) -> Any:
-    """Copies and pickles are of the class as it was written, and get code of their own."""
-    twin = object.__new__(plain_class(target))
-    twin.__dict__.update(target.__dict__)
-    function, *rest = twin.__reduce_ex__(protocol)
-    return _new if function is NEW_OBJECT else function, *rest  # pickle would find that the classes differ
-
-
-def _new(cls: type, *arguments: Any) -> Any:
-    return cls.__new__(cls, *arguments)
+def new(cls: type) -> Any:
+    """An object without any attributes, for copies and pickles."""
+    return cls.__new__(cls)
 
 
 def usual(threads: Any, nonfinite: Any) -> bool:

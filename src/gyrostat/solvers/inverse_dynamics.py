@@ -89,7 +89,7 @@ class InverseDynamics(Differentiable):
     ) -> Array:
         """tau for q, v, a."""
         plain = wrenches is None and t is None and out is None and usual(threads, nonfinite)
-        if plain and isinstance(q, np.ndarray) and q.ndim == 1 and self._fast():
+        if plain and isinstance(q, np.ndarray) and q.ndim in (1, 2) and self._fast():
             return self(q, v, a)  # by the builtin, now and from now on
         return self._general(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
 

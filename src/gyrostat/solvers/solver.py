@@ -11,6 +11,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.engine.builtin import available
+from gyrostat.engine.direct import Direct
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.program import Program
 from gyrostat.engine.record import record
@@ -31,7 +32,7 @@ VARIANTS = 64
 """Programs that one solver keeps, for example for different places of wrenches."""
 
 
-class Solver:
+class Solver(Direct):
     """Base of the solvers.
 
     ``representation``: ``"body"``, ``"inertial"`` or ``"absolute"``. ``live``: paths of physical properties that stay
