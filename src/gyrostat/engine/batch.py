@@ -31,9 +31,29 @@ def _transpose(w: Writer, rows: list[str]) -> list[str]:
     return rows
 
 
-def _mover(lanes: int, fma: bool, gather: bool) -> str:
+UNROLLED = 48
+"""Rows up to this length are moved without a loop."""
+
+
+def _name(gather: bool, n: int) -> str:
+    """The function that moves rows of this length."""
+    return ("gather" if gather else "scatter") + (str(n) if n <= UNROLLED else "")
+
+
+def _block(w: Writer, rows: list[str], column: str, gather: bool) -> None:
+    """W columns from ``column`` on, from rows to columns or back."""
+    put, at = w.put, [w.put(f"add i64 {column}, {k}") for k in range(w.lanes)]
+    places = [put(f"getelementptr double, ptr {row}, i64 {column}") for row in rows]
+    columns = [put(f"getelementptr {w.vt}, ptr %columns, i64 {k}") for k in at]
+    source, target = (places, columns) if gather else (columns, places)
+    loaded = [put(f"load {w.vt}, ptr {x}, align 8") for x in source]
+    for name, x in zip(_transpose(w, loaded), target, strict=True):
+        w.lines.append(f"  store {w.vt} {name}, ptr {x}, align 8")
+
+
+def _mover(lanes: int, fma: bool, gather: bool, size: int) -> str:
     """``@gather(base, stride, first, last, columns, n)`` or ``@scatter(..., spare)``: W rows of n doubles to n
-    columns of W, or back."""
+    columns of W, or back. Short rows have functions for their length."""
     w = Writer(lanes, fma)
     put, lines = w.put, w.lines
     rows: list[str] = []
@@ -44,6 +64,11 @@ def _mover(lanes: int, fma: bool, gather: bool) -> str:
             index = put(f"select i1 {inside}, i64 {index}, i64 %last")
         address = put(f"getelementptr i8, ptr %base, i64 {put(f'mul i64 {index}, %stride')}")
         rows.append(address if gather else put(f"select i1 {inside}, ptr {address}, ptr %spare"))
+    if lanes <= size <= UNROLLED:
+        for k in [*range(0, size - lanes, lanes), size - lanes]:  # the last one overlaps the one before
+            _block(w, rows, str(k), gather)
+        lines.append("  ret void")
+        return _defined(w, gather, size)
     wide = put(f"icmp sge i64 %n, {lanes}")
     end = put(f"sub i64 %n, {lanes}")
     lines.append(f"  br i1 {wide}, label %blocks, label %narrow")
@@ -52,24 +77,7 @@ def _mover(lanes: int, fma: bool, gather: bool) -> str:
     w.label("blocks")
     column = "%column"
     lines.append(f"  {column} = phi i64 [ 0, %entry ], [ %clamped, %blocks ]")
-    if gather:
-        loaded = [
-            put(f"load {w.vt}, ptr {put(f'getelementptr double, ptr {row}, i64 {column}')}, align 8") for row in rows
-        ]
-        for k, name in enumerate(_transpose(w, loaded)):
-            at = put(f"getelementptr {w.vt}, ptr %columns, i64 {put(f'add i64 {column}, {k}')}")
-            lines.append(f"  store {w.vt} {name}, ptr {at}, align 8")
-    else:
-        loaded = [
-            put(
-                f"load {w.vt}, ptr "
-                + put(f"getelementptr {w.vt}, ptr %columns, i64 " + put(f"add i64 {column}, {k}"))
-                + ", align 8"
-            )
-            for k in range(lanes)
-        ]
-        for row, name in zip(rows, _transpose(w, loaded), strict=True):
-            lines.append(f"  store {w.vt} {name}, ptr {put(f'getelementptr double, ptr {row}, i64 {column}')}, align 8")
+    _block(w, rows, column, gather)
     ahead = put(f"add i64 {column}, {lanes}")
     beyond = put(f"icmp sgt i64 {ahead}, {end}")
     lines.append(f"  %clamped = select i1 {beyond}, i64 {end}, i64 {ahead}")
@@ -96,9 +104,14 @@ def _mover(lanes: int, fma: bool, gather: bool) -> str:
     lines += ["  %two = add i64 %one, 1", "  %more = icmp slt i64 %two, %n", "  br i1 %more, label %single, label %out"]
     w.label("out")
     lines.append("  ret void")
-    name, spare = ("gather", "") if gather else ("scatter", ", ptr %spare")
+    return _defined(w, gather, size)
+
+
+def _defined(w: Writer, gather: bool, size: int) -> str:
+    spare = "" if gather else ", ptr %spare"
     arguments = f"ptr %base, i64 %stride, i64 %first, i64 %last, ptr %columns, i64 %n{spare}"
-    return f"define internal void @{name}({arguments}) noinline {{\nentry:\n" + "\n".join(lines) + "\n}"
+    name = _name(gather, size)
+    return f"define internal void @{name}({arguments}) noinline {{\nentry:\n" + "\n".join(w.lines) + "\n}"
 
 
 def group(parts: int) -> int:
@@ -184,17 +197,17 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
         at = put(f"add i64 {put(f'mul i64 {b}, {stride}')}, {offsets[k]}")
         return put(f"getelementptr {w.vt}, ptr %scratch, i64 {at}")
 
-    def move(name: str, ks: range, extra: str = "") -> None:
+    def move(gather: bool, ks: range, extra: str = "") -> None:
         label, b = loop.begin()
         first = put(f"mul i64 {put(f'add i64 %done, {b}')}, {lanes}")
         for k in ks:
             where = f"ptr {bases[k]}, i64 {strides[k]}, i64 {first}, i64 %last, ptr {place(b, k)}, i64 {slots[k].size}"
-            lines.append(f"  call void @{name}({where}{extra})")
-        if name == "gather":
+            lines.append(f"  call void @{_name(gather, slots[k].size)}({where}{extra})")
+        if gather:
             lines.append(f"  store {w.vt} {w.number(0.0)}, ptr {place(b, len(slots) + 1)}, align 8")
         loop.end(label, here)
 
-    move("gather", range(n_in))
+    move(True, range(n_in))
     for p in range(parts):
         label, b = loop.begin()
         arguments = ", ".join(f"ptr {place(b, k)}" for k in range(len(slots) + 1))
@@ -202,7 +215,7 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
         at = place(b, len(slots) + 1)
         lines.append(f"  store {w.vt} {w.op('fadd', put(f'load {w.vt}, ptr {at}, align 8'), part)}, ptr {at}, align 8")
         loop.end(label, here)
-    move("scatter", range(n_in, len(slots)), f", ptr {spare}")
+    move(False, range(n_in, len(slots)), f", ptr {spare}")
 
     label, b = loop.begin()
     k = label.removeprefix("loop")
@@ -222,7 +235,12 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
     w.label("out")
     lines += ["  %result = phi i64 [ -1, %entry ], [ %bad_now, %again ]", "  ret i64 %result"]
     text = "define i64 @batch(ptr %table, ptr %memory, i64 %count) {\nentry:\n" + "\n".join(lines) + "\n}"
-    return "\n".join([_mover(lanes, fma, True), _mover(lanes, fma, False), text])
+    movers: dict[str, str] = {}
+    for k, slot in enumerate(slots):
+        name = _name(k < n_in, slot.size)
+        if name not in movers:
+            movers[name] = _mover(lanes, fma, k < n_in, slot.size)
+    return "\n".join([*movers.values(), text])
 
 
 def _before(lines: list[str], label: str) -> str:

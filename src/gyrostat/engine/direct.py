@@ -1,7 +1,7 @@
 """Objects that Python calls straight into machine code, without a tuple of arguments in between (PEP 590).
 
-:data:`Direct` is a base class with room for one address in each of its objects. :func:`enter` gives a class, whose
-``__call__`` must do the same, and one object of it such an address. Where :func:`~gyrostat.engine.builtin.available`
+:data:`Direct` is a base class with room for two addresses in each of its objects: of a function, and of its data.
+:func:`enter` gives a class, whose ``__call__`` must do the same, and one object of it such addresses. Where :func:`~gyrostat.engine.builtin.available`
 says no, the base class is an ordinary one and nothing is ever entered."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gyrostat.engine.builtin import available
 
-ROOM = 16  # bytes: the address comes after references and type
+ROOM, SIZE = 16, 32  # bytes: the addresses come after references and type
 FLAGS, OFFSET = 168, 56  # bytes of tp_flags and tp_vectorcall_offset in a type
 HAVE_VECTORCALL = 1 << 11
 TP_CALL, TP_MEMBERS = 50, 72  # numbers of slots
@@ -44,7 +44,7 @@ def _make() -> type:
     api = ctypes.pythonapi
     call = ctypes.cast(api.PyVectorcall_Call, ctypes.c_void_p).value
     slots = (_Slot * 3)(_Slot(TP_CALL, call), _Slot(TP_MEMBERS, ctypes.addressof(_MEMBERS)), _Slot(0, None))
-    spec = _Spec(_NAME, ROOM + 8, 0, _DEFAULT | _BASETYPE | HAVE_VECTORCALL, ctypes.addressof(slots))
+    spec = _Spec(_NAME, SIZE, 0, _DEFAULT | _BASETYPE | HAVE_VECTORCALL, ctypes.addressof(slots))
     make = api.PyType_FromSpec
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p]
     return make(ctypes.addressof(spec))
@@ -56,7 +56,7 @@ class _Plain:
 
 def _works(base: type) -> bool:
     """Whether the fields of types are where they are expected."""
-    if base.__basicsize__ != ROOM + 8:
+    if base.__basicsize__ != SIZE:
         return False
     probe = type("Probe", (base,), {"__call__": len})
     flags = ctypes.c_ulong.from_address(id(base) + FLAGS).value
@@ -84,9 +84,11 @@ else:
     Direct = _base()
 
 
-def enter(target: Any, address: int) -> None:
-    """Calls of ``target`` go to the vectorcall function at ``address`` from now on. Its class must be its own."""
+def enter(target: Any, address: int, data: int = 0) -> None:
+    """Calls of ``target`` go to the vectorcall function at ``address`` from now on. Whatever other objects its class
+    has, they have no address and are called as before."""
     if Direct is not _Plain and isinstance(target, Direct):
+        ctypes.c_void_p.from_address(id(target) + ROOM + 8).value = data
         ctypes.c_void_p.from_address(id(target) + ROOM).value = address
         flags = ctypes.c_ulong.from_address(id(type(target)) + FLAGS)
         flags.value |= HAVE_VECTORCALL

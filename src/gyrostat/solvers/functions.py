@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.dispatch import quick, remember
 from gyrostat.solvers.fast import usual
 from gyrostat.solvers.forward_kinematics import ForwardKinematics, Motions
 from gyrostat.solvers.inverse_dynamics import InverseDynamics
@@ -24,6 +25,7 @@ def kept(model: Model) -> Kept:
     return model.__dict__.setdefault("_solvers", Kept())
 
 
+@quick
 def rnea(
     model: Model,
     q: Any,
@@ -43,6 +45,8 @@ def rnea(
         solver = model.__dict__["_solvers"]["rnea", representation]
     except (AttributeError, KeyError, TypeError):  # the first time, or no model, or no representation
         solver = kept(model)["rnea", representation] = InverseDynamics(model, representation)
+    if representation == "body":
+        remember(rnea, model, solver)
     if wrenches is None and t is None and out is None and usual(threads, nonfinite):
         return solver(q, v, a)
     return solver(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
