@@ -14,6 +14,9 @@ A joint that is entered at its port b is written as the inverse motion: the axes
 For ``spherical`` and ``free`` the state is converted. With X_ab, which takes motions from b to a, the motion of a
 against b, seen from a, is V' = -X_ab V. Its derivative is A' = -X_ab (A + V~ V) = -X_ab A, and equal power,
 tau . V = tau' . V', gives tau = -X_ab^T tau'.
+
+So v' = T(q) v and tau = T^T tau' with a matrix T of blocks. Along the twist e_k of such a joint, dT = T ad(e_k): hence
+dT/dt = T ad(v), the change of v' at constant v is -T ad(v) e_k, and that of tau at constant tau' is ad(e_k)^T tau.
 """
 
 from __future__ import annotations
@@ -43,6 +46,10 @@ ROW = {
 }
 POSITION, QUATERNION = ("x", "y", "z"), ("qx", "qy", "qz", "qw")
 ANGULAR, LINEAR = ("wx", "wy", "wz"), ("vx", "vy", "vz")
+BRACKETS = {  # ad(e_k), by number of rates: linear part first, as in Pinocchio
+    3: np.array([pin.skew(e) for e in np.eye(3)]),
+    6: np.array([pin.Motion(e).action for e in np.eye(6)]),
+}
 
 
 # ------------------------------------------------------------------------------------------------ geometry
@@ -114,7 +121,7 @@ class Walk:
 
 
 def walk(model: gs.Model) -> Walk:
-    """Breadth first over connections, from the reference frame."""
+    """Depth first over connections, from the reference frame: Pinocchio wants the joints of a subtree in a row."""
     entities, groups = model.wiring.entities, model.wiring.groups
     met: dict[tuple[str, str], list[tuple[str, str]]] = {port: list(group) for group in groups for port in group}
     (root,) = (name for name, entity in entities.items() if isinstance(entity, gs.ReferenceFrame))
@@ -123,14 +130,15 @@ def walk(model: gs.Model) -> Walk:
         world = found.move(root, *world, gs.Joint(root, "free"), "frame")
     elif model.context.base != "fixed":
         raise ValueError(f"the oracle knows fixed and free bases, got {model.context.base!r}")
-    queue, seen = [(root, "frame", *world)], {root}
-    for name, inport, carrier, at in queue:
+    stack, seen = [(root, "frame", *world)], {root}
+    while stack:
+        name, inport, carrier, at = stack.pop()
         for port, where in _enter(found, name, entities[name], inport, carrier, at).items():
             found.ports[f"{name}.{port}"] = where
             for other, other_port in met.get((name, port), []):
                 if other not in seen:
                     seen.add(other)
-                    queue.append((other, other_port, *where))
+                    stack.append((other, other_port, *where))
     return found
 
 
@@ -259,11 +267,23 @@ class Oracle:
             T[np.ix_(part.pin_v, part.v)] = T_part
         return q_pin, T @ v, T @ a, T
 
-    def _kinematics(self, q, v, a) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        q_pin, v_pin, a_pin, T = self._convert(np.asarray(q), np.asarray(v), np.asarray(a))
+    def _kinematics(self, q, v=None, a=None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        v, a = (np.zeros(self.model.nv) if x is None else np.asarray(x) for x in (v, a))
+        q_pin, v_pin, a_pin, T = self._convert(np.asarray(q), v, a)
         pin.forwardKinematics(self.model, self.data, q_pin, v_pin, a_pin)
         pin.updateFramePlacements(self.model, self.data)
         return q_pin, v_pin, a_pin, T
+
+    def _turning(self, rule: str, x) -> np.ndarray:
+        """For joints with states that are converted ad(x) ("kij,k->ij") or all ad(e_k)^T x ("kij,i->jk"), else 0."""
+        found = np.zeros((self.model.nv, self.model.nv))
+        for part in self.parts:
+            if part.backward and part.kind in ("free", "spherical"):
+                found[np.ix_(part.v, part.v)] = np.einsum(rule, BRACKETS[len(part.v)], np.asarray(x)[part.v])
+        return found
+
+    def _ad(self, x) -> np.ndarray:
+        return self._turning("kij,k->ij", x)
 
     def move(self, q, v, a) -> Oracle:
         """Set the state that the questions about ports refer to."""
@@ -302,21 +322,157 @@ class Oracle:
             force = self.data.oMf[self.frame[expressed_in]].act(force)
         return _angular_first(X.actInv(force))
 
-    def rnea(self, q, v, a, wrenches_local_at_port: dict | None = None) -> np.ndarray:
-        """tau in the order of ``model.dofs``, with wrenches in the coordinates of the ports they act at."""
-        q_pin, v_pin, a_pin, T = self._kinematics(q, v, a)
+    def _external(self, wrenches_local_at_port: dict | None) -> list:
+        """Given wrenches and those of force elements, on Pinocchio's joints; the state is that of the last call."""
         acting = list((wrenches_local_at_port or {}).items())
         acting += [(port, self.local_wrench(port, f.wrench, f.expressed_in)) for port, f in self.walk.forces]
         external = [pin.Force.Zero() for _ in range(self.model.njoints)]
         for port, value in acting:
             carrier, at = self.walk.ports[port]
             external[self.joint_of[carrier]] += at.act(_force(value))
+        return external
+
+    def rnea(self, q, v, a, wrenches_local_at_port: dict | None = None) -> np.ndarray:
+        """tau in the order of ``model.dofs``, with wrenches in the coordinates of the ports they act at."""
+        q_pin, v_pin, a_pin, T = self._kinematics(q, v, a)
+        external = self._external(wrenches_local_at_port)
         return T.T @ pin.rnea(self.model, self.data, q_pin, v_pin, a_pin, external)
+
+    def aba(self, q, v, tau, wrenches_local_at_port: dict | None = None) -> np.ndarray:
+        """a in the order of ``model.dofs``; wrenches as in :meth:`rnea`."""
+        q_pin, v_pin, _, T = self._kinematics(q, v)
+        external, tau_pin = self._external(wrenches_local_at_port), np.linalg.solve(T.T, tau)
+        return np.linalg.solve(T, pin.aba(self.model, self.data, q_pin, v_pin, tau_pin, external))
 
     def joint_forces(self) -> dict[str, np.ndarray]:
         """Cut forces at the far ports of the joints that move, in their coordinates; after :meth:`rnea`."""
         pairs = zip(self.walk.moved[1:], self.joint_of[1:], strict=True)
         return {f"{moved.name}.{moved.far}": _angular_first(self.data.f[joint]) for moved, joint in pairs}
+
+    # -------------------------------------------------------------------------------------------- matrices
+    def crba(self, q) -> np.ndarray:
+        q_pin, _, _, T = self._kinematics(q)
+        return T.T @ _symmetric(pin.crba(self.model, self.data, q_pin)) @ T
+
+    def inverse_mass_matrix(self, q) -> np.ndarray:
+        q_pin, _, _, T = self._kinematics(q)
+        back = np.linalg.inv(T)
+        return back @ _symmetric(pin.computeMinverse(self.model, self.data, q_pin)) @ back.T
+
+    def bias(self, q, v) -> np.ndarray:
+        """C v + G; wrenches of force elements are no part of it."""
+        q_pin, v_pin, _, T = self._kinematics(q, v)
+        return T.T @ pin.nonLinearEffects(self.model, self.data, q_pin, v_pin)
+
+    def gravity(self, q) -> np.ndarray:
+        q_pin, _, _, T = self._kinematics(q)
+        return T.T @ pin.computeGeneralizedGravity(self.model, self.data, q_pin)
+
+    def coriolis(self, q, v) -> np.ndarray:
+        """One of the matrices C with dM/dt = C + C^T, of which C v is the part of tau that is quadratic in v."""
+        q_pin, v_pin, _, T = self._kinematics(q, v)
+        C = pin.computeCoriolisMatrix(self.model, self.data, q_pin, v_pin).copy()
+        return T.T @ (C @ T + _symmetric(pin.crba(self.model, self.data, q_pin)) @ T @ self._ad(v))
+
+    def mass_rate(self, q, v) -> np.ndarray:
+        """dM/dt."""
+        C = self.coriolis(q, v)
+        return C + C.T
+
+    def jacobian(self, q, port: str, expressed_in: str = "world") -> np.ndarray:
+        """(6, nv): times v, the velocity of a port."""
+        q_pin, _, _, T = self._kinematics(q)
+        pin.computeJointJacobians(self.model, self.data, q_pin)
+        return self._frame_matrix(pin.getFrameJacobian, port, expressed_in) @ T
+
+    def jacobian_rate(self, q, v, port: str, expressed_in: str = "world") -> np.ndarray:
+        """Time derivative of the entries of :meth:`jacobian`."""
+        J = self.jacobian(q, port, expressed_in)
+        q_pin, v_pin, _, T = self._kinematics(q, v)
+        pin.computeJointJacobiansTimeVariation(self.model, self.data, q_pin, v_pin)
+        return self._frame_matrix(pin.getFrameJacobianTimeVariation, port, expressed_in) @ T + J @ self._ad(v)
+
+    def _frame_matrix(self, function, port: str, expressed_in: str) -> np.ndarray:
+        found = _six_rows(function(self.model, self.data, self.frame[port], _REFERENCE[expressed_in]))
+        return np.vstack([found[3:], found[:3]])
+
+    # -------------------------------------------------------------------------------------------- the whole
+    # Pinocchio leaves out what is fixed to the world. Here every body counts.
+    def center_of_mass(self, q, v=None) -> tuple[np.ndarray, np.ndarray]:
+        """Position and velocity, in the world."""
+        q_pin, v_pin, _, _ = self._kinematics(q, v)
+        pin.centerOfMass(self.model, self.data, q_pin, v_pin)
+        moving, standing = self.data.mass[0], self.model.inertias[0]
+        mass = moving + standing.mass
+        p = (moving * self.data.com[0] + standing.mass * standing.lever) / mass
+        return p, moving * self.data.vcom[0] / mass
+
+    def centroidal_matrix(self, q) -> np.ndarray:
+        """(6, nv): times v, angular and linear momentum about the centre of mass, in the axes of the world."""
+        p, _ = self.center_of_mass(q)
+        q_pin, _, _, T = self._kinematics(q)
+        pin.ccrba(self.model, self.data, q_pin, np.zeros(self.model.nv))
+        linear, angular = np.split(_six_rows(self.data.Ag), 2)
+        return np.vstack([angular + pin.skew(self.data.com[0] - p) @ linear, linear]) @ T
+
+    def centroidal_momentum(self, q, v) -> np.ndarray:
+        p, _ = self.center_of_mass(q)
+        q_pin, v_pin, _, _ = self._kinematics(q, v)
+        found = pin.computeCentroidalMomentum(self.model, self.data, q_pin, v_pin)
+        return _angular_first(pin.SE3(np.eye(3), self.data.com[0] - p).act(found))
+
+    def kinetic_energy(self, q, v) -> float:
+        q_pin, v_pin, _, _ = self._kinematics(q, v)
+        return pin.computeKineticEnergy(self.model, self.data, q_pin, v_pin)
+
+    def potential_energy(self, q) -> float:
+        """-m g . p, summed over all bodies."""
+        q_pin, _, _, _ = self._kinematics(q)
+        standing = self.model.inertias[0]
+        moving = pin.computePotentialEnergy(self.model, self.data, q_pin)
+        return moving - standing.mass * self.model.gravity.linear @ standing.lever
+
+    # -------------------------------------------------------------------------------------------- derivatives
+    def rnea_derivatives(self, q, v, a) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """d tau / d q, v, a, each (nv, nv): along the twists of joints."""
+        q_pin, v_pin, a_pin, T = self._kinematics(q, v, a)
+        external = self._external(None)
+        tau = T.T @ pin.rnea(self.model, self.data, q_pin, v_pin, a_pin, external)
+        found = pin.computeRNEADerivatives(self.model, self.data, q_pin, v_pin, a_pin, external)
+        dq, dv, da = (x.copy() for x in found)
+        da = _symmetric(da)
+        dq = (dq + self._turning_wrenches(q)) @ T - dv @ T @ self._ad(v) - da @ T @ self._ad(a)
+        return T.T @ dq + self._turning("kij,i->jk", tau), T.T @ dv @ T, T.T @ da @ T
+
+    def aba_derivatives(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """d a / d q, v, tau, each (nv, nv)."""
+        q_pin, v_pin, _, T = self._kinematics(q, v)
+        back, external = np.linalg.inv(T), self._external(None)
+        a = back @ pin.aba(self.model, self.data, q_pin, v_pin, back.T @ tau, external)
+        found = pin.computeABADerivatives(self.model, self.data, q_pin, v_pin, back.T @ tau, external)
+        dq, dv, dtau = (x.copy() for x in found)
+        dtau = _symmetric(dtau)
+        dq = (dq - dtau @ self._turning_wrenches(q)) @ T - dv @ T @ self._ad(v)
+        dq -= dtau @ back.T @ self._turning("kij,i->jk", tau)
+        return back @ dq + self._ad(a), back @ dv @ T, back @ dtau @ back.T
+
+    def _turning_wrenches(self, q) -> np.ndarray:
+        """Change of Pinocchio's tau with its q where wrenches of force elements turn against the bodies they act on.
+
+        At its port a wrench is w = X^* W. With W constant, dw = -V~* w, so -J^T dw = J^T V~* w: V is a column of the
+        local Jacobian for axes and origin of the world, its angular part for the world's axes alone.
+        """
+        q_pin, _, _, _ = self._kinematics(q)
+        pin.computeJointJacobians(self.model, self.data, q_pin)
+        found = np.zeros((self.model.nv, self.model.nv))
+        for port, element in self.walk.forces:
+            if element.expressed_in == "local":
+                continue
+            w = _force(self.local_wrench(port, element.wrench, element.expressed_in))
+            J = _six_rows(pin.getFrameJacobian(self.model, self.data, self.frame[port], pin.ReferenceFrame.LOCAL))
+            V = J * (1.0 if element.expressed_in == "world" else np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]]))
+            found += J.T @ np.array([pin.Motion(column).cross(w).vector for column in V.T]).reshape(-1, 6).T
+        return found
 
 
 _REFERENCE = {
@@ -324,6 +480,16 @@ _REFERENCE = {
     "aligned": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
     "world": pin.ReferenceFrame.WORLD,
 }
+
+
+def _six_rows(M: np.ndarray) -> np.ndarray:
+    """A single column comes as a vector."""
+    return M[:, None] if M.ndim == 1 else M
+
+
+def _symmetric(M: np.ndarray) -> np.ndarray:
+    """Of matrices that Pinocchio may have filled above the diagonal only."""
+    return np.triu(M) + np.triu(M, 1).T
 
 
 def _angular_first(value) -> np.ndarray:

@@ -223,6 +223,144 @@ def test_a_chain_without_links_is_refused(n):
         gs.robots.chain(n)
 
 
+# ------------------------------------------------------------------------------------------------ trainer [KV]
+A_1, D_2 = 2.0, 1.2
+
+
+def moved(model, seed):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-np.pi, np.pi, model.nv), rng.normal(size=model.nv), rng.normal(size=model.nv)
+
+
+def test_the_trainer_has_the_axes_of_the_paper():
+    """p*_1 = a_1 (c_1, s_1, 0), p*_2 = (0, 0, d_2), p*_3 = 0; axes vertical, vertical, then pitch and roll."""
+    trainer = gs.robots.spatial_disorientation_trainer()
+    gs.check(trainer)
+    assert trainer.dofs == ("q1", "q2", "q3", "q4")
+    assert [trainer[f"q{j}.axis"] for j in range(1, 5)] == [(0, 0, 1), (0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    for seed in range(5):
+        q, _, _ = moved(trainer, seed)
+        motions = gs.fk(trainer, q)
+        p = [motions[f"q{j}.a"].p for j in range(1, 5)]
+        np.testing.assert_allclose(p[1] - p[0], A_1 * np.array([np.cos(q[0]), np.sin(q[0]), 0]), atol=1e-14)
+        np.testing.assert_allclose(p[2] - p[1], (0, 0, D_2), atol=1e-14)
+        np.testing.assert_allclose(p[3] - p[2], np.zeros(3), atol=1e-14)
+        np.testing.assert_allclose(motions["q2.a"].R[:, 2], (0, 0, 1), atol=1e-14)
+        np.testing.assert_allclose(motions["gondola"].R, Rz(q[0] + q[1]) @ Ry(q[2]) @ Rx(q[3]), atol=1e-14)
+
+
+def test_the_trainer_at_rest_carries_its_weight_and_holds_the_gondola():
+    """Potential energy m g z of the gondola, whose centre of mass is at z = d_2 - r cos(q3) cos(q4)."""
+    trainer, zero, m, r, g = gs.robots.spatial_disorientation_trainer(), np.zeros(4), 350.0, 0.05, 9.81
+    for seed in range(5):
+        q, _, _ = moved(trainer, seed)
+        want = m * g * r * np.array([0, 0, np.sin(q[2]) * np.cos(q[3]), np.cos(q[2]) * np.sin(q[3])])
+        np.testing.assert_allclose(gs.rnea(trainer, q, zero, zero), want, rtol=0, atol=1e-10)
+        cut = gs.InverseDynamics(trainer).port_forces(q, zero, zero, ports=["q1.b"])["q1.b"]
+        np.testing.assert_allclose(cut[3:], (0, 0, (900 + 400 + 200 + m) * g), rtol=1e-13, atol=1e-10)
+
+
+def test_the_inertia_of_the_trainer_about_its_arm_is_that_of_its_parts():
+    trainer, zero = gs.robots.spatial_disorientation_trainer(), np.zeros(4)
+    arm = 900 * (3.0**2 + 0.8**2) / 12 + 900 * 0.5**2
+    outer = 400 * (1.0**2 + 2.6**2) / 12 + 200 * 1.1**2 + 350 * (3 * 0.7**2 + 1.6**2) / 12
+    M11 = gs.rnea(trainer, zero, zero, [1, 0, 0, 0])[0]
+    assert pytest.approx(arm + outer + (400 + 200 + 350) * A_1**2, rel=1e-14) == M11
+
+
+# ------------------------------------------------------------------------------------------------ manipulator [G13]
+def g13_torques(model, q, dq, ddq):
+    """tau of G13 (5) by the recursion (6), frame by frame: {j} is {j-1} turned and shifted by modified
+    Denavit-Hartenberg parameters; in (5) the mass is m_i. The load is one more piece of link 5."""
+    z, g = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, -9.81])
+    R_j, P_j, w, dw, dv = np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
+    axes, places, pieces = [], [], []
+    for j in range(5):
+        shift = model[f"shift{j + 1}"]
+        P = Rx(shift.alpha) @ [0, 0, shift.d] + [shift.a, 0, 0]
+        R = (Rx(shift.alpha) @ Rz(q[j])).T
+        dv = R @ (np.cross(dw, P) + np.cross(w, np.cross(w, P)) + dv)  # (6)
+        dw = R @ dw + np.cross(R @ w, z * dq[j]) + z * ddq[j]
+        w = R @ w + z * dq[j]
+        P_j, R_j = P_j + R_j @ P, R_j @ R.T
+        axes.append(R_j @ z)
+        places.append(P_j)
+        bodies = [(model[f"link{j + 1}"], np.zeros(3))] + ([(model["load"], np.array([0, 0, -0.5]))] if j == 4 else [])
+        for body, at in bodies:
+            I, P_C = np.array(body.inertia), at + body.com
+            dv_C = np.cross(dw, P_C) + np.cross(w, np.cross(w, P_C)) + dv
+            force = body.mass * (R_j @ dv_C - g)
+            moment = R_j @ (I @ dw + np.cross(w, I @ w))  # (4)
+            pieces.append((j, P_j + R_j @ P_C, force, moment))
+    return [
+        axes[j] @ sum(moment + np.cross(at - places[j], force) for i, at, force, moment in pieces if i >= j)
+        for j in range(5)
+    ]
+
+
+def test_the_manipulator_has_the_axes_of_the_paper():
+    arm = gs.robots.hydraulic_manipulator()
+    gs.check(arm)
+    assert arm.dofs == ("q1", "q2", "q3", "q4", "q5")
+    assert {arm[f"q{j}.axis"] for j in range(1, 6)} == {(0, 0, 1)}
+    assert arm["load.mass"] * 9.81 == pytest.approx(3200, rel=1e-15)
+    np.testing.assert_allclose(gs.fk(arm, np.zeros(5))["link5.tool"].p, (3.5, 0, 0.4), atol=1e-15)
+    for seed in range(5):
+        q, _, _ = moved(arm, seed)
+        q[3] = -q[1] - q[2]  # the load stays horizontal
+        motions = gs.fk(arm, q)
+        axis = [motions[f"q{j}.a"].R[:, 2] for j in range(1, 6)]
+        np.testing.assert_allclose(axis[0], (0, 0, 1), atol=1e-14)
+        np.testing.assert_allclose(axis[4], (0, 0, 1), atol=1e-14)
+        assert abs(axis[1][2]) < 1e-14
+        np.testing.assert_allclose([axis[2], axis[3]], [axis[1], axis[1]], atol=1e-14)
+    lifted = gs.fk(arm, [0, 0.1, 0, 0, 0])["link5.tool"].p
+    assert lifted[2] > 0.7  # positive angles lift
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_torques_of_the_manipulator_equal_the_formulas_of_the_paper(seed):
+    for load in (0.0, 3200.0):
+        arm = gs.robots.hydraulic_manipulator(load)
+        want = g13_torques(arm, *moved(arm, seed))
+        assert np.abs(want).max() > 100.0
+        np.testing.assert_allclose(gs.rnea(arm, *moved(arm, seed)), want, rtol=0, atol=1e-9)
+
+
+def test_torques_of_trainer_and_manipulator_equal_those_of_pinocchio():
+    pytest.importorskip("pinocchio", reason="Pinocchio comes with the extra 'oracles'")
+    from pinocchio_oracle import Oracle
+
+    for model in (gs.robots.spatial_disorientation_trainer(), gs.robots.hydraulic_manipulator()):
+        oracle = Oracle(model)
+        for seed in range(10):
+            state = moved(model, seed)
+            np.testing.assert_allclose(gs.rnea(model, *state), oracle.rnea(*state), rtol=0, atol=1e-9)
+
+
+def test_the_load_of_the_manipulator_has_weight_and_inertia():
+    zero, unit = np.zeros(5), np.eye(5)
+    loaded, bare = gs.robots.hydraulic_manipulator(), gs.robots.hydraulic_manipulator(0)
+    gs.check(bare)
+    levers = np.array([0, 3.25, 1.65, 0.25, 0])  # of the tool about axes 2 to 4, stretched along x
+    more = gs.rnea(loaded, zero, zero, zero) - gs.rnea(bare, zero, zero, zero)
+    np.testing.assert_allclose(more, 3200 * levers, rtol=0, atol=1e-10)
+    for model, weight in ((loaded, 660 * 9.81 + 3200), (bare, 660 * 9.81)):
+        cut = gs.InverseDynamics(model).port_forces(zero, zero, zero, ports=["q1.b"])["q1.b"]
+        np.testing.assert_allclose(cut[3:], (0, 0, weight), rtol=1e-14, atol=1e-10)
+    m = 3200 / 9.81
+    about_z = m * 3.5**2 + m * (m / 7850) ** (2 / 3) / 6
+    swing = gs.rnea(loaded, zero, zero, unit[0])[0] - gs.rnea(bare, zero, zero, unit[0])[0]
+    assert pytest.approx(about_z, rel=1e-12) == swing
+    assert gs.robots.hydraulic_manipulator(np.int64(100))["load.mass"] == pytest.approx(100 / 9.81)
+
+
+@pytest.mark.parametrize("load", [-1.0, np.nan, np.inf, "heavy", None])
+def test_a_load_that_is_no_weight_is_refused(load):
+    with pytest.raises(gs.SpecError, match=r"hydraulic_manipulator: load must be a weight of 0 N or more, got"):
+        gs.robots.hydraulic_manipulator(load)
+
+
 # ------------------------------------------------------------------------------------------------ random trees
 def bodies_of(model):
     return [entity for entity in model.entities if isinstance(entity, gs.RigidBody)]

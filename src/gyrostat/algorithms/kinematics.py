@@ -35,10 +35,11 @@ kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics")
 
 @dataclass(frozen=True)
 class JointMemo:
-    """phi across a joint and its subspace S (6, nv) in the representation."""
+    """phi across a joint and its subspace S (6, nv) in the representation; its own motion in its far frame."""
 
     shift: Shift
     S: Array
+    joint: JointMotion
 
 
 def rigid(on: Setting, motion: Motion, R: Array, p: Array) -> tuple[Motion, Shift]:
@@ -50,7 +51,7 @@ def rigid(on: Setting, motion: Motion, R: Array, p: Array) -> tuple[Motion, Shif
 def moving(on: Setting, motion: Motion, joint: JointMotion, v: Array, a: Array) -> tuple[Motion, JointMemo]:
     """Through a joint [H04 Table 3.8]: V_2 = phi V_1 + S v, and the derivative of that."""
     out, shift, S = on.representation.through(motion, joint, v, a)
-    return out, JointMemo(shift, S)
+    return out, JointMemo(shift, S, joint)
 
 
 @kinematics.row(FixedBase)

@@ -63,12 +63,22 @@ def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
 @rne.row(RigidBody)
 def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     """f_1 = M A - V~^T (M V + l) - weight + sum of phi^T f at the other ports [H04 (2.15), (2.24), (2.27)]."""
-    rep, m, com, J_c = on.representation, c["mass"], c["com"], c["inertia"]
-    M = rep.inertia(motion.pose, c.props.get("regrouped") or SpatialInertia.at_centre(m, com, J_c))
-    momentum = rep.force(motion.pose, join(c["momentum"], np.zeros(3)))
-    weight = rep.force(motion.pose, on.gravity.weight(motion.pose, m, com, J_c))
-    own = rep.newton_euler(M, momentum, motion.V, motion.A) - weight
+    own = own_force(c, on, motion, own_inertia(c, on, motion))
     return lambda forces: (inboard(forces, memo, own), NONE)
+
+
+def own_inertia(c: Component, on: Setting, motion: Motion) -> SpatialInertia:
+    """M of a body, in the representation."""
+    local = c.props.get("regrouped") or SpatialInertia.at_centre(c["mass"], c["com"], c["inertia"])
+    return on.representation.inertia(motion.pose, local)
+
+
+def own_force(c: Component, on: Setting, motion: Motion, M: SpatialInertia) -> Array:
+    """Force that a body needs for its motion, without its weight in a field."""
+    rep, pose = on.representation, motion.pose
+    momentum = rep.force(pose, join(c["momentum"], np.zeros(3)))
+    weight = rep.force(pose, on.gravity.weight(pose, c["mass"], c["com"], c["inertia"]))
+    return rep.newton_euler(M, momentum, motion.V, motion.A) - weight
 
 
 @rne.row(ForceElement)
@@ -113,6 +123,4 @@ def sweep_forces(
         return f
 
     forces = inward(network, np.zeros(6), step, loads(motions))
-    ordered = sorted((c for c in network.components if c.v_at.stop > c.v_at.start), key=lambda c: c.v_at.start)
-    tau = np.concatenate([u[c.name] for c in ordered]) if ordered else np.zeros(0)
-    return tau, forces, motions
+    return network.in_order(u), forces, motions

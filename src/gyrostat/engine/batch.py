@@ -7,8 +7,8 @@ repeats its last row; what belongs to no row goes nowhere."""
 from __future__ import annotations
 
 from gyrostat.engine.elementary import Writer
+from gyrostat.engine.emit import PART, chunks, runs
 from gyrostat.engine.program import Program
-
 
 LINE = 64
 """Bytes of a cache line: columns begin at one, so that no vector lies across two."""
@@ -51,19 +51,71 @@ def _block(w: Writer, rows: list[str], column: str, gather: bool) -> None:
         w.lines.append(f"  store {w.vt} {name}, ptr {x}, align 8")
 
 
+def _single(w: Writer, rows: list[str], column: str, gather: bool) -> None:
+    """One column, lane by lane."""
+    put = w.put
+    at = put(f"getelementptr {w.vt}, ptr %columns, i64 {column}")
+    places = [put(f"getelementptr double, ptr {row}, i64 {column}") for row in rows]
+    if gather:
+        value = "undef"
+        for lane, place in enumerate(places):
+            value = put(f"insertelement {w.vt} {value}, double {put(f'load double, ptr {place}, align 8')}, i64 {lane}")
+        w.lines.append(f"  store {w.vt} {value}, ptr {at}, align 8")
+        return
+    value = put(f"load {w.vt}, ptr {at}, align 8")
+    for lane, place in enumerate(places):
+        w.lines.append(f"  store double {put(f'extractelement {w.vt} {value}, i64 {lane}')}, ptr {place}, align 8")
+
+
+def _rows(w: Writer, gather: bool) -> list[str]:
+    """Addresses of the W rows of a block. Beyond the last row, it is read again; what is written there goes nowhere."""
+    rows: list[str] = []
+    for lane in range(w.lanes):
+        index = w.put(f"add i64 %first, {lane}")
+        inside = w.put(f"icmp sle i64 {index}, %last")
+        if gather:
+            index = w.put(f"select i1 {inside}, i64 {index}, i64 %last")
+        address = w.put(f"getelementptr i8, ptr %base, i64 {w.put(f'mul i64 {index}, %stride')}")
+        rows.append(address if gather else w.put(f"select i1 {inside}, ptr {address}, ptr %spare"))
+    return rows
+
+
+def _scatter_with_constants(lanes: int, fma: bool, program: Program, output: int) -> tuple[int, str]:
+    """``@constants_o_k(...)``: outputs with constants in them, which are written as they are; the others through
+    columns. Cut into functions; their number."""
+    values = program.fixed(output)
+    other = [e for e in range(program.outputs[output].size) if e not in values]
+    pieces = [(piece, True) for run in runs(sorted(values)) for piece in chunks(*run, lanes)]
+    pieces += [(piece, False) for run in runs(other) for piece in chunks(*run, lanes)]
+    texts: list[str] = []
+    step = max(1, PART // lanes)
+    for start in range(0, len(pieces), step):
+        w = Writer(lanes, fma)
+        rows = _rows(w, False)
+        for (first, end), constant in pieces[start : start + step]:
+            if constant:
+                numbers = ", ".join(f"double {Writer(1, fma).number(values[e])}" for e in range(first, end))
+                what = f"<{end - first} x double> <{numbers}>" if end > first + 1 else numbers
+                for row in rows:
+                    at = w.put(f"getelementptr double, ptr {row}, i64 {first}")
+                    w.lines.append(f"  store {what}, ptr {at}, align 8")
+            elif end > first + 1:
+                _block(w, rows, str(first), False)
+            else:
+                _single(w, rows, str(first), False)
+        w.lines.append("  ret void")
+        arguments = "ptr %base, i64 %stride, i64 %first, i64 %last, ptr %columns, i64 %n, ptr %spare"
+        head = f"define internal void @constants_{output}_{len(texts)}({arguments}) noinline"
+        texts.append(f"{head} {{\nentry:\n" + "\n".join(w.lines) + "\n}")
+    return len(texts), "\n".join(texts)
+
+
 def _mover(lanes: int, fma: bool, gather: bool, size: int) -> str:
     """``@gather(base, stride, first, last, columns, n)`` or ``@scatter(..., spare)``: W rows of n doubles to n
     columns of W, or back. Short rows have functions for their length."""
     w = Writer(lanes, fma)
     put, lines = w.put, w.lines
-    rows: list[str] = []
-    for lane in range(lanes):
-        index = put(f"add i64 %first, {lane}")
-        inside = put(f"icmp sle i64 {index}, %last")
-        if gather:
-            index = put(f"select i1 {inside}, i64 {index}, i64 %last")
-        address = put(f"getelementptr i8, ptr %base, i64 {put(f'mul i64 {index}, %stride')}")
-        rows.append(address if gather else put(f"select i1 {inside}, ptr {address}, ptr %spare"))
+    rows = _rows(w, gather)
     if lanes <= size <= UNROLLED:
         for k in [*range(0, size - lanes, lanes), size - lanes]:  # the last one overlaps the one before
             _block(w, rows, str(k), gather)
@@ -90,17 +142,7 @@ def _mover(lanes: int, fma: bool, gather: bool, size: int) -> str:
     lines.append("  br i1 %some, label %single, label %out")
     w.label("single")
     lines.append("  %one = phi i64 [ 0, %narrow ], [ %two, %single ]")
-    at = put(f"getelementptr {w.vt}, ptr %columns, i64 %one")
-    places = [put(f"getelementptr double, ptr {row}, i64 %one") for row in rows]
-    if gather:
-        value = "undef"
-        for lane, place in enumerate(places):
-            value = put(f"insertelement {w.vt} {value}, double {put(f'load double, ptr {place}, align 8')}, i64 {lane}")
-        lines.append(f"  store {w.vt} {value}, ptr {at}, align 8")
-    else:
-        value = put(f"load {w.vt}, ptr {at}, align 8")
-        for lane, place in enumerate(places):
-            lines.append(f"  store double {put(f'extractelement {w.vt} {value}, i64 {lane}')}, ptr {place}, align 8")
+    _single(w, rows, "%one", gather)
     lines += ["  %two = add i64 %one, 1", "  %more = icmp slt i64 %two, %n", "  br i1 %more, label %single, label %out"]
     w.label("out")
     lines.append("  ret void")
@@ -114,12 +156,18 @@ def _defined(w: Writer, gather: bool, size: int) -> str:
     return f"define internal void @{name}({arguments}) noinline {{\nentry:\n" + "\n".join(w.lines) + "\n}"
 
 
-def group(parts: int) -> int:
+NEAR = 2**17
+"""Bytes of scratch memory that stay near the processor."""
+
+
+def group(program: Program, work: int, lanes: int, parts: int) -> int:
     """Blocks that go through a part one after the other, before the next part: its code then stays near the processor.
 
     Measured in one run (talos, 32 joints, 90 kB of code): 1 block 238 ns per state, 16 blocks 210 ns.
     """
-    return 1 if parts == 1 else 16
+    if parts == 1:
+        return 1
+    return max(1, min(16, NEAR // (8 * _block_doubles(program, work, lanes))))
 
 
 def _block_doubles(program: Program, work: int, lanes: int) -> int:
@@ -130,7 +178,7 @@ def _block_doubles(program: Program, work: int, lanes: int) -> int:
 def scratch_doubles(program: Program, work: int, lanes: int, parts: int) -> int:
     """Doubles of scratch memory for one thread."""
     spare = max([s.size for s in program.outputs], default=0) + lanes
-    return group(parts) * _block_doubles(program, work, lanes) + spare + LINE // 8
+    return group(program, work, lanes, parts) * _block_doubles(program, work, lanes) + spare + LINE // 8
 
 
 class _Loop:
@@ -163,7 +211,11 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
     w = Writer(lanes, fma)
     put, lines = w.put, w.lines
     slots = [*program.inputs, *program.outputs]
-    n_in, blocks, stride = len(program.inputs), group(parts), _block_doubles(program, work, lanes) // lanes
+    n_in, blocks, stride = (
+        len(program.inputs),
+        group(program, work, lanes, parts),
+        _block_doubles(program, work, lanes) // lanes,
+    )
     bases, strides, offsets = [], [], []
     offset = 0
     for k, slot in enumerate(slots):
@@ -192,6 +244,7 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
     few = put(f"icmp slt i64 {ahead}, {blocks}")
     here = put(f"select i1 {few}, i64 {ahead}, i64 {blocks}")
     loop = _Loop(w)
+    names, movers = _movers(program, lanes, fma)
 
     def place(b: str, k: int) -> str:
         at = put(f"add i64 {put(f'mul i64 {b}, {stride}')}, {offsets[k]}")
@@ -202,7 +255,8 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
         first = put(f"mul i64 {put(f'add i64 %done, {b}')}, {lanes}")
         for k in ks:
             where = f"ptr {bases[k]}, i64 {strides[k]}, i64 {first}, i64 %last, ptr {place(b, k)}, i64 {slots[k].size}"
-            lines.append(f"  call void @{_name(gather, slots[k].size)}({where}{extra})")
+            for name in names[k]:
+                lines.append(f"  call void @{name}({where}{extra})")
         if gather:
             lines.append(f"  store {w.vt} {w.number(0.0)}, ptr {place(b, len(slots) + 1)}, align 8")
         loop.end(label, here)
@@ -235,12 +289,25 @@ def batch_text(program: Program, work: int, lanes: int, fma: bool, parts: int) -
     w.label("out")
     lines += ["  %result = phi i64 [ -1, %entry ], [ %bad_now, %again ]", "  ret i64 %result"]
     text = "define i64 @batch(ptr %table, ptr %memory, i64 %count) {\nentry:\n" + "\n".join(lines) + "\n}"
-    movers: dict[str, str] = {}
-    for k, slot in enumerate(slots):
-        name = _name(k < n_in, slot.size)
-        if name not in movers:
-            movers[name] = _mover(lanes, fma, k < n_in, slot.size)
-    return "\n".join([*movers.values(), text])
+    return "\n".join([*movers, text])
+
+
+def _movers(program: Program, lanes: int, fma: bool) -> tuple[list[list[str]], list[str]]:
+    """For every input and output, the functions that move its rows; and the text of all of them."""
+    names: list[list[str]] = []
+    texts: dict[str, str] = {}
+    for k, slot in enumerate([*program.inputs, *program.outputs]):
+        output = k - len(program.inputs)
+        if output >= 0 and program.fixed(output):
+            count, text = _scatter_with_constants(lanes, fma, program, output)
+            names.append([f"constants_{output}_{n}" for n in range(count)])
+            texts[f"constants_{output}"] = text
+            continue
+        name = _name(output < 0, slot.size)
+        names.append([name])
+        if name not in texts:
+            texts[name] = _mover(lanes, fma, output < 0, slot.size)
+    return names, list(texts.values())
 
 
 def _before(lines: list[str], label: str) -> str:

@@ -405,7 +405,9 @@ class Entry:
             "PyObject_Vectorcall", "Py_DecRef", "Py_IncRef", "PyType_GenericAlloc", "PyMem_RawMalloc", "PyMem_RawFree",
             "PyEval_SaveThread", "PyEval_RestoreThread",
         )  # fmt: skip
-        call, decref, incref, alloc, malloc, free, save, restore = (_address(getattr(ctypes.pythonapi, n)) for n in names)
+        call, decref, incref, alloc, malloc, free, save, restore = (
+            _address(getattr(ctypes.pythonapi, n)) for n in names
+        )
         words = [
             id(np.ndarray), id(self.float64), _new_array(), call, decref, incref, id(slow), id(self.out),
             id(self.result), alloc, malloc, free, save, restore, 0, 0,

@@ -1,8 +1,8 @@
 """Objects that Python calls straight into machine code, without a tuple of arguments in between (PEP 590).
 
 :data:`Direct` is a base class with room for two addresses in each of its objects: of a function, and of its data.
-:func:`enter` gives a class, whose ``__call__`` must do the same, and one object of it such addresses. Where :func:`~gyrostat.engine.builtin.available`
-says no, the base class is an ordinary one and nothing is ever entered."""
+:func:`enter` gives a class, whose ``__call__`` must do the same, and one object of it such addresses. Where
+:func:`~gyrostat.engine.builtin.available` says no, the base class is an ordinary one and nothing is ever entered."""
 
 from __future__ import annotations
 

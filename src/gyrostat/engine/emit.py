@@ -7,6 +7,8 @@ through a work array."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -154,12 +156,14 @@ class _Part:
         self.values[k] = name
         if k in self.plan.slot:
             self.w.lines.append(f"  store {self.w.vt} {name}, ptr {self.address('%work', self.plan.slot[k])}, align 8")
-        for output, element in self.plan.out_of.get(k, ()):
+        places = self.plan.out_of.get(k, ())
+        for output, element in places:
             self.store(name, output, element)
+        if places:
+            self.watch(name)
 
     def store(self, name: str, output: int, element: int) -> None:
         self.w.lines.append(f"  store {self.w.vt} {name}, ptr {self.address(f'%out{output}', element)}, align 8")
-        self.watch(name)
 
     def watch(self, name: str) -> None:
         """0 * value, summed: stays 0 while everything is finite."""
@@ -258,11 +262,18 @@ class _Part:
         return f"{head}{aligned} {{\nentry:\n{body}\n  ret {vt} {self.acc}\n}}"
 
     def _leaves(self) -> None:
-        """Outputs that are inputs or constants themselves."""
+        """Outputs that are inputs themselves; constants are written by :func:`fixed_text` or by the loop."""
         for x, places in self.plan.out_of.items():
-            if self.plan.program.nodes[x][0] < 0:
+            if self.plan.program.nodes[x][0] == INPUT:
                 for output, element in places:
                     self.store(self.value(x), output, element)
+                self.watch(self.value(x))
+        if any(
+            not math.isfinite(v)
+            for o in range(len(self.plan.program.outputs))
+            for v in self.plan.program.fixed(o).values()
+        ):
+            self.watch(self.w.number(math.nan))
 
 
 def emit(program: Program, lanes: int, fma: bool, pack: int = 1) -> Emitted:
@@ -280,11 +291,50 @@ def emit(program: Program, lanes: int, fma: bool, pack: int = 1) -> Emitted:
     acc = w.number(0.0)
     for p in range(len(plan.parts)):
         acc = w.op("fadd", acc, w.put(f"call {w.vt} @part{p}({', '.join(f'ptr {n}' for n in names)})"))
+    constants = [_fixed_text(program, o) for o in range(len(program.outputs)) if lanes == 1 and program.fixed(o)]
+    for output, count, _ in constants:
+        w.lines += [f"  call void @fixed{output}_{n}(ptr %out{output})" for n in range(count)]
     body = "\n".join(w.lines)
     kernel = f"define internal {w.vt} @kernel({arguments}) {{\nentry:\n{body}\n  ret {w.vt} {acc}\n}}"
     widths = [lanes, pack] if lanes == 1 < pack else [lanes]
     far = [far_functions(n, fma) for n in widths]
-    return Emitted("\n".join([header(widths), *far, *texts, kernel]), plan.work, len(plan.parts))
+    fixed = [text for *_, text in constants]
+    return Emitted("\n".join([header(widths), *far, *texts, *fixed, kernel]), plan.work, len(plan.parts))
+
+
+def runs(elements: Sequence[int]) -> list[tuple[int, int]]:
+    """Stretches (first, end) of consecutive numbers, of numbers in order."""
+    found: list[tuple[int, int]] = []
+    for e in elements:
+        if found and found[-1][1] == e:
+            found[-1] = found[-1][0], e + 1
+        else:
+            found.append((e, e + 1))
+    return found
+
+
+def chunks(first: int, end: int, size: int) -> list[tuple[int, int]]:
+    """A stretch in pieces of ``size``, and what is left one by one."""
+    whole = end - (end - first) % size
+    return [(k, k + size) for k in range(first, whole, size)] + [(k, k + 1) for k in range(whole, end)]
+
+
+def _fixed_text(program: Program, output: int) -> tuple[int, int, str]:
+    """Functions that write the constants of an output of one state, eight at a time; their number."""
+    values = program.fixed(output)
+    pieces = [piece for run in runs(sorted(values)) for piece in chunks(*run, 8)]
+    texts: list[str] = []
+    for start in range(0, len(pieces), PART):
+        w = Writer(1, False)
+        for first, end in pieces[start : start + PART]:
+            numbers = [f"double {w.number(values[e])}" for e in range(first, end)]
+            what = numbers[0] if end == first + 1 else f"<{end - first} x double> <{', '.join(numbers)}>"
+            at = w.put(f"getelementptr inbounds double, ptr %out, i64 {first}")
+            w.lines.append(f"  store {what}, ptr {at}, align 8")
+        name = f"fixed{output}_{len(texts)}"
+        body = "\n".join(w.lines)
+        texts.append(f"define internal void @{name}(ptr %out) {{\nentry:\n{body}\n  ret void\n}}")
+    return output, len(texts), "\n".join(texts)
 
 
 def header(widths: list[int]) -> str:

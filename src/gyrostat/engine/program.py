@@ -57,6 +57,14 @@ class Program:
         h.update(repr((self.results, self.guards)).encode())
         return h.hexdigest()
 
+    def fixed(self, output: int) -> dict[int, float]:
+        """Elements of an output that are constants, and their values."""
+        found: dict[int, float] = {}
+        for element, x in enumerate(self.results[output]):
+            if self.nodes[x][0] == CONST:
+                found[element] = self.constants[self.nodes[x][1]]
+        return found
+
     def counts(self) -> dict[str, int]:
         """Number of operations of each kind."""
         found = Counter(OPERATIONS[code].name for code, *_ in self.nodes if code >= 0)

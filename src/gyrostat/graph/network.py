@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gyrostat.errors import FrameError, LoopError, SpecError, nearest
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.causality import Loop, causality
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
 from gyrostat.graph.rewrite import DEFAULT, RULES, Draft, Part, rewrite
+from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check
 from gyrostat.spec.context import Context, HarmonicMotion, MovingBase, UniformGravity
 from gyrostat.spec.model import Model
@@ -66,6 +69,16 @@ class Network:
     @property
     def inward(self) -> tuple[Component, ...]:
         return tuple(reversed(self.components))
+
+    @property
+    def driven(self) -> bool:
+        """Whether the base moves by itself."""
+        return any(c.kind is DrivenBase for c in self.components)
+
+    def in_order(self, parts: Mapping[str, Array]) -> Array:
+        """Values (nv,) of all rates, from the values of each component."""
+        ordered = sorted((c for c in self.components if c.v_at.stop > c.v_at.start), key=lambda c: c.v_at.start)
+        return np.concatenate([parts[c.name] for c in ordered]) if ordered else np.zeros(0)
 
     def port(self, name: str) -> str:
         """The full name of a spatial port: an entity alone stands for its origin, its frame, or its port b."""

@@ -4,12 +4,12 @@ summed)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gyrostat.graph.network import Component, Network
-from gyrostat.spatial.algebra import Array
 
 M = TypeVar("M")
+F = TypeVar("F", bound=Any)
 
 
 def outward(network: Network, start: M, step: Callable[[Component, M], Mapping[str, M]]) -> dict[int, M]:
@@ -30,17 +30,19 @@ def outward(network: Network, start: M, step: Callable[[Component, M], Mapping[s
 
 def inward(
     network: Network,
-    zero: Array,
-    step: Callable[[Component, Mapping[str, Array]], Array],
-    loads: Mapping[int, Array],
-) -> dict[int, Array]:
+    zero: F,
+    step: Callable[[Component, Mapping[str, F]], F],
+    loads: Mapping[int, Any],
+) -> dict[int, F]:
     """Forces at every port: ``step(component, forces at its outports)`` gives the force at its inport.
+
+    Anything that adds up like forces can be sent; external forces are subtracted from it.
 
     ``loads`` are external forces at ports; they act outward of an outport, and on the owner of an inport.
     """
-    forces: dict[int, Array] = {}
+    forces: dict[int, F] = {}
     for c in network.inward:
-        at_outports: dict[str, Array] = {}
+        at_outports: dict[str, F] = {}
         for name, port in c.outports.items():
             total = zero
             for fed in network.feeds[port]:

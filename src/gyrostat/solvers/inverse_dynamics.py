@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.rne import Loads, sweep_forces
-from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads
-from gyrostat.errors import FrameError, GyrostatError, NonFiniteError, RecordError, nearest
+from gyrostat.algorithms.stacked import one_by_one
+from gyrostat.engine.kernel import Kernel
+from gyrostat.errors import FrameError, RecordError, StateError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
-from gyrostat.solvers.differentiable import Differentiable
-from gyrostat.solvers.fast import install, usual
-from gyrostat.solvers.state import coordinates, packed, rates, together
+from gyrostat.solvers.state import packed
+from gyrostat.solvers.state_solver import StateSolver
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spec.check import expect_model
@@ -39,8 +39,12 @@ class PortForces(dict[str, Array]):
         return self[full]
 
 
-class InverseDynamics(Differentiable):
-    """tau = M(q) a + C(q, v) + G(q) - J^T w, by recursive Newton-Euler [H04 (3.1), Table 3.8]. Cost O(n).
+class InverseDynamics(StateSolver):
+    """tau = M(q) a + C(q, v) + G(q) - J^T w. Cost O(n).
+
+    ``algorithm``: ``"rne"``, recursive Newton-Euler [H04 (3.1), Table 3.8], or ``"newton-euler"``, every torque by
+    itself [G13 (12)]. ``only``: names of rates (or joints) whose forces are wanted, in that order; what the others
+    need is not computed.
 
     Called with q (..., nq), v and a (..., nv), as arrays, lists or dicts by joint name; returns tau (..., nv) [N m,
     N], in the order of ``model.dofs``. ``wrenches`` maps ports to external wrenches (..., 6), see :class:`Wrench`.
@@ -49,6 +53,8 @@ class InverseDynamics(Differentiable):
 
     name = "rnea"
     result = "tau"
+    state = ("q", "v", "a")
+    algorithms = ("rne", "newton-euler")
 
     def __init__(
         self,
@@ -58,21 +64,21 @@ class InverseDynamics(Differentiable):
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
         mode: str = "compile",
+        only: Sequence[str] | None = None,
     ):
-        if algorithm != "rne":
-            raise GyrostatError(
-                f"InverseDynamics: there is no algorithm '{algorithm}'. Hint: {nearest(algorithm, ['rne'])}"
-            )
-        super().__init__(model, representation, self._economical(model) if rules is None else rules, live, mode)
-        self.algorithm = algorithm
+        expect_model(model, self.name)
+        if rules is None:
+            rules = self._economical(model) if algorithm == "rne" else DEFAULT
+        super().__init__(model, representation, rules, live, mode, algorithm)
+        self.only = None if only is None else ((only,) if isinstance(only, str) else tuple(only))
+        self.rates = chosen_rates(model, self.only, self.name)
 
     def options(self) -> dict[str, Any]:
-        return super().options() | {"algorithm": self.algorithm}
+        return super().options() | {"only": self.only}
 
     @staticmethod
     def _economical(model: Model) -> Iterable[str]:
         """All rules, regrouping too: torques do not depend on it. In a field each body must be where it is."""
-        expect_model(model, "rnea")
         return RULES if np.any(gravity(model.context.gravity).acceleration) else DEFAULT
 
     def __call__(
@@ -88,100 +94,13 @@ class InverseDynamics(Differentiable):
         nonfinite: str = "raise",
     ) -> Array:
         """tau for q, v, a."""
-        plain = wrenches is None and t is None and out is None and usual(threads, nonfinite)
-        if plain and isinstance(q, np.ndarray) and q.ndim in (1, 2) and self._fast():
-            return self(q, v, a)  # by the builtin, now and from now on
-        return self._general(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+        return self.serve((q, v, a), wrenches, t, out, threads, nonfinite)
 
-    def _fast(self) -> bool:
-        """Make single calls go straight into machine code, if that is possible."""
-        if not self._compiled() or not isinstance(self.model.context.base, str):
-            return False
-        try:
-            return install(self, self.main_kernel(), list(self._live.values()), self._general)
-        except RecordError as error:
-            self._fall_back(error)
-            return False
-
-    def _general(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        wrenches: Any = None,
-        *,
-        t: Any = None,
-        out: Any = None,
-        threads: int = 1,
-        nonfinite: str = "raise",
-    ) -> Array:
-        if self._compiled():
-            try:
-                places, values = read_wrenches(self.network, wrenches, self.name)
-                kernel = self._for_wrenches(tuple(places))
-            except RecordError as error:
-                self._fall_back(error)
-            else:
-                state = [packed(self.model, x, n, self.name) for x, n in ((q, "q"), (v, "v"), (a, "a"))]
-                return kernel.call(
-                    *state,
-                    *values,
-                    *self._base_inputs(t),
-                    *self._live.values(),
-                    out=None if out is None else {"tau": out},
-                    threads=threads,
-                    nonfinite=nonfinite,
-                    explain=lambda: self.examine((q, v, a), nonfinite),
-                )["tau"]
-        check_threads(threads, self.name)
-        check_nonfinite(nonfinite, self.name)
-        return self._interpreted(q, v, a, wrenches, t, out, nonfinite)
-
-    # ------------------------------------------------------------------ compiled
-    def main_kernel(self) -> Kernel:
-        return self._for_wrenches(())
-
-    def _for_wrenches(self, places: tuple[Application, ...]) -> Kernel:
-        """Code for wrenches at these places."""
-        key = ("rne", places)
-        if key in self._kernels:
-            return self._kernels[key]
-
-        def function(**x: Any) -> dict[str, Any]:
-            net, on = self._scene(x)
-            w = [x[f"wrench{k}"] for k in range(len(places))]
-            return {"tau": sweep_forces(net, on, x["q"], x["v"], x["a"], loads(net, on, places, w))[0]}
-
-        return self._kernel(key, function, self._inputs(places))
-
-    def arguments(self, state: Sequence[Any], t: Any) -> list[Array]:
-        """Inputs of the main program for q, v, a."""
-        names = ("q", "v", "a")
-        self.expect(state, names)
-        arrays = [packed(self.model, x, n, self.name) for x, n in zip(state, names, strict=True)]
-        return [*arrays, *self._base_inputs(t), *self._live.values()]
-
-    def examine(self, state: Sequence[Any], nonfinite: str = "raise") -> None:
-        """Raise what is wrong with a state, in the words of the model."""
-        coordinates(self.model, state[0], self.name, nonfinite)
-        for x, name in zip(state[1:], ("v", "a"), strict=False):
-            rates(self.model, x, self.name, name, nonfinite)
-
-    # ------------------------------------------------------------------ interpreted
-    def _interpreted(self, q: Any, v: Any, a: Any, wrenches: Any, t: Any, out: Any, nonfinite: str) -> Array:
-        places, shape, states = self._states(self.network, q, v, a, wrenches, t, nonfinite)
-        if out is not None:
-            check_out(out, (*shape, self.model.nv), self.name)
-        tau = np.empty((len(states[0]), self.model.nv))
-        with np.errstate(all="ignore"):  # what is not finite is found below
-            for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
-                on = self.setting(t_k)
-                tau[k], _, _ = sweep_forces(self.network, on, q_k, v_k, a_k, loads(self.network, on, places, w_k))
-        result = (tau if nonfinite == "return" else self._finite(tau, shape)).reshape((*shape, self.model.nv))
-        if out is None:
-            return result
-        out[...] = result
-        return out
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v, a = x["q"], x["v"], x["a"]
+        if self.algorithm == "newton-euler":
+            return {"tau": one_by_one(net, on, q, v, a, self.rates, given)}
+        return {"tau": sweep_forces(net, on, q, v, a, given)[0][list(self.rates)]}
 
     def port_forces(
         self, q: Any, v: Any, a: Any, wrenches: Any = None, *, t: Any = None, ports: Iterable[str] | None = None
@@ -208,12 +127,12 @@ class InverseDynamics(Differentiable):
                 inputs = (*state, *values, *self._base_inputs(t), *self._live.values())
                 F = kernel.call(*inputs, explain=lambda: self.examine((q, v, a)))["F"]
                 return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
-        _, shape, states = self._states(whole, q, v, a, wrenches, t)
+        _, shape, states = self._states(whole, (q, v, a), wrenches, t)
         F = np.empty((len(states[0]), len(whole.ports), 6))
         for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
             on = self.setting(t_k)
             F[k] = self._local_forces(whole, on, q_k, v_k, a_k, loads(whole, on, places, w_k))
-        F = self._finite(F, shape).reshape((*shape, len(whole.ports), 6))
+        F = self.finite(F.reshape((*shape, len(whole.ports), 6)), shape, "force")
         return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
 
     @staticmethod
@@ -231,40 +150,26 @@ class InverseDynamics(Differentiable):
             w = [x[f"wrench{k}"] for k in range(len(places))]
             return {"F": self._local_forces(net, on, x["q"], x["v"], x["a"], loads(net, on, places, w))}
 
-        return self._kernel(("ports", places), function, self._inputs(places))
-
-    def _inputs(self, places: tuple[Application, ...]) -> dict[str, tuple[int, ...]]:
-        n = self.model.nv
-        return {"q": (self.model.nq,), "v": (n,), "a": (n,)} | {f"wrench{k}": (6,) for k in range(len(places))}
+        return self._kernel(
+            ("ports", places), function, self.inputs() | {f"wrench{k}": (6,) for k in range(len(places))}
+        )
 
     @cached_property
     def _whole(self) -> Network:
         return network(self.model, rules=())
 
-    def _states(
-        self, net: Network, q: Any, v: Any, a: Any, wrenches: Any, t: Any, nonfinite: str = "raise"
-    ) -> tuple[list[Application], tuple[int, ...], list[Array]]:
-        model = self.model
-        places, values = read_wrenches(net, wrenches, self.name)
-        shape, states = together(
-            self.name,
-            q=(coordinates(model, q, self.name, nonfinite), 1),
-            v=(rates(model, v, self.name, "v", nonfinite), 1),
-            a=(rates(model, a, self.name, "a", nonfinite), 1),
-            t=(self.times(t), 0),
-            **{f"wrench at '{name}'": (value, 1) for name, value in zip(wrenches or (), values, strict=True)},
-        )
-        return places, shape, states
 
-    def _finite(self, result: Array, shape: tuple[int, ...]) -> Array:
-        bad = np.argwhere(~np.isfinite(result))
-        if len(bad):
-            where = tuple(int(i) for i in np.unravel_index(bad[0][0], shape)) if shape else ()
-            state = f" in state {where}" if where else ""
-            raise NonFiniteError(
-                f"{self.name}: the result{state} is not finite. Hint: the numbers of the state or model are too large"
-            )
-        return result
-
-
-InverseDynamics._general.__qualname__ = "InverseDynamics"  # Python names it when arguments are missing
+def chosen_rates(model: Model, only: Sequence[str] | None, who: str) -> tuple[int, ...]:
+    """Numbers of rates by the names of rates or joints; all by default."""
+    if only is None:
+        return tuple(range(model.nv))
+    found: list[int] = []
+    for name in only:
+        joints = [k for k, rate in enumerate(model.dofs) if rate == name or rate.startswith(f"{name}.")]
+        if not joints:
+            raise StateError(f"{who}: only names '{name}', which is no rate. Hint: {nearest(str(name), model.dofs)}")
+        found += joints
+    twice = [model.dofs[k] for k in found if found.count(k) > 1]
+    if twice:
+        raise StateError(f"{who}: only names '{twice[0]}' twice. Hint: name every rate once")
+    return tuple(found)

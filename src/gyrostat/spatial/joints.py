@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.spatial.algebra import Array, columns, compose, cross, inverse, join, motion_to_parent
+from gyrostat.spatial.algebra import Array, columns, compose, cross, cross_motion, inverse, join, motion_to_parent
 from gyrostat.spatial.rotation import about_axis, about_coordinate, from_quaternion
 
 Props = Mapping[str, Any]
@@ -20,25 +20,37 @@ ZERO3, ZERO6 = np.zeros(3), np.zeros(6)
 
 @dataclass(frozen=True)
 class JointMotion:
-    """Placement R, p of the far frame; subspace S (6, nv) and bias c (6,), both in the far frame."""
+    """Placement R, p of the far frame; subspace S (6, nv) and bias c (6,), both in the far frame.
+
+    ``dS[k]`` (6, nv) and ``dc[k]`` (6,): derivatives of these numbers when the far frame is displaced along the twist
+    S[:, k]; empty where all are zero."""
 
     R: Array
     p: Array
     S: Array
     c: Array
+    dS: tuple[Array, ...] = ()
+    dc: tuple[Array, ...] = ()
 
     def reversed(self) -> JointMotion:
         """The same joint met from its far side: frame a against frame b, in a.
 
-        S_a = -phi_{a,b} S_b, and c_a = -phi_{a,b} c_b because the motion S v does not turn itself.
+        S_a = -phi_{a,b} S_b, and c_a = -phi_{a,b} c_b because the motion S v does not turn itself. A displacement
+        along S_k changes phi_{a,b} by phi_{a,b} S_k~.
         """
         R, p = inverse(self.R, self.p)
         back = lambda V: -motion_to_parent(self.R, self.p, V)  # noqa: E731
-        return JointMotion(R, p, columns(back, self.S), back(self.c))
+        dS, dc = [], []
+        for k in range(self.S.shape[1]) if self.S.shape[1] > 1 else ():
+            s = self.S[:, k]
+            carried = columns(lambda x, s=s: cross_motion(s, x), self.S)
+            dS.append(columns(back, carried + self.dS[k] if self.dS else carried))
+            dc.append(back(cross_motion(s, self.c) + self.dc[k] if self.dc else cross_motion(s, self.c)))
+        return JointMotion(R, p, columns(back, self.S), back(self.c), tuple(dS), tuple(dc))
 
     def after(self, R: Array, p: Array) -> JointMotion:
         """The same joint behind a displacement R, p."""
-        return JointMotion(*compose(R, p, self.R, self.p), self.S, self.c)
+        return JointMotion(*compose(R, p, self.R, self.p), self.S, self.c, self.dS, self.dc)
 
 
 def turn(props: Props, angle: Any, which: str = "axis") -> Array:
@@ -81,16 +93,22 @@ def universal(props: Props, q: Array, v: Array) -> JointMotion:
     u2 = props["second_axis"]
     R1, R2 = turn(props, q[0]), turn(props, q[1], "second_axis")
     s1 = R2.T @ props["axis"]  # the first axis, seen from b
-    c = join(cross(s1, u2) * (v[0] * v[1]), ZERO3)  # d(R2^T)/dt u1 = -u2 v2 x R2^T u1
-    return JointMotion(R1 @ R2, ZERO3, _stack((s1, ZERO3), (u2, ZERO3)), c)
+    turned = cross(s1, u2)  # d(R2^T) u1 = -u2 dq2 x R2^T u1
+    c = join(turned * (v[0] * v[1]), ZERO3)
+    dS = np.zeros((6, 2)), _stack((turned, ZERO3), (ZERO3, ZERO3))
+    dc = ZERO6, join(cross(turned, u2) * (v[0] * v[1]), ZERO3)
+    return JointMotion(R1 @ R2, ZERO3, _stack((s1, ZERO3), (u2, ZERO3)), c, dS, dc)
 
 
 def planar(props: Props, q: Array, v: Array) -> JointMotion:
     n, e1 = props["axis"], props["second_axis"]
     e2, R = cross(n, e1), turn(props, q[2])
     s1, s2 = R.T @ e1, R.T @ e2
-    c = join(ZERO3, cross(s1 * v[0] + s2 * v[1], n) * v[2])  # d(R^T)/dt e = -n w x R^T e
-    return JointMotion(R, e1 * q[0] + e2 * q[1], _stack((ZERO3, s1), (ZERO3, s2), (n, ZERO3)), c)
+    turned = cross(s1 * v[0] + s2 * v[1], n)  # d(R^T)/dt e = -n w x R^T e
+    c, zero = join(ZERO3, turned * v[2]), np.zeros((6, 3))
+    dS = zero, zero, _stack((ZERO3, cross(s1, n)), (ZERO3, cross(s2, n)), (ZERO3, ZERO3))
+    dc = ZERO6, ZERO6, join(ZERO3, cross(turned, n) * v[2])
+    return JointMotion(R, e1 * q[0] + e2 * q[1], _stack((ZERO3, s1), (ZERO3, s2), (n, ZERO3)), c, dS, dc)
 
 
 def spherical(props: Props, q: Array, v: Array) -> JointMotion:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,10 +63,11 @@ class Motion:
 @dataclass(frozen=True)
 class Shift:
     """phi from one frame to the next: ``motion`` takes motions outward, ``force`` (its transpose) takes forces
-    inward."""
+    inward, ``inertia`` takes inertias inward: phi^T M phi."""
 
     motion: Callable[[Array], Array]
     force: Callable[[Array], Array]
+    inertia: Callable[[Any], Any]
 
 
 class Representation(ABC):
@@ -178,7 +180,7 @@ class Body(Classical):
         return lambda x: R.T @ x, p
 
     def shift(self, pose: Pose, R: Array, p: Array) -> Shift:
-        return Shift(lambda V: motion_to_child(R, p, V), lambda F: force_to_parent(R, p, F))
+        return Shift(lambda V: motion_to_child(R, p, V), lambda F: force_to_parent(R, p, F), lambda M: M.moved(R, p))
 
     def motion(self, pose: Pose, V_local: Array) -> Array:
         return V_local
@@ -213,7 +215,7 @@ class Inertial(Classical):
         def force(F: Array) -> Array:
             return join(F[:3] + cross(r, F[3:]), F[3:])
 
-        return Shift(motion, force)
+        return Shift(motion, force, lambda M: M.moved(np.eye(3), r))
 
     def motion(self, pose: Pose, V_local: Array) -> Array:
         return join(pose.R @ V_local[:3], pose.R @ V_local[3:])
@@ -237,7 +239,7 @@ class Absolute(Representation):
     name = "absolute"
 
     def shift(self, pose: Pose, R: Array, p: Array) -> Shift:
-        return Shift(lambda V: V, lambda F: F)
+        return Shift(lambda V: V, lambda F: F, lambda M: M)
 
     def motion(self, pose: Pose, V_local: Array) -> Array:
         return motion_to_parent(pose.R, pose.p, V_local)

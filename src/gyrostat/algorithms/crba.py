@@ -1,0 +1,116 @@
+"""Composite-body mass matrix (Walker and Orin's third method; H04 1.1): inward once, one column for each rate.
+
+The message is the inertia of everything outboard, as one rigid body, with the forces that unit accelerations of the
+outboard rates need: F_k = M_composite S_k, carried inward. A joint reads its row off them: M_jk = S_j . F_k.
+
+A row is ``row(c, on, motion, memo) -> action``; ``action(messages at its outports) -> (message at its inport, entries
+{(j, k): M_jk})``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.kinematics import sweep_motion
+from gyrostat.algorithms.rne import own_inertia
+from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
+from gyrostat.graph.network import Component, Network
+from gyrostat.graph.sweep import inward
+from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.inertia import SpatialInertia
+from gyrostat.spatial.representation import Motion, Shift
+from gyrostat.spec.displacement import Displacement
+from gyrostat.spec.force_element import ForceElement
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.rigid_body import RigidBody
+
+NO_INERTIA = SpatialInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+@dataclass(frozen=True)
+class Composite:
+    """Inertia of what lies outboard, and the forces of its rates' unit accelerations, by the number of the rate."""
+
+    M: SpatialInertia = NO_INERTIA
+    F: Mapping[int, Array] = field(default_factory=dict)
+
+    def __add__(self, other: Composite) -> Composite:
+        return Composite(self.M + other.M, {**self.F, **other.F})
+
+    def moved(self, shift: Shift) -> Composite:
+        return Composite(shift.inertia(self.M), {k: shift.force(F) for k, F in self.F.items()})
+
+
+Entries = dict[tuple[int, int], Any]
+CrbaAction = Callable[[Mapping[str, Composite]], tuple[Composite, Entries]]
+CrbaRow = Callable[[Component, Setting, Motion, Any], CrbaAction]
+crba: Algorithm[CrbaRow] = Algorithm("composite-body algorithm")
+
+
+def rigidly(shifts: Mapping[str, Shift], own: Composite) -> CrbaAction:
+    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
+        total = own
+        for name, composite in messages.items():
+            total = total + composite.moved(shifts[name])
+        return total, {}
+
+    return action
+
+
+@crba.row(FixedBase, DrivenBase, Displacement)
+def transmit(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
+    return rigidly(memo, Composite())
+
+
+@crba.row(ForceElement)
+def massless(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
+    return rigidly({}, Composite())
+
+
+@crba.row(RigidBody)
+def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
+    return rigidly(memo, Composite(own_inertia(c, on, motion)))
+
+
+@crba.row(Joint, FreeBase)
+def across(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
+    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
+        (outboard,) = messages.values()
+        S, first = memo.S, c.v_at.start
+        own = {first + j: outboard.M @ S[:, j] for j in range(S.shape[1])}
+        entries: Entries = {}
+        for j in range(S.shape[1]):
+            for k, F in {**outboard.F, **own}.items():
+                if k >= first + j or k in outboard.F:
+                    entries[first + j, k] = S[:, j] @ F
+        return Composite(outboard.M, {**outboard.F, **own}).moved(memo.shift), entries
+
+    return action
+
+
+def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
+    """M(q), (nv, nv)."""
+    n = network.model.nv
+    actions: dict[str, CrbaAction] = {}
+
+    def begin(c: Component, motion: Motion, memo: Any) -> None:
+        actions[c.name] = crba.of(c)(c, on, motion, memo)
+
+    rest = np.zeros(n)
+    sweep_motion(network, on, q, rest, rest, begin=begin)
+    found: Entries = {}
+
+    def step(c: Component, messages: Mapping[str, Composite]) -> Composite:
+        message, entries = actions[c.name](messages)
+        found.update(entries)
+        return message
+
+    inward(network, Composite(), step, {})
+    M = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
+    for (j, k), entry in found.items():
+        M[j, k] = M[k, j] = entry
+    return M

@@ -1,0 +1,62 @@
+"""Solving with a mass matrix along the tree: M = L^T D L keeps its zeros when leaves go first (Featherstone 2005).
+
+L is unit triangular in the order of the tree: L_kj is there only where rate j lies inboard of rate k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gyrostat.graph.network import Network
+from gyrostat.spatial.algebra import Array
+
+
+def inboard_rates(network: Network) -> dict[int, tuple[int, ...]]:
+    """For every rate, in outward order, the rates that lie inboard of it, nearest first."""
+    found: dict[int, tuple[int, ...]] = {}
+    chain: dict[int, tuple[int, ...]] = {}  # port -> rates up to it, nearest first
+    for c in network.components:
+        rates = chain[network.source[c.inport]] if c.inport is not None else ()
+        for k in range(c.v_at.start, c.v_at.stop):
+            found[k] = rates
+            rates = (k, *rates)
+        chain.update(dict.fromkeys(c.outports.values(), rates))
+    return found
+
+
+@dataclass(frozen=True)
+class Factors:
+    """L (by row and column) and 1/D of M = L^T D L."""
+
+    inboard: Mapping[int, tuple[int, ...]]
+    L: Mapping[tuple[int, int], Any]
+    inverse: Mapping[int, Any]
+
+    def solve(self, B: Array) -> Array:
+        """M^-1 B for B (nv,) or (nv, columns)."""
+        X: dict[int, Any] = {k: B[k] for k in self.inboard}
+        for k, inboard in reversed(self.inboard.items()):
+            for j in inboard:
+                X[j] = X[j] - X[k] * self.L[k, j]
+        X = {k: x * self.inverse[k] for k, x in X.items()}
+        for k, inboard in self.inboard.items():
+            for j in inboard:
+                X[k] = X[k] - X[j] * self.L[k, j]
+        return np.array([X[k] for k in range(len(B))]).reshape(np.shape(B))
+
+
+def factorise(inboard: Mapping[int, tuple[int, ...]], M: Array) -> Factors:
+    """L and D of a mass matrix (nv, nv)."""
+    H = {(k, j): M[k, j] for k, js in inboard.items() for j in (k, *js)}
+    L: dict[tuple[int, int], Any] = {}
+    inverse: dict[int, Any] = {}
+    for k, js in reversed(inboard.items()):
+        inverse[k] = 1.0 / H[k, k]
+        for n, i in enumerate(js):
+            L[k, i] = H[k, i] * inverse[k]
+            for j in js[n:]:
+                H[i, j] = H[i, j] - L[k, i] * H[k, j]
+    return Factors(inboard, L, inverse)

@@ -1,0 +1,222 @@
+"""Solvers that are one function of a state: recorded and compiled, or interpreted, with one way of calling them all."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from types import MethodType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.rne import Loads
+from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads
+from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError, nearest
+from gyrostat.graph.network import Network
+from gyrostat.solvers.differentiable import Differentiable
+from gyrostat.solvers.fast import install, plain_class, usual
+from gyrostat.solvers.state import coordinates, packed, rates, together
+from gyrostat.solvers.wrench import Application, loads, read_wrenches
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+
+
+class StateSolver(Differentiable):
+    """A function of parts of the state. Subclasses name them in ``state`` and say in :meth:`compute` what comes out.
+
+    Several outputs are returned as a named tuple of class ``Result``."""
+
+    state: ClassVar[tuple[str, ...]] = ("q",)
+    Result: ClassVar[Any] = None
+    algorithms: ClassVar[Iterable[str]] = ()
+
+    def __init__(
+        self,
+        model: Model,
+        representation: str = "body",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "compile",
+        algorithm: str | None = None,
+    ):
+        known = list(self.algorithms)
+        if algorithm is None:
+            algorithm = known[0] if known else ""
+        elif algorithm not in known:
+            told = nearest(str(algorithm), known) if known else "leave it out"
+            raise GyrostatError(f"{type(self).__name__}: there is no algorithm {algorithm!r}. Hint: {told}")
+        self.algorithm = algorithm
+        super().__init__(model, representation, rules, live, mode)
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | ({"algorithm": self.algorithm} if self.algorithm else {})
+
+    @abstractmethod
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        """Outputs by name, for the arrays x of the state; ``given`` are external wrenches."""
+
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the state's parts."""
+        return {name: (self.model.nq if name == "q" else self.model.nv,) for name in self.state}
+
+    # ------------------------------------------------------------------ calls
+    def serve(
+        self,
+        state: Sequence[Any],
+        wrenches: Any = None,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> Any:
+        """Answer a call: by machine code from the first plain one on."""
+        plain = wrenches is None and t is None and out is None and usual(threads, nonfinite)
+        first = type(self) is plain_class(self) and isinstance(state[0], np.ndarray) and state[0].ndim in (1, 2)
+        if plain and first and self._fast():
+            return self(*state)  # type: ignore[operator]  # by the builtin, now and from now on
+        if self._compiled():
+            try:
+                places, values = read_wrenches(self.network, wrenches, self.name)
+                kernel = self.for_wrenches(tuple(places))
+            except RecordError as error:
+                self._fall_back(error)
+            else:
+                found = kernel.call(
+                    *self._packed(state),
+                    *values,
+                    *self._base_inputs(t),
+                    *self._live.values(),
+                    out=self._targets(out, kernel),
+                    threads=threads,
+                    nonfinite=nonfinite,
+                    explain=lambda: self.examine(state, nonfinite),
+                )
+                return self.returned(found)
+        check_threads(threads, self.name)
+        check_nonfinite(nonfinite, self.name)
+        return self._interpreted(state, wrenches, t, out, nonfinite)
+
+    def _fast(self) -> bool:
+        """Make plain calls go straight into machine code, if that is possible."""
+        if not self._compiled() or not isinstance(self.model.context.base, str):
+            return False
+        try:
+            kernel = self.main_kernel()
+        except RecordError as error:
+            self._fall_back(error)
+            return False
+        general = MethodType(plain_class(self).__call__, self)
+        return install(self, kernel, list(self._live.values()), general, self.Result)
+
+    def returned(self, found: Mapping[str, Array]) -> Any:
+        """Outputs as the caller gets them."""
+        if self.Result is None:
+            (value,) = found.values()
+            return value
+        return self.Result(**found)
+
+    def _targets(self, out: Any, kernel: Kernel) -> dict[str, Any] | None:
+        if out is None:
+            return None
+        names = [slot.name for slot in kernel.program.outputs]
+        if self.Result is None:
+            return {names[0]: out}
+        if not isinstance(out, tuple | list) or len(out) != len(names):
+            raise ShapeError(f"{self.name}: out must be a tuple of {len(names)} arrays: {', '.join(names)}")
+        return dict(zip(names, out, strict=True))
+
+    # ------------------------------------------------------------------ programs
+    def main_kernel(self) -> Kernel:
+        return self.for_wrenches(())
+
+    def for_wrenches(self, places: tuple[Application, ...]) -> Kernel:
+        """Code for wrenches at these places."""
+        key = (self.name, places)
+        if key in self._kernels:
+            return self._kernels[key]
+
+        def function(**x: Any) -> Mapping[str, Any]:
+            net, on = self._scene(x)
+            w = [x[f"wrench{k}"] for k in range(len(places))]
+            return self.compute(net, on, x, loads(net, on, places, w))
+
+        return self._kernel(key, function, self.inputs() | {f"wrench{k}": (6,) for k in range(len(places))})
+
+    def _packed(self, state: Sequence[Any]) -> list[Array]:
+        self.expect(state, self.state)
+        return [packed(self.model, x, name, self.name) for x, name in zip(state, self.state, strict=True)]
+
+    def arguments(self, state: Sequence[Any], t: Any) -> list[Array]:
+        """Inputs of the main program for the state."""
+        return [*self._packed(state), *self._base_inputs(t), *self._live.values()]
+
+    def examine(self, state: Sequence[Any], nonfinite: str = "raise") -> None:
+        """Raise what is wrong with a state, in the words of the model."""
+        for x, name in zip(state, self.state, strict=False):
+            self._read(x, name, nonfinite)
+
+    def _read(self, x: Any, name: str, nonfinite: str) -> Array:
+        if name == "q":
+            return coordinates(self.model, x, self.name, nonfinite)
+        return rates(self.model, x, self.name, name, nonfinite)
+
+    # ------------------------------------------------------------------ interpreted
+    def _states(
+        self, net: Network, state: Sequence[Any], wrenches: Any, t: Any, nonfinite: str = "raise"
+    ) -> tuple[list[Application], tuple[int, ...], list[Array]]:
+        """Places of the wrenches; leading shape; arrays of the state, of t and of the wrenches, one row a state."""
+        self.expect(state, self.state)
+        places, values = read_wrenches(net, wrenches, self.name)
+        arrays = {name: (self._read(x, name, nonfinite), 1) for x, name in zip(state, self.state, strict=True)}
+        arrays["t"] = (self.times(t), 0)
+        for name, value in zip(wrenches or (), values, strict=True):
+            arrays[f"wrench at '{name}'"] = (value, 1)
+        shape, states = together(self.name, **arrays)
+        return places, shape, states
+
+    def _interpreted(self, state: Sequence[Any], wrenches: Any, t: Any, out: Any, nonfinite: str) -> Any:
+        places, shape, states = self._states(self.network, state, wrenches, t, nonfinite)
+        n = len(self.state)
+
+        def one(row: Sequence[Array]) -> Mapping[str, Any]:
+            on = self.setting(row[n])
+            x = dict(zip(self.state, row[:n], strict=True))
+            return self.compute(self.network, on, x, loads(self.network, on, places, row[n + 1 :]))
+
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            rows = [one(row) for row in zip(*states, strict=True)]
+            shapes = rows[0] if rows else one(self._example_row(states))
+        found = {
+            name: np.array([row[name] for row in rows], dtype=float).reshape((*shape, *np.shape(shapes[name])))
+            for name in shapes
+        }
+        if nonfinite == "raise":
+            for name, value in found.items():
+                self.finite(value, shape, name)
+        if out is None:
+            return self.returned(found)
+        targets = (out,) if self.Result is None else tuple(out)
+        for target, value in zip(targets, found.values(), strict=True):
+            check_out(target, value.shape, self.name)
+            target[...] = value
+        return out
+
+    def _example_row(self, states: Sequence[Array]) -> list[Array]:
+        """A state for finding out shapes."""
+        row = [np.zeros(x.shape[1:]) for x in states]
+        row[0] = self._example("q", (self.model.nq,), np.random.default_rng(0)) if self.state[:1] == ("q",) else row[0]
+        return row
+
+    def finite(self, result: Array, shape: tuple[int, ...], name: str = "result") -> Array:
+        """Refuse results that are not finite, naming the state."""
+        bad = np.argwhere(~np.isfinite(result))
+        if len(bad):
+            where = tuple(int(i) for i in bad[0][: len(shape)])
+            state = f" in state {where}" if where else ""
+            raise NonFiniteError(
+                f"{self.name}: the {name}{state} is not finite. Hint: the numbers of the state or model are too large, "
+                "or something without inertia can move"
+            )
+        return result

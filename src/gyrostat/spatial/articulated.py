@@ -1,0 +1,86 @@
+"""Articulated-body inertia P (H04 3.1.3): symmetric, but no longer of a rigid body's form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gyrostat.spatial.algebra import Array, join, skew
+from gyrostat.spatial.inertia import SpatialInertia
+
+
+@dataclass(frozen=True)
+class ArticulatedInertia:
+    """P = [[A, B], [B^T, D]]: force = P @ motion; all blocks (3, 3), A and D symmetric."""
+
+    A: Array
+    B: Array
+    D: Array
+
+    @staticmethod
+    def zero() -> ArticulatedInertia:
+        return ArticulatedInertia(np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3)))
+
+    @staticmethod
+    def of(M: SpatialInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(M.J, skew(M.h), np.eye(3) * M.m)
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(self.A + other.A, self.B + other.B, self.D + other.D)
+
+    def __matmul__(self, V: Array) -> Array:
+        """P V, (6,)."""
+        w, v = V[:3], V[3:]
+        return join(self.A @ w + self.B @ v, self.B.T @ w + self.D @ v)
+
+    def moved(self, R: Array, p: Array) -> ArticulatedInertia:
+        """The inertia, given in b, about the origin of a and in the axes of a; R, p place b in a: phi^T P phi."""
+        A, D = _turned(self.A, R), _turned(self.D, R)
+        B = R @ self.B @ R.T
+        moved = B + skew(p) @ D
+        # A - B p~ + p~ B^T - p~ D p~ = A + Z + Z^T with Z = p~ (B + moved)^T / 2
+        Z = skew(p) @ (B + moved).T * 0.5
+        return ArticulatedInertia(_symmetric(A + Z + Z.T), moved, D)
+
+    def freed(self, s: Array) -> tuple[ArticulatedInertia, Array, Any]:
+        """What is felt in front of a joint that moves freely along s (6,): P - U U^T / d; with U = P s and 1 / d = 1 /
+        (s.U).
+
+        Along s nothing is felt any more: where s is a coordinate axis, that row and column are exact zeros."""
+        U = self @ s
+        inverse = 1.0 / (s @ U)
+        W = U * inverse
+        k = _coordinate(s)
+        A, B, D = (
+            np.array([[_update(i + 3 * r, j + 3 * c, k, M[i, j], U, W) for j in range(3)] for i in range(3)])
+            for M, r, c in ((self.A, 0, 0), (self.B, 0, 1), (self.D, 1, 1))
+        )
+        return ArticulatedInertia(_symmetric(A), B, _symmetric(D)), U, inverse
+
+    def matrix(self) -> Array:
+        """P as (6, 6)."""
+        return np.block([[self.A, self.B], [self.B.T, self.D]])
+
+
+def _update(i: int, j: int, k: int | None, entry: Any, U: Array, W: Array) -> Any:
+    return 0.0 if k in (i, j) else entry - U[i] * W[j]
+
+
+def _coordinate(s: Array) -> int | None:
+    """Which coordinate axis s is, if it is one."""
+    known = [x for x in s if type(x) is float or isinstance(x, np.floating)]
+    if len(known) < 6:
+        return None
+    (places,) = np.nonzero(np.array(known))
+    return int(places[0]) if len(places) == 1 else None
+
+
+def _turned(A: Array, R: Array) -> Array:
+    """R A R^T of a symmetric A, its lower half copied from the upper."""
+    return _symmetric(R @ (A @ R.T))
+
+
+def _symmetric(A: Array) -> Array:
+    return np.array([[A[min(i, j), max(i, j)] for j in range(3)] for i in range(3)])
