@@ -95,6 +95,22 @@ def across(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
 def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """M(q), (nv, nv)."""
     n = network.model.nv
+    found, _ = sweep_composite(network, on, q)
+    M = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
+    for (j, k), entry in found.items():
+        M[j, k] = M[k, j] = entry
+    return M
+
+
+def total_inertia(network: Network, on: Setting, q: Array) -> tuple[SpatialInertia, Mapping[int, Array]]:
+    """Inertia of the robot as one body, and momenta (6,) of unit rates, as the reference frame feels them."""
+    _, composite = sweep_composite(network, on, q)
+    return composite.M, composite.F
+
+
+def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, Composite]:
+    """Entries of the mass matrix, and what arrives at the world."""
+    n = network.model.nv
     actions: dict[str, CrbaAction] = {}
 
     def begin(c: Component, motion: Motion, memo: Any) -> None:
@@ -109,8 +125,13 @@ def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
         found.update(entries)
         return message
 
-    inward(network, Composite(), step, {})
-    M = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
-    for (j, k), entry in found.items():
-        M[j, k] = M[k, j] = entry
-    return M
+    arrived: list[Composite] = []
+
+    def last(c: Component, messages: Mapping[str, Composite]) -> Composite:
+        message = step(c, messages)
+        if c.inport is None:
+            arrived.append(message)
+        return message
+
+    inward(network, Composite(), last, {})
+    return found, sum(arrived, Composite())

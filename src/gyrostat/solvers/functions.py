@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gyrostat.engine.dispatch import quick, remember
-from gyrostat.solvers.fast import usual
+from gyrostat.solvers.dynamics_derivatives import (
+    ForwardDerivatives,
+    ForwardDynamicsDerivatives,
+    InverseDerivatives,
+    InverseDynamicsDerivatives,
+)
+from gyrostat.solvers.equations_of_motion import Bias, Coriolis, GravityForces, ReferenceDynamics
+from gyrostat.solvers.forward_dynamics import ForwardDynamics
 from gyrostat.solvers.forward_kinematics import ForwardKinematics, Motions
+from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.inverse_dynamics import InverseDynamics
+from gyrostat.solvers.kept import kept
+from gyrostat.solvers.mass_matrix import InverseMassMatrix, MassMatrix
+from gyrostat.solvers.operational_space import InverseOperationalInertia, OperationalInertia
+from gyrostat.solvers.whole_body import (
+    CenterOfMass,
+    Centre,
+    CentroidalMatrix,
+    CentroidalMomentum,
+    KineticEnergy,
+    Mass,
+    PotentialEnergy,
+    TotalInertia,
+)
+from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
-
-class Kept(dict[Any, Any]):
-    """Solvers of one model object; a copy or pickle of the model begins without any."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, ()
+Array = np.ndarray
 
 
-def kept(model: Model) -> Kept:
-    """Solvers that hang on a model object; they go with it."""
-    return model.__dict__.setdefault("_solvers", Kept())
+def kept_solver(model: Model, cls: Any, *key: Any, **options: Any) -> Any:
+    """The solver of a model with these options, built when first asked for; ``key`` tells equal ones apart."""
+    name = (cls, *key, *sorted(options.items()))
+    try:
+        return model.__dict__["_solvers"][name]
+    except (
+        AttributeError,
+        KeyError,
+        TypeError,
+    ):  # the first time; or no model, or odd options, which the solver refuses
+        solver = cls(model, **options)
+    kept(model)[name] = solver
+    return solver
 
 
 @quick
@@ -38,18 +66,263 @@ def rnea(
     out: Any = None,
     threads: int = 1,
     nonfinite: str = "raise",
-) -> np.ndarray:
+) -> Array:
     """Inverse dynamics: generalised forces tau (..., nv) for q (..., nq), v, a (..., nv); see
     :class:`InverseDynamics`."""
-    try:
-        solver = model.__dict__["_solvers"]["rnea", representation]
-    except (AttributeError, KeyError, TypeError):  # the first time, or no model, or no representation
-        solver = kept(model)["rnea", representation] = InverseDynamics(model, representation)
+    solver = kept_solver(model, InverseDynamics, representation=representation)
     if representation == "body":
         remember(rnea, model, solver)
-    if wrenches is None and t is None and out is None and usual(threads, nonfinite):
-        return solver(q, v, a)
     return solver(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def aba(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    wrenches: Any = None,
+    *,
+    algorithm: str = "aba",
+    representation: str = "body",
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """Forward dynamics: accelerations a (..., nv) for q (..., nq), v, tau (..., nv); see :class:`ForwardDynamics`."""
+    solver = kept_solver(model, ForwardDynamics, algorithm=algorithm, representation=representation)
+    if algorithm == "aba" and representation == "body":
+        remember(aba, model, solver)
+    return solver(q, v, tau, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def crba(
+    model: Model,
+    q: Any,
+    *,
+    algorithm: str = "crba",
+    representation: str = "body",
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """Mass matrix M(q) (..., nv, nv); see :class:`MassMatrix`."""
+    solver = kept_solver(model, MassMatrix, algorithm=algorithm, representation=representation)
+    if algorithm == "crba" and representation == "body":
+        remember(crba, model, solver)
+    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def inverse_mass_matrix(
+    model: Model,
+    q: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """M(q)^-1 (..., nv, nv), without inverting; see :class:`InverseMassMatrix`."""
+    solver = kept_solver(model, InverseMassMatrix)
+    remember(inverse_mass_matrix, model, solver)
+    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def coriolis(
+    model: Model,
+    q: Any,
+    v: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """C(q, v) (..., nv, nv) with dM/dt = C + C^T; see :class:`Coriolis`."""
+    solver = kept_solver(model, Coriolis)
+    remember(coriolis, model, solver)
+    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def gravity(
+    model: Model,
+    q: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """Generalised forces (..., nv) that hold the robot against its weight; see :class:`GravityForces`."""
+    solver = kept_solver(model, GravityForces)
+    remember(gravity, model, solver)
+    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def bias(
+    model: Model,
+    q: Any,
+    v: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """Generalised forces (..., nv) without acceleration, tau = M a + bias; see :class:`Bias`."""
+    solver = kept_solver(model, Bias)
+    remember(bias, model, solver)
+    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def rnea_reference(
+    model: Model,
+    q: Any,
+    v: Any,
+    v_r: Any,
+    a_r: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """M a_r + C(q, v) v_r + G (..., nv), with a reference velocity; see :class:`ReferenceDynamics`."""
+    solver = kept_solver(model, ReferenceDynamics)
+    remember(rnea_reference, model, solver)
+    return solver(q, v, v_r, a_r, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def rnea_derivatives(
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    wrenches: Any = None,
+    *,
+    method: str = "auto",
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> InverseDerivatives:
+    """dtau_dq, dtau_dv, dtau_da (..., nv, nv); see :class:`InverseDynamicsDerivatives`."""
+    solver = kept_solver(model, InverseDynamicsDerivatives, method=method)
+    if method == "auto":
+        remember(rnea_derivatives, model, solver)
+    return solver(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def aba_derivatives(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    wrenches: Any = None,
+    *,
+    method: str = "auto",
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> ForwardDerivatives:
+    """da_dq, da_dv, da_dtau (..., nv, nv); see :class:`ForwardDynamicsDerivatives`."""
+    solver = kept_solver(model, ForwardDynamicsDerivatives, method=method)
+    if method == "auto":
+        remember(aba_derivatives, model, solver)
+    return solver(q, v, tau, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def kinetic_energy(
+    model: Model,
+    q: Any,
+    v: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """Kinetic energy (...) [J]; see :class:`KineticEnergy`."""
+    solver = kept_solver(model, KineticEnergy)
+    remember(kinetic_energy, model, solver)
+    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def potential_energy(
+    model: Model,
+    q: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """Potential energy of gravity (...) [J]; see :class:`PotentialEnergy`."""
+    solver = kept_solver(model, PotentialEnergy)
+    remember(potential_energy, model, solver)
+    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def total_inertia(
+    model: Model,
+    q: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Mass:
+    """Total mass, centre of mass and inertia about it; see :class:`TotalInertia`."""
+    solver = kept_solver(model, TotalInertia)
+    remember(total_inertia, model, solver)
+    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def centroidal_momentum(
+    model: Model,
+    q: Any,
+    v: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """Momentum (..., 6) about the centre of mass; see :class:`CentroidalMomentum`."""
+    solver = kept_solver(model, CentroidalMomentum)
+    remember(centroidal_momentum, model, solver)
+    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+
+
+@quick
+def centroidal_matrix(
+    model: Model,
+    q: Any,
+    *,
+    t: Any = None,
+    out: Any = None,
+    threads: int = 1,
+    nonfinite: str = "raise",
+) -> Array:
+    """A(q) (..., 6, nv), momentum about the centre of mass = A v; see :class:`CentroidalMatrix`."""
+    solver = kept_solver(model, CentroidalMatrix)
+    remember(centroidal_matrix, model, solver)
+    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
 
 
 def fk(
@@ -64,8 +337,35 @@ def fk(
     nonfinite: str = "raise",
 ) -> Motions:
     """Forward kinematics of all frames: ``fk(model, q)["tool.tip"].p``; see :class:`ForwardKinematics`."""
-    try:
-        solver = model.__dict__["_solvers"]["fk", representation]
-    except (AttributeError, KeyError, TypeError):
-        solver = kept(model)["fk", representation] = ForwardKinematics(model, representation=representation)
+    solver = kept_solver(model, ForwardKinematics, representation=representation)
     return solver(q, v, a, t=t, threads=threads, nonfinite=nonfinite)
+
+
+def jacobian(model: Model, q: Any, frame: str, expressed_in: str = "world", **options: Any) -> Array:
+    """Jacobian (..., 6, nv) of a frame, angular part first; see :class:`Jacobian`."""
+    return kept_solver(model, Jacobian, frame=frame, expressed_in=expressed_in)(q, **options)
+
+
+def jacobian_rate(model: Model, q: Any, v: Any, frame: str, expressed_in: str = "world", **options: Any) -> Array:
+    """Time derivative (..., 6, nv) of :func:`jacobian`; see :class:`JacobianRate`."""
+    return kept_solver(model, JacobianRate, frame=frame, expressed_in=expressed_in)(q, v, **options)
+
+
+def center_of_mass(model: Model, q: Any, v: Any = None, **options: Any) -> Array | Centre:
+    """Centre of mass (..., 3) in the world [m]; with v its position and velocity, a :class:`Centre`."""
+    if v is None:
+        return kept_solver(model, TotalInertia)(q, **options).p
+    return kept_solver(model, CenterOfMass)(q, v, **options)
+
+
+def operational_inertia(
+    model: Model, q: Any, contacts: Mapping[str, Any] | Sequence[str] | Iterable[str], **options: Any
+) -> OperationalInertia:
+    """Lambda and Lambda^-1 (..., m, m) at contacts, ``{"foot": "point"}``; see :class:`InverseOperationalInertia`."""
+    expect_model(model, "operational_inertia")
+    key = repr(contacts) if isinstance(contacts, Mapping | list | tuple | str) else id(contacts)
+    try:
+        solver = kept(model)[InverseOperationalInertia, key]
+    except KeyError:
+        solver = kept(model)[InverseOperationalInertia, key] = InverseOperationalInertia(model, contacts)
+    return solver.inertia(q, **options)

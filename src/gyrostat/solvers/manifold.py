@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped
-from gyrostat.solvers.functions import kept
+from gyrostat.solvers.kept import kept
 from gyrostat.solvers.state import coordinates, finite, rates, real_array, together
 from gyrostat.spatial.rotation import from_quaternion
 from gyrostat.spec.check import expect_model

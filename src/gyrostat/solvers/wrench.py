@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.rne import Loads, wrench_at
+from gyrostat.algorithms.rne import Loads, no_loads, wrench_at
 from gyrostat.errors import NonFiniteError, ShapeError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.state import real_array
@@ -72,6 +72,8 @@ def pose_of(network: Network, motions: Mapping[int, Motion], port: str) -> Pose:
 
 def loads(network: Network, on: Setting, places: Sequence[Application], values: Sequence[Array]) -> Loads:
     """External forces at the ports of the network, in the representation."""
+    if not places:
+        return no_loads
     inports = {network.ports[i]: i for i in network.source}
 
     def at_ports(motions: Mapping[int, Motion]) -> Mapping[int, Array]:

@@ -1,0 +1,271 @@
+"""Derivatives of inverse and forward dynamics on the configuration manifold, first and second order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.crba import composite_mass_matrix
+from gyrostat.algorithms.ltdl import Factors, factorise, inboard_rates
+from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
+from gyrostat.algorithms.sensitivity import rnea_derivatives, uncovered
+from gyrostat.algorithms.tangent import coordinate_rates
+from gyrostat.engine.dual import Dual, rates_of, with_rates
+from gyrostat.errors import GyrostatError, nearest
+from gyrostat.graph.network import Network, network
+from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.solvers.wrench import Application, loads
+from gyrostat.spec.model import Model
+
+METHODS = ("auto", "closed-form", "forward-mode")
+
+
+class InverseDerivatives(NamedTuple):
+    """d tau / dq, dv, da (..., nv, nv)."""
+
+    dtau_dq: Array
+    dtau_dv: Array
+    dtau_da: Array
+
+
+class ForwardDerivatives(NamedTuple):
+    """da / dq, dv, dtau (..., nv, nv)."""
+
+    da_dq: Array
+    da_dv: Array
+    da_dtau: Array
+
+
+class Derivatives(StateSolver):
+    """What the derivatives of inverse and forward dynamics share.
+
+    ``method``: ``"closed-form"`` sums along the tree [H04 (3.51)-(3.56)]; ``"forward-mode"`` the rows of Newton-Euler
+    run on numbers with a rate, once for each column; ``"auto"`` the first, which needs a third of the operations,
+    wherever it holds: not in fields of gravity, with wrenches that do not turn with their body, or with components of
+    your own that have no row for it."""
+
+    def __init__(
+        self,
+        model: Model,
+        method: str = "auto",
+        representation: str = "body",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "compile",
+    ):
+        if method not in METHODS:
+            raise GyrostatError(f"{self.name}: there is no method {method!r}. Hint: {nearest(str(method), METHODS)}")
+        super().__init__(model, representation, rules, live, mode)
+        self.method = method
+        self.reason = uncovered(self.network, self.setting(0.0))
+        if method == "closed-form" and self.reason:
+            raise GyrostatError(
+                f"{self.name}: the closed form does not hold, {self.reason}. Hint: method='forward-mode'"
+            )
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | {"method": self.method}
+
+    def inverse_derivatives(
+        self, net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads
+    ) -> tuple[Array, Array, Array]:
+        """d tau / dq, dv, da, by the method that was chosen."""
+        if self.method != "forward-mode" and not self.reason and given is no_loads:
+            return rnea_derivatives(net, on, q, v, a)
+        return forward_mode(net, on, q, v, a, given)
+
+
+def forward_mode(net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads) -> tuple[Array, Array, Array]:
+    """Column by column: Newton-Euler on numbers with a rate."""
+    n = len(v)
+
+    def column(x: Array, y: Array, z: Array) -> Array:
+        return rates_of(sweep_forces(net, on, x, y, z, given)[0])
+
+    units = np.eye(n)
+    dq = [column(with_rates(q, coordinate_rates(net.model, q, unit)), v, a) for unit in units]
+    dv = [column(q, with_rates(v, unit), a) for unit in units]
+    da = [column(q, v, with_rates(a, unit)) for unit in units]
+    dq_, dv_, da_ = (np.stack(x, axis=1) if n else np.zeros((0, 0)) for x in (dq, dv, da))
+    return dq_, dv_, da_
+
+
+class InverseDynamicsDerivatives(Derivatives):
+    """Derivatives of tau(q, v, a) with respect to q, v and a; a named tuple of (..., nv, nv).
+
+    Column k of ``dtau_dq`` is the change of tau per unit of a displacement along rate k, ``integrate(q, e_k)``: for
+    quaternions a turn in the frame's own axes. ``wrenches`` as in :class:`InverseDynamics`; those in the world's axes
+    turn against the body, which is in the derivative. See :class:`Derivatives` for ``method``."""
+
+    name = "rnea_derivatives"
+    Result = InverseDerivatives
+    state = ("q", "v", "a")
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> InverseDerivatives:
+        """d tau / dq, dv, da for q, v, a."""
+        return self.serve((q, v, a), wrenches, t, out, threads, nonfinite)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        found = self.inverse_derivatives(net, on, x["q"], x["v"], x["a"], given)
+        return dict(zip(InverseDerivatives._fields, found, strict=True))
+
+
+class ForwardDynamicsDerivatives(Derivatives):
+    """Derivatives of a(q, v, tau) with respect to q, v and tau; a named tuple of (..., nv, nv).
+
+    da/dtau = M^-1, da/dq = -M^-1 dtau/dq, da/dv = -M^-1 dtau/dv at the acceleration that tau gives [H04 (3.54)-(3.56)];
+    M is factorised along the tree, never inverted. Otherwise like :class:`InverseDynamicsDerivatives`."""
+
+    name = "aba_derivatives"
+    Result = ForwardDerivatives
+    state = ("q", "v", "tau")
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> ForwardDerivatives:
+        """da / dq, dv, dtau for q, v, tau."""
+        return self.serve((q, v, tau), wrenches, t, out, threads, nonfinite)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v, n = x["q"], x["v"], net.model.nv
+        factors = factorise(inboard_rates(net), composite_mass_matrix(net, on, q))
+        a = factors.solve(x["tau"] - sweep_forces(net, on, q, v, np.zeros(n), given)[0])
+        dq, dv, _ = self.inverse_derivatives(net, on, q, v, a, given)
+        return {"da_dq": factors.solve(-dq), "da_dv": factors.solve(-dv), "da_dtau": symmetric_inverse(factors, n)}
+
+
+def symmetric_inverse(factors: Factors, n: int) -> Array:
+    """M^-1 from its factors; of two equal entries the one that needs fewer operations."""
+    found = factors.solve(np.eye(n))
+    order = {k: place for place, k in enumerate(factors.inboard)}
+    return np.array(
+        [
+            [found[min(j, k, key=order.__getitem__), max(j, k, key=order.__getitem__)] for k in range(n)]
+            for j in range(n)
+        ]
+    ).reshape(n, n)
+
+
+class SecondDerivatives(NamedTuple):
+    """Of tau, each (..., nv, nv, nv); the first index is that of tau: d2tau_dqdq[i, j, k] is the derivative of
+    dtau_dq[i, j] along q_k."""
+
+    d2tau_dqdq: Array
+    d2tau_dvdq: Array
+    d2tau_dvdv: Array
+    d2tau_dadq: Array
+
+
+class InverseDynamicsSecondDerivatives(Derivatives):
+    """Second derivatives of tau(q, v, a) on the manifold: the closed forms of the first, on numbers with a rate.
+
+    tau is linear in a and quadratic in v, so d2tau_dada and d2tau_dadv are zero. Along quaternions the order of two
+    displacements matters: d2tau_dqdq is not symmetric in its last two indices there."""
+
+    name = "rnea_second_derivatives"
+    Result = SecondDerivatives
+    state = ("q", "v", "a")
+
+    def __call__(
+        self, q: Any, v: Any, a: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
+    ) -> SecondDerivatives:
+        """Second derivatives of tau for q, v, a."""
+        return self.serve((q, v, a), None, t, out, threads, nonfinite)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v, a = x["q"], x["v"], x["a"]
+        along_q = [with_rates(q, coordinate_rates(net.model, q, unit)) for unit in np.eye(len(v))]
+        with_q = [[rates_of(d) for d in self.inverse_derivatives(net, on, moved, v, a, given)] for moved in along_q]
+        with_v = [
+            rates_of(self.inverse_derivatives(net, on, q, with_rates(v, unit), a, given)[1]) for unit in np.eye(len(v))
+        ]
+        stack = lambda matrices: np.stack(matrices, axis=-1) if matrices else np.zeros((0, 0, 0))  # noqa: E731
+        return {
+            "d2tau_dqdq": stack([d[0] for d in with_q]),
+            "d2tau_dvdq": stack([d[1] for d in with_q]),
+            "d2tau_dvdv": stack(with_v),
+            "d2tau_dadq": stack([d[2] for d in with_q]),
+        }
+
+
+class ParameterDerivatives(StateSolver):
+    """d tau / d properties (..., nv, m): masses, centres, inertias, lengths, axes; one column for each number of the
+    paths in ``parameters``, see ``columns``. Wrenches count where they act: ``wrt_wrenches`` names ports whose local
+    wrench (6,) adds six columns each."""
+
+    name = "parameter_derivatives"
+    result = "dtau_dp"
+    state = ("q", "v", "a")
+    kept: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        model: Model,
+        parameters: Sequence[str] = (),
+        wrt_wrenches: Sequence[str] = (),
+        representation: str = "body",
+        rules: Iterable[str] | None = None,
+        mode: str = "compile",
+    ):
+        paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        super().__init__(model, representation, rules, paths, mode)
+        ports = (wrt_wrenches,) if isinstance(wrt_wrenches, str) else tuple(wrt_wrenches)
+        if not paths and not ports:
+            raise GyrostatError(f"{self.name}: nothing to differentiate by. Hint: parameters=['payload.mass']")
+        self.parameters = paths
+        self.ports = tuple(self.network.port(name) for name in ports)
+        self.columns = tuple(
+            path if value.ndim == 0 else f"{path}[{', '.join(map(str, index))}]"
+            for path, value in self._live.items()
+            for index in np.ndindex(value.shape)
+        ) + tuple(f"{port}.{part}" for port in self.ports for part in ("nx", "ny", "nz", "fx", "fy", "fz"))
+
+    def options(self) -> dict[str, Any]:
+        kept = {k: v for k, v in super().options().items() if k != "live"}
+        return kept | {"parameters": self.parameters, "wrt_wrenches": self.ports}
+
+    def __call__(
+        self, q: Any, v: Any, a: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
+    ) -> Array:
+        """d tau / dp for q, v, a."""
+        return self.serve((q, v, a), None, t, out, threads, nonfinite)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v, a = x["q"], x["v"], x["a"]
+        values = {path: np.asarray(x.get(path, self._live[path])) for path in self.live}
+        columns: list[Array] = []
+        for path in self.live:
+            for index in np.ndindex(values[path].shape):
+                varied = np.array(values[path], dtype=object)
+                varied[index] = Dual(varied[index], 1.0)
+                there = network(self.model, self._rules, live={**values, path: varied})
+                columns.append(rates_of(sweep_forces(there, on, q, v, a)[0]))
+        for port in self.ports:
+            for unit in np.eye(6):
+                moved = with_rates(np.zeros(6), unit)
+                acting = loads(net, on, [Application(port, "local")], [moved])
+                columns.append(rates_of(sweep_forces(net, on, q, v, a, acting)[0]))
+        return {"dtau_dp": np.stack(columns, axis=1)}

@@ -1,0 +1,164 @@
+"""Jacobians of frames: with respect to the rates, their derivative in time, and with respect to kinematic
+properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.kinematics import sweep_motion
+from gyrostat.algorithms.rne import Loads
+from gyrostat.algorithms.stacked import pseudo_velocities
+from gyrostat.algorithms.tangent import coordinate_rates
+from gyrostat.engine.dual import Dual, rates_of, values_of, with_rates
+from gyrostat.errors import FrameError, SpecError, nearest
+from gyrostat.graph.network import Network, network
+from gyrostat.solvers.equations_of_motion import OfMotion
+from gyrostat.solvers.forward_kinematics import EXPRESSIONS
+from gyrostat.solvers.mass_matrix import OfConfiguration
+from gyrostat.solvers.state_solver import StateSolver
+from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent
+from gyrostat.spatial.representation import Pose, representation
+from gyrostat.spec.model import Model
+
+ABSOLUTE = representation("absolute")
+
+
+def check_expression(expressed_in: Any, who: str) -> str:
+    if expressed_in not in EXPRESSIONS:
+        raise FrameError(
+            f"{who}: expressed_in must be one of {', '.join(EXPRESSIONS)}, got {expressed_in!r}. "
+            f"Hint: {nearest(str(expressed_in), EXPRESSIONS)}"
+        )
+    return expressed_in
+
+
+def expressed(V: Array, pose: Pose, expressed_in: str) -> Array:
+    """A velocity in world axes about the world's origin, as it is asked for: see :class:`Jacobian`."""
+    if expressed_in == "world":
+        return V
+    if expressed_in == "aligned":
+        return motion_to_child(np.eye(3), pose.p, V)
+    return motion_to_child(pose.R, pose.p, V)
+
+
+class OfFrame(StateSolver):
+    """Something of one frame."""
+
+    def __init__(
+        self,
+        model: Model,
+        frame: str,
+        expressed_in: str = "world",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "compile",
+    ):
+        super().__init__(model, "absolute", rules, live, mode)
+        self.frame = self.network.port(frame)
+        self.expressed_in = check_expression(expressed_in, self.name)
+
+    def options(self) -> dict[str, Any]:
+        kept = {k: v for k, v in super().options().items() if k != "representation"}
+        return kept | {"frame": self.frame, "expressed_in": self.expressed_in}
+
+    def frame_jacobian(self, net: Network, on: Setting, q: Array) -> Array:
+        """J (6, nv): unit velocities through the kinematics [H04 3.2.2.1]."""
+        on = Setting(ABSOLUTE, on.gravity, on.t)
+        at, place = net.located[self.frame]
+        rest = np.zeros(net.model.nv)
+
+        def velocity(v: Array) -> Array:
+            motion = sweep_motion(net, on, q, v, rest)[at]
+            return expressed(motion.V, motion.pose.then(*place), self.expressed_in)
+
+        J = pseudo_velocities(velocity, net.model.nv)
+        return J - velocity(rest)[:, None] if net.driven else J
+
+
+class Jacobian(OfFrame, OfConfiguration):
+    """J(q) (..., 6, nv) with (angular, linear) velocity of a frame = J v.
+
+    ``expressed_in``: ``"local"`` velocity of the frame's origin in its own axes; ``"aligned"`` of its origin, in the
+    world's axes; ``"world"`` of the body point at the world's origin, in the world's axes. ``frame``: any port or
+    entity. A base that moves by itself is not in it."""
+
+    name = "jacobian"
+    result = "J"
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        return {"J": self.frame_jacobian(net, on, x["q"])}
+
+
+class JacobianRate(OfFrame, OfMotion):
+    """dJ/dt (..., 6, nv): the rate of every number of :class:`Jacobian` while the robot moves with v."""
+
+    name = "jacobian_rate"
+    result = "dJ"
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        moving = with_rates(x["q"], coordinate_rates(net.model, x["q"], x["v"]))
+        return {"dJ": rates_of(self.frame_jacobian(net, on, moving))}
+
+
+class ParameterJacobian(OfFrame, OfConfiguration):
+    """d placement / d kinematic properties (..., 6, m): rotation [rad] and translation [m] of a frame per unit of each
+    number of ``parameters`` [H04 3.2.2.1], for calibration.
+
+    ``parameters``: paths such as ``"forearm_offset.translation"`` or ``"elbow.axis"``; vectors count one column for
+    each number, in order, see ``columns``. The numbers of an axis count as independent and the axis is not normalised
+    again: a tilt by a small angle about a unit vector n perpendicular to it is the change n x axis. ``expressed_in``
+    as in :class:`Jacobian`: the columns are twists, unit changes play the part of unit velocities."""
+
+    name = "parameter_jacobian"
+    result = "J"
+
+    def __init__(
+        self,
+        model: Model,
+        frame: str,
+        parameters: Sequence[str],
+        expressed_in: str = "world",
+        rules: Iterable[str] | None = None,
+        mode: str = "compile",
+    ):
+        paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        if not paths:
+            raise SpecError.one(
+                self.name, "parameters", "no parameters are named", "name one, such as 'elbow.axis'", paths
+            )
+        super().__init__(model, frame, expressed_in, rules, paths, mode)
+        self.parameters = paths
+        self.columns = tuple(
+            path if value.ndim == 0 else f"{path}[{', '.join(map(str, index))}]"
+            for path, value in self._live.items()
+            for index in np.ndindex(value.shape)
+        )
+
+    def options(self) -> dict[str, Any]:
+        kept = {k: v for k, v in super().options().items() if k != "live"}
+        return kept | {"parameters": self.parameters}
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        values = {path: np.asarray(x.get(path, self._live[path])) for path in self.live}
+        columns = [
+            self._column(on, x["q"], values, path, k) for path in self.live for k in np.ndindex(values[path].shape)
+        ]
+        return {"J": np.stack(columns, axis=1)}
+
+    def _column(self, on: Setting, q: Array, values: Mapping[str, Array], path: str, index: tuple[int, ...]) -> Array:
+        """Twist per unit of one number: that number is given a unit rate."""
+        varied = np.array(values[path], dtype=object)
+        varied[index] = Dual(varied[index], 1.0)
+        net = network(self.model, self._rules, live={**values, path: varied})
+        at, place = net.located[self.frame]
+        rest = np.zeros(net.model.nv)
+        pose = sweep_motion(net, Setting(ABSOLUTE, on.gravity, on.t), q, rest, rest)[at].pose.then(*place)
+        R, p = values_of(pose.R), values_of(pose.p)
+        W = rates_of(pose.R) @ R.T
+        twist = join(np.array([W[2, 1], W[0, 2], W[1, 0]]), rates_of(pose.p))
+        about_origin = motion_to_parent(np.eye(3), p, twist)
+        return expressed(about_origin, Pose(R, p), self.expressed_in)

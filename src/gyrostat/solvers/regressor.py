@@ -1,0 +1,144 @@
+"""Torque regressor and base parameters, for identification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.regressor import PARAMETERS, parameters_of, regressor
+from gyrostat.algorithms.rne import Loads, sweep_forces
+from gyrostat.errors import StateError
+from gyrostat.graph.network import Network
+from gyrostat.graph.rewrite import DEFAULT
+from gyrostat.solvers.manifold import random_configuration
+from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.spatial.inertia import SpatialInertia
+from gyrostat.spec.check import expect_model
+from gyrostat.spec.context import UniformGravity
+from gyrostat.spec.model import Model
+from gyrostat.spec.rigid_body import RigidBody
+
+
+def bodies_of(model: Model) -> tuple[str, ...]:
+    """Names of the bodies, in the order of the specification."""
+    return tuple(name for name, e in model.wiring.entities.items() if isinstance(e, RigidBody))
+
+
+def inertial_parameters(model: Model) -> Array:
+    """pi (10 bodies,): of each body m, m c, J_xx, J_xy, J_xz, J_yy, J_yz, J_zz about its origin, in its axes [kg, kg m,
+    kg m^2]."""
+    expect_model(model, "inertial_parameters")
+    found = []
+    for name in bodies_of(model):
+        body: Any = model.wiring.entities[name]
+        M = SpatialInertia.at_centre(body.mass, np.array(body.com), np.array(body.inertia))
+        found.append(parameters_of(M))
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+class Linear(NamedTuple):
+    """tau = Y pi + tau_0: ``Y`` (..., nv, 10 bodies), ``tau_0`` (..., nv) from gyrostats and force elements."""
+
+    Y: Array
+    tau_0: Array
+
+
+class Regressor(StateSolver):
+    """tau = Y(q, v, a) pi + tau_0 with the inertial parameters pi of :func:`inertial_parameters`; ``columns`` names
+    them."""
+
+    name = "regressor"
+    Result = Linear
+    state = ("q", "v", "a")
+
+    def __init__(self, model: Model, mode: str = "compile"):
+        super().__init__(model, "body", [r for r in DEFAULT if r != "prune-frames"], (), mode)
+        if not isinstance(model.context.gravity, UniformGravity):
+            raise StateError(
+                "regressor: torques are not linear in the inertial parameters in this field of gravity. "
+                "Hint: use UniformGravity"
+            )
+        self.bodies = bodies_of(model)
+        self.columns = tuple(f"{body}.{name}" for body in self.bodies for name in PARAMETERS)
+
+    def options(self) -> dict[str, Any]:
+        return {"mode": self.mode}
+
+    def __call__(
+        self, q: Any, v: Any, a: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
+    ) -> Linear:
+        """Y and tau_0 for q, v, a."""
+        return self.serve((q, v, a), None, t, out, threads, nonfinite)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v, a = x["q"], x["v"], x["a"]
+        Y = regressor(net, on, q, v, a, self.bodies)
+        massless = _without_mass(net)
+        return {"Y": Y, "tau_0": sweep_forces(massless, on, q, v, a)[0]}
+
+
+def _without_mass(net: Network) -> Network:
+    """The same network with bodies of which only the momentum of gyrostats is left."""
+    from dataclasses import replace
+
+    none = {"mass": 0.0, "com": np.zeros(3), "inertia": np.zeros((3, 3))}
+    components = tuple(
+        replace(c, props={k: v for k, v in c.props.items() if k != "regrouped"} | none)
+        if issubclass(c.kind, RigidBody)
+        else c
+        for c in net.components
+    )
+    return replace(net, components=components)
+
+
+class BaseParameters(NamedTuple):
+    """The combinations of inertial parameters that torques depend on.
+
+    ``columns``: numbers of independent columns of the regressor; ``names`` of these parameters; ``projection`` (rank,
+    10 bodies): base parameters = projection pi, so that tau = Y[:, columns] projection pi; ``rank``."""
+
+    columns: Array
+    names: tuple[str, ...]
+    projection: Array
+    rank: int
+
+
+def base_parameters(model: Model, rng: Any = 0, tolerance: float = 1e-9) -> BaseParameters:
+    """Base parameters from random motions [Gautier 1991]: independent columns by QR, the others expressed by them."""
+    solver = Regressor(model)
+    count = max(20, 4 * len(solver.columns) // max(1, model.nv) + 10)
+    random = np.random.default_rng(rng)
+    q = random_configuration(model, random, (count,))
+    v, a = random.uniform(-2.0, 2.0, (2, count, model.nv))
+    W = solver(q, v, a).Y.reshape(-1, len(solver.columns))
+    size = np.linalg.norm(W, axis=0)
+    scale = np.where(size > tolerance * max(1.0, size.max(initial=0.0)), size, 1.0)
+    R = np.linalg.qr(W / scale, mode="r")
+    diagonal = np.abs(np.diag(R))
+    chosen = _independent(W / scale, tolerance) if len(diagonal) else np.zeros(0, dtype=int)
+    others = np.setdiff1d(np.arange(W.shape[1]), chosen)
+    projection = np.zeros((len(chosen), W.shape[1]))
+    projection[np.arange(len(chosen)), chosen] = 1.0
+    if len(chosen) and len(others):
+        beta = np.linalg.lstsq(W[:, chosen], W[:, others], rcond=None)[0]
+        projection[:, others] = np.where(np.abs(beta) > 1e-8 * max(1.0, np.abs(beta).max()), beta, 0.0)
+    return BaseParameters(chosen, tuple(solver.columns[k] for k in chosen), projection, len(chosen))
+
+
+def _independent(W: Array, tolerance: float) -> Array:
+    """Columns that are not combinations of those before them (Gram-Schmidt, twice for safety)."""
+    basis: list[Array] = []
+    chosen: list[int] = []
+    for k, column in enumerate(W.T):
+        rest = column
+        for _ in range(2):
+            for b in basis:
+                rest = rest - b * (b @ rest)
+        size = np.linalg.norm(rest)
+        if size > tolerance * max(1e-300, np.linalg.norm(column)) and np.linalg.norm(column) > tolerance:
+            basis.append(rest / size)
+            chosen.append(k)
+    return np.array(chosen, dtype=int)

@@ -1,0 +1,160 @@
+"""The robot as a whole: centre of mass, inertia, momentum, energies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.crba import total_inertia
+from gyrostat.algorithms.kinematics import sweep_motion
+from gyrostat.algorithms.rne import Loads, own_inertia
+from gyrostat.algorithms.stacked import bodies
+from gyrostat.errors import StateError
+from gyrostat.graph.network import Network
+from gyrostat.solvers.equations_of_motion import OfMotion
+from gyrostat.solvers.mass_matrix import OfConfiguration
+from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.spatial.algebra import force_to_child, join
+from gyrostat.spatial.inertia import SpatialInertia, steiner
+from gyrostat.spatial.representation import representation
+from gyrostat.spec.context import CentralGravity, UniformGravity
+
+ABSOLUTE = representation("absolute")
+
+
+class Mass(NamedTuple):
+    """``m`` (...) [kg], ``p`` (..., 3) centre of mass in the world [m], ``J`` (..., 3, 3) inertia about it, world axes
+    [kg m^2]."""
+
+    m: Array
+    p: Array
+    J: Array
+
+
+class TotalInertia(OfConfiguration):
+    """Total mass, centre of mass and inertia of the robot [H04 4.3.2.2]; bodies that are fixed to the world count."""
+
+    name = "total_inertia"
+    Result = Mass
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        total, _ = total_inertia(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"])
+        self.expect_mass(total)
+        p = total.h / total.m
+        return {"m": total.m, "p": p, "J": total.J - total.m * steiner(p)}
+
+    def expect_mass(self, total: SpatialInertia) -> None:
+        if isinstance(total.m, float) and total.m <= 0.0:
+            raise StateError(f"{self.name}: '{self.model.name}' has no mass. Hint: give its bodies a mass")
+
+
+class Centre(NamedTuple):
+    """Position ``p`` [m] and velocity ``v`` [m/s] of the centre of mass in the world, (..., 3)."""
+
+    p: Array
+    v: Array
+
+
+class CenterOfMass(OfMotion):
+    """Position and velocity of the centre of mass."""
+
+    name = "center_of_mass"
+    Result = Centre
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        total, momentum = _momentum(net, on, x["q"], x["v"])
+        return {"p": total.h / total.m, "v": momentum[3:] / total.m}
+
+
+def _momentum(net: Network, on: Setting, q: Array, v: Array) -> tuple[SpatialInertia, Array]:
+    """Total inertia and momentum (6,) about the world's origin; of a moving base too, and of gyrostats."""
+    on = Setting(ABSOLUTE, on.gravity, on.t)
+    motions = sweep_motion(net, on, q, v, np.zeros(len(v)))
+    total, momentum = SpatialInertia(0.0, np.zeros(3), np.zeros((3, 3))), np.zeros(6)
+    for c in bodies(net):
+        motion = motions[c.inport]  # type: ignore[index]
+        M = own_inertia(c, on, motion)
+        total, momentum = total + M, momentum + M @ motion.V
+        momentum = momentum + join(motion.pose.R @ c["momentum"], np.zeros(3))
+    return total, momentum
+
+
+class CentroidalMomentum(OfMotion):
+    """Momentum (..., 6) about the centre of mass, world axes: angular [N m s], then linear [N s]."""
+
+    name = "centroidal_momentum"
+    result = "h"
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        total, momentum = _momentum(net, on, x["q"], x["v"])
+        return {"h": force_to_child(np.eye(3), total.h / total.m, momentum)}
+
+
+class CentroidalMatrix(OfConfiguration):
+    """A(q) (..., 6, nv): momentum about the centre of mass = A v [Orin, Goswami]; the forces of unit accelerations that
+    the composite-body algorithm carries to the base."""
+
+    name = "centroidal_matrix"
+    result = "A"
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        total, columns = total_inertia(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"])
+        p = total.h / total.m
+        found = [force_to_child(np.eye(3), p, columns[k]) for k in range(net.model.nv)]
+        return {"A": np.stack(found, axis=1) if found else np.zeros((6, 0))}
+
+
+class KineticEnergy(OfMotion):
+    """T = 1/2 sum of V^T M V (...) [J]. The constant momentum of gyrostats does no work and is left out."""
+
+    name = "kinetic_energy"
+    result = "T"
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        motions = sweep_motion(net, on, x["q"], x["v"], np.zeros(net.model.nv))
+        T: Any = 0.0
+        for c in bodies(net):
+            motion = motions[c.inport]  # type: ignore[index]
+            T = T + 0.5 * (motion.V @ (own_inertia(c, on, motion) @ motion.V))
+        return {"T": T}
+
+
+class PotentialEnergy(OfConfiguration):
+    """U (...) [J] of gravity: -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre."""
+
+    name = "potential_energy"
+    result = "U"
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        law = self.model.context.gravity
+        rest = np.zeros(net.model.nv)
+        motions = sweep_motion(net, on, x["q"], rest, rest)
+        U: Any = 0.0
+        for c in bodies(net):
+            pose = motions[c.inport].pose  # type: ignore[index]
+            p = pose.p + pose.R @ c["com"]
+            if isinstance(law, UniformGravity):
+                U = U - c["mass"] * (np.asarray(x.get("context.gravity", law.g)) @ p)
+            elif isinstance(law, CentralGravity):
+                r = p - np.array(law.centre)
+                U = U - c["mass"] * law.mu / np.sqrt(r @ r)
+            else:
+                raise StateError(
+                    "potential_energy: the context's gravity is a field without a potential. "
+                    "Hint: UniformGravity and CentralGravity have one"
+                )
+        return {"U": U}
+
+
+__all__ = [
+    "CenterOfMass",
+    "CentroidalMatrix",
+    "CentroidalMomentum",
+    "KineticEnergy",
+    "PotentialEnergy",
+    "StateSolver",
+    "TotalInertia",
+]
