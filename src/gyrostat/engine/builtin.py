@@ -34,10 +34,12 @@ FIXED = (
     "array_type", "float64", "new_array", "vectorcall", "decref", "incref", "slow", "out", "tuple_type", "new_tuple",
     "malloc", "free", "save_thread", "restore_thread", "batch", "scratch",
 )  # fmt: skip
-"""First words of a builtin's table; then follow the addresses of hidden inputs, of each output's spare arrays, and the
-shapes of the outputs."""
+"""First words of a builtin's table; then follow the addresses of hidden inputs, and of each output's spare arrays."""
 SPARES = 2
-"""Arrays per output that may be returned again: with ``x = f(...)`` in a loop, one is still held by x."""
+"""Arrays per output that may be returned again: with ``x = f(...)`` in a loop, one is still held by x. One more for
+batches."""
+LARGEST_SPARE = 2**27
+"""Bytes of a batch's result that is kept, at most, to be returned again: fresh memory costs more than writing it."""
 
 
 def _layout_problem() -> str | None:
@@ -181,27 +183,35 @@ def _make(w: _Text, dims: str, ndim: int) -> str:
     )
 
 
-def _fresh_text(k: int, slot: Slot, spares: int, dims: int) -> str:
-    """``ptr @fresh_k()``: an array for output k with a reference for the caller, or null."""
+def _fresh_text(k: int, slot: Slot, spares: int, many: bool) -> str:
+    """``ptr @fresh_k(count)``: an array for output k with a reference for the caller, or null; of one state, or with
+    ``many`` of ``count`` states."""
     w = _Text()
+    shape = ["%count", *slot.shape] if many else list(slot.shape)
+    dims = w.put(f"alloca i64, i64 {max(1, len(shape))}, align 16")
     pool = w.word("@table", spares, "ptr")
-    for number in range(SPARES):
+    numbers = [SPARES] if many else list(range(SPARES))
+    for number in numbers:
         busy = f"busy{number}"
         item = w.word(pool, number, "ptr")
         w.require(w.equal(w.half(item, 0), 1, "i32"), busy)  # the only reference is ours
         w.plain(item, busy)
-        w.shaped(item, slot.shape, CONTIGUOUS_ALIGNED | WRITEABLE | OWN, busy)
+        w.shaped(item, shape, CONTIGUOUS_ALIGNED | WRITEABLE | OWN, busy)
         w.require(w.equal(w.word(item, WEAK), 0), busy)
         w.say(f"  call void {w.table('incref', 'ptr')}(ptr {item})", f"  ret ptr {item}", f"{busy}:")
-    made = _make(w, w.put(f"getelementptr i64, ptr @table, i64 {dims}"), len(slot.shape))
+    for i, n in enumerate(shape):
+        w.say(f"  store i64 {n}, ptr {w.put(f'getelementptr i64, ptr {dims}, i64 {i}')}, align 8")
+    made = _make(w, dims, len(shape))
     w.require(w.put(f"icmp ne ptr {made}, null"), "failed")
-    items = [w.word(pool, number, "ptr") for number in range(SPARES)]
-    for number, item in enumerate([made, *items[:-1]]):
+    if many:
+        w.require(w.put(f"icmp sle i64 %count, {LARGEST_SPARE // (8 * max(1, slot.size))}"), "large")
+    items = [w.word(pool, number, "ptr") for number in numbers]
+    for number, item in zip(numbers, [made, *items[:-1]], strict=True):
         w.say(f"  store ptr {item}, ptr {w.put(f'getelementptr ptr, ptr {pool}, i64 {number}')}, align 8")
     w.say(f"  call void {w.table('incref', 'ptr')}(ptr {made})")
     w.say(f"  call void {w.table('decref', 'ptr')}(ptr {items[-1]})")
-    w.say(f"  ret ptr {made}", "failed:", "  ret ptr null")
-    return w.define(f"internal ptr @fresh_{k}() noinline")
+    w.say(f"  ret ptr {made}", "large:", f"  ret ptr {made}", "failed:", "  ret ptr null")
+    return w.define(f"internal ptr @{'many' if many else 'fresh'}_{k}(i64 %count) noinline")
 
 
 VECTORCALL = """define ptr @vectorcall(ptr %callable, ptr %args, i64 %flagged, ptr %kwnames) {
@@ -219,17 +229,14 @@ class _Layout:
     def __init__(self, program: Program, visible: int):
         self.hidden = len(FIXED)
         self.spares = self.hidden + len(program.inputs) - visible
-        self.dims = [self.spares + len(program.outputs)]
-        for slot in program.outputs:
-            self.dims.append(self.dims[-1] + len(slot.shape))
-        self.size = self.dims[-1] + 1
+        self.size = self.spares + len(program.outputs) + 1
 
 
 def builtin_text(program: Program, visible: int, work: int) -> str:
     """``ptr @pycall(self, args, nargs, kwnames)`` for the one-lane kernel; the first ``visible`` inputs are
     arguments."""
     at = _Layout(program, visible)
-    fresh = [_fresh_text(k, s, at.spares + k, at.dims[k]) for k, s in enumerate(program.outputs)]
+    fresh = [_fresh_text(k, s, at.spares + k, many) for k, s in enumerate(program.outputs) for many in (False, True)]
     return "\n".join(
         [
             f"@table = internal global [{at.size} x i64] zeroinitializer, align 64",
@@ -266,7 +273,7 @@ def _single_text(program: Program, visible: int, at: _Layout) -> str:
         w.require(w.put("icmp eq ptr %kwnames, null"))
     made: list[str] = []
     for k in range(len(program.outputs)):
-        made.append(w.put(f"call ptr @fresh_{k}()"))
+        made.append(w.put(f"call ptr @fresh_{k}(i64 1)"))
         w.require(w.put(f"icmp ne ptr {made[-1]}, null"), f"failed{k}")
     data = [w.word(x, DATA, "ptr") for x in made]
     if single:
@@ -339,7 +346,6 @@ def _many_text(program: Program, visible: int, at: _Layout) -> str:
         _slow(w)
         return w.define(head)
     slots = [*program.inputs, *program.outputs]
-    dims = w.put(f"alloca i64, i64 {1 + max([len(s.shape) for s in program.outputs], default=0)}, align 16")
     rows = w.put(f"alloca i64, i64 {2 * len(slots)}, align 16")
     w.require(w.put("icmp eq ptr %kwnames, null"))
     loop = w.table("batch", "ptr")
@@ -358,11 +364,8 @@ def _many_text(program: Program, visible: int, at: _Layout) -> str:
     space = w.put(f"call ptr {w.table('malloc', 'ptr')}(i64 {w.table('scratch')})")
     w.require(w.put(f"icmp ne ptr {space}, null"))
     made: list[str] = []
-    w.say(f"  store i64 {count}, ptr {dims}, align 8")
-    for k, slot in enumerate(program.outputs):
-        for i, n in enumerate(slot.shape):
-            w.say(f"  store i64 {n}, ptr {w.put(f'getelementptr i64, ptr {dims}, i64 {i + 1}')}, align 8")
-        made.append(_make(w, dims, 1 + len(slot.shape)))
+    for k in range(len(program.outputs)):
+        made.append(w.put(f"call ptr @many_{k}(i64 {count})"))
         w.require(w.put(f"icmp ne ptr {made[-1]}, null"), f"failed{k}")
     data = [w.word(x, DATA, "ptr") for x in made]
     for k, (address, slot) in enumerate(zip([*inputs, *data], slots, strict=True)):
@@ -399,7 +402,7 @@ class Entry:
     ):
         self.loaded, self.slow, self.hidden, self.result = loaded, slow, tuple(hidden), result or tuple
         self.out, self.float64 = sys.intern("out"), np.dtype(float)
-        self.spares = np.full((len(program.outputs), SPARES), None, dtype=object)
+        self.spares = np.full((len(program.outputs), SPARES + 1), None, dtype=object)
         address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p)(loaded.address("table_address"))
         names = (
             "PyObject_Vectorcall", "Py_DecRef", "Py_IncRef", "PyType_GenericAlloc", "PyMem_RawMalloc", "PyMem_RawFree",
@@ -412,7 +415,6 @@ class Entry:
             id(np.ndarray), id(self.float64), _new_array(), call, decref, incref, id(slow), id(self.out),
             id(self.result), alloc, malloc, free, save, restore, 0, 0,
             *(h.ctypes.data for h in hidden), *(row.ctypes.data for row in self.spares),
-            *(n for slot in program.outputs for n in slot.shape),
         ]  # fmt: skip
         self.table = (ctypes.c_int64 * len(words)).from_address(address_of())
         self.table[:] = words

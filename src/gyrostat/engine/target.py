@@ -27,8 +27,9 @@ class Target:
         version = ".".join(str(x) for x in llvm.llvm_version_info)
         return f"{self.triple} {self.cpu} {self.features} llvm {version} llvmlite {llvmlite.__version__}"
 
-    def machine(self, opt: int = 2) -> llvm.TargetMachine:
-        """A code generator for this target."""
+    def machine(self, opt: int = 1) -> llvm.TargetMachine:
+        """A code generator for this target. Level 1 makes code as fast as 2, in half the time (measured: 39000
+        operations 2.5 s against 4.6 s)."""
         return llvm.Target.from_triple(self.triple).create_target_machine(
             cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel="small"
         )
