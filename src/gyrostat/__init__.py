@@ -8,6 +8,9 @@ from gyrostat import robots
 from gyrostat.algorithms.kinematics import kinematics
 from gyrostat.algorithms.rne import rne
 
+# ---- solvers
+from gyrostat.algorithms.stacked import pseudo_velocities
+
 # ---- errors
 from gyrostat.errors import (
     CompileError,
@@ -32,8 +35,6 @@ from gyrostat.graph.rewrite import RULES
 
 # ---- files
 from gyrostat.io.files import load, save
-
-# ---- solvers
 from gyrostat.solvers.dynamics_derivatives import (
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
@@ -191,6 +192,7 @@ __all__ = [
     "operational_inertia",
     "operators",
     "potential_energy",
+    "pseudo_velocities",
     "quaternion",
     "random_configuration",
     "rne",

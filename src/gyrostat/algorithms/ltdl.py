@@ -38,7 +38,7 @@ class Factors:
     def solve(self, B: Array) -> Array:
         """M^-1 B for B (nv,) or (nv, columns)."""
         X: dict[int, Any] = {k: B[k] for k in self.inboard}
-        for k, inboard in reversed(self.inboard.items()):
+        for k, inboard in reversed(list(self.inboard.items())):
             for j in inboard:
                 X[j] = X[j] - X[k] * self.L[k, j]
         X = {k: x * self.inverse[k] for k, x in X.items()}
@@ -53,7 +53,7 @@ def factorise(inboard: Mapping[int, tuple[int, ...]], M: Array) -> Factors:
     H = {(k, j): M[k, j] for k, js in inboard.items() for j in (k, *js)}
     L: dict[tuple[int, int], Any] = {}
     inverse: dict[int, Any] = {}
-    for k, js in reversed(inboard.items()):
+    for k, js in reversed(list(inboard.items())):
         inverse[k] = 1.0 / H[k, k]
         for n, i in enumerate(js):
             L[k, i] = H[k, i] * inverse[k]

@@ -265,6 +265,7 @@ def _single_text(program: Program, visible: int, at: _Layout) -> str:
     ]
     inputs += [w.word("@table", k, "ptr") for k in range(at.hidden, at.spares)]
     single = len(program.outputs) == 1
+    arrival = ("", "", "")
     if single:
         w.say(f"  br i1 {w.put('icmp eq ptr %kwnames, null')}, label %fresh, label %given")
         arrival = _given(w, program, visible, inputs)

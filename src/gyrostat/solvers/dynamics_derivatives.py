@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -218,8 +218,8 @@ class ParameterDerivatives(StateSolver):
 
     name = "parameter_derivatives"
     result = "dtau_dp"
+    rate_axes = (("dtau_dp", (0,)),)
     state = ("q", "v", "a")
-    kept: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ def plain_class(target: Any) -> type:
 
 def new(cls: type) -> Any:
     """An object without any attributes, for copies and pickles."""
-    return cls.__new__(cls)
+    return object.__new__(cls)
 
 
 def usual(threads: Any, nonfinite: Any) -> bool:

@@ -88,6 +88,7 @@ class Jacobian(OfFrame, OfConfiguration):
 
     name = "jacobian"
     result = "J"
+    rate_axes = (("J", (1,)),)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         return {"J": self.frame_jacobian(net, on, x["q"])}
@@ -98,6 +99,7 @@ class JacobianRate(OfFrame, OfMotion):
 
     name = "jacobian_rate"
     result = "dJ"
+    rate_axes = (("dJ", (1,)),)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         moving = with_rates(x["q"], coordinate_rates(net.model, x["q"], x["v"]))
@@ -115,6 +117,7 @@ class ParameterJacobian(OfFrame, OfConfiguration):
 
     name = "parameter_jacobian"
     result = "J"
+    rate_axes = (("J", ()),)
 
     def __init__(
         self,

@@ -72,6 +72,8 @@ class InverseDynamics(StateSolver):
         super().__init__(model, representation, rules, live, mode, algorithm)
         self.only = None if only is None else ((only,) if isinstance(only, str) else tuple(only))
         self.rates = chosen_rates(model, self.only, self.name)
+        if only is not None:
+            self.rate_axes = (("tau", ()),)
 
     def options(self) -> dict[str, Any]:
         return super().options() | {"only": self.only}

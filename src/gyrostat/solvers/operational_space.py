@@ -37,6 +37,7 @@ class InverseOperationalInertia(OfConfiguration):
 
     name = "operational_inertia"
     result = "Lambda_inverse"
+    rate_axes = (("Lambda_inverse", ()),)
 
     def __init__(
         self,

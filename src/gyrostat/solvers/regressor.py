@@ -52,6 +52,7 @@ class Regressor(StateSolver):
 
     name = "regressor"
     Result = Linear
+    rate_axes = (("Y", (0,)),)
     state = ("q", "v", "a")
 
     def __init__(self, model: Model, mode: str = "compile"):

@@ -18,6 +18,7 @@ from gyrostat.engine.record import record
 from gyrostat.errors import GyrostatError, RecordError, ShapeError, SpecError, StateError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.fast import plain_class
+from gyrostat.solvers.interface import Attributes, Origin, attributes, origin
 from gyrostat.solvers.state import quaternion_guard, real_array
 from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import gravity
@@ -108,7 +109,9 @@ class Solver(Direct):
             start = time.perf_counter()
 
             def guarded(**arrays: Array) -> Mapping[str, Any]:
-                return dict(function(**arrays)) | {"guard": quaternion_guard(self.model, arrays["q"])}
+                return dict(function(**arrays)) | {
+                    "guard": quaternion_guard(self.model, self._by_model(arrays["q"], "q"))
+                }
 
             program = self._recorded(guarded, {**inputs, **self._shapes()})
             self._seconds["trace"] = time.perf_counter() - start
@@ -116,6 +119,10 @@ class Solver(Direct):
                 self._kernels.pop(next(iter(self._kernels)), None)
             known = self._kernels[key] = Kernel(program, self.name)
         return known
+
+    def _by_model(self, x: Any, name: str) -> Any:
+        """A part of the state in the order of the model; solvers may have another."""
+        return x
 
     def _recorded(self, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]) -> Program:
         try:
@@ -191,6 +198,25 @@ class Solver(Direct):
         self.model, self.network = model, fresh
         self.__dict__.pop("_whole", None)
 
+    def reconfigure(self, model: Model) -> None:
+        """Take a model of any structure: everything is built anew, with the same options. If that fails, nothing has
+        changed."""
+        fresh = _rebuilt(plain_class(self), model, self.options())
+        retired = [*self.__dict__.get("_retired", []), type(self)]  # another thread may still be in its code
+        self.__class__ = plain_class(self)
+        self.__dict__.clear()
+        self.__dict__.update(fresh.__dict__)
+        self._retired = retired
+
+    @property
+    def attributes(self) -> Attributes:
+        """Names of coordinates, rates, frames, bodies and live properties."""
+        return attributes(self.model, self.network, self.live)
+
+    def mapping(self, name: str) -> Origin:
+        """Where a coordinate, rate, frame, body or property comes from in the specification."""
+        return origin(self.model, self.network, name)
+
     def explain(self) -> str:
         """Operations before and after simplification, times of the passes, code size, what was folded, cache hit or
         miss."""
@@ -212,8 +238,10 @@ class Solver(Direct):
         return f"<{type(self).__name__} of '{self.model.name}', {self.representation} representation>"
 
 
-def _rebuilt(cls: type[Solver], model: Model, options: Mapping[str, Any]) -> Solver:
-    return cls(model, **options)
+def _rebuilt(cls: Any, model: Model, options: Mapping[str, Any]) -> Solver:
+    order = options.get("order")
+    found = cls(model, **{k: v for k, v in options.items() if k != "order"})
+    return found if order is None else found.in_order(order)
 
 
 def _told(kernel: Kernel) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from types import MethodType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.rne import Loads
 from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads
-from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError, nearest
+from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError, StateError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.differentiable import Differentiable
 from gyrostat.solvers.fast import install, plain_class, usual
@@ -31,6 +31,10 @@ class StateSolver(Differentiable):
     state: ClassVar[tuple[str, ...]] = ("q",)
     Result: ClassVar[Any] = None
     algorithms: ClassVar[Iterable[str]] = ()
+    rate_axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Axes of the outputs that run over rates; all of them where an output is not named."""
+    order: tuple[str, ...] | None = None
+    _places: tuple[Array, Array]
 
     def __init__(
         self,
@@ -51,7 +55,30 @@ class StateSolver(Differentiable):
         super().__init__(model, representation, rules, live, mode)
 
     def options(self) -> dict[str, Any]:
-        return super().options() | ({"algorithm": self.algorithm} if self.algorithm else {})
+        chosen = {"algorithm": self.algorithm} if self.algorithm else {}
+        return super().options() | chosen | ({} if self.order is None else {"order": self.order})
+
+    def in_order(self, joints: Sequence[str]) -> Self:
+        """A solver like this one whose arrays have the joints in another order (H04 4.3.1, resortExteriorPorts).
+
+        ``joints``: names of all joints with coordinates (and of a free base), each once. q, v, a, tau and the axes of
+        the results that belong to rates follow it; dicts by name work as ever."""
+        names = (joints,) if isinstance(joints, str) else tuple(joints)
+        owners = [owner for owner, *_ in self.model.stateful]
+        for name in names:
+            if name not in owners:
+                raise StateError(
+                    f"{self.name}.in_order: '{name}' is no joint with coordinates. Hint: {nearest(str(name), owners)}"
+                )
+        if len(names) != len(owners) or len(set(names)) < len(names):
+            raise StateError(
+                f"{self.name}.in_order: name each of these once: {', '.join(owners)}; got {', '.join(names)}"
+            )
+        options = {k: v for k, v in self.options().items() if k != "order"}
+        twin = plain_class(self)(self.model, **options)
+        twin.order = names
+        twin._places = _places(self.model, names)
+        return twin
 
     @abstractmethod
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
@@ -140,13 +167,51 @@ class StateSolver(Differentiable):
         def function(**x: Any) -> Mapping[str, Any]:
             net, on = self._scene(x)
             w = [x[f"wrench{k}"] for k in range(len(places))]
-            return self.compute(net, on, x, loads(net, on, places, w))
+            return self._ordered(self.compute, net, on, x, loads(net, on, places, w))
 
         return self._kernel(key, function, self.inputs() | {f"wrench{k}": (6,) for k in range(len(places))})
 
+    def _ordered(
+        self, compute: Any, net: Network, on: Setting, x: Mapping[str, Any], given: Loads
+    ) -> Mapping[str, Any]:
+        """Compute with arrays in the order of this solver."""
+        if self.order is None:
+            return compute(net, on, x, given)
+        found = compute(net, on, {**x, **{name: self._by_model(x[name], name) for name in self.state}}, given)
+        _, rates = self._places
+        ordered: dict[str, Any] = {}
+        for name, value in found.items():
+            array = np.asarray(value)
+            for axis in dict(self.rate_axes).get(name, range(array.ndim)):
+                array = np.take(array, rates, axis=axis)
+            ordered[name] = array
+        return ordered
+
+    def _by_model(self, x: Any, name: str) -> Any:
+        """An array of this solver's order, in the order of the model; dicts have it anyway."""
+        if self.order is None or isinstance(x, Mapping):
+            return x
+        array = np.asarray(x)
+        places = self._places[0 if name == "q" else 1]
+        if array.ndim == 0 or array.shape[-1] != len(places):
+            return x  # which is refused elsewhere
+        return np.take(array, np.argsort(places), axis=-1)
+
+    def _example(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        value = super()._example(name, shape, rng)
+        if self.order is None or name not in self.state:
+            return value
+        return np.take(value, self._places[0 if name == "q" else 1])
+
     def _packed(self, state: Sequence[Any]) -> list[Array]:
         self.expect(state, self.state)
-        return [packed(self.model, x, name, self.name) for x, name in zip(state, self.state, strict=True)]
+        arrays = [packed(self.model, x, name, self.name) for x, name in zip(state, self.state, strict=True)]
+        if self.order is None:
+            return arrays
+        return [
+            np.take(array, self._places[0 if name == "q" else 1], axis=-1) if isinstance(x, Mapping) else array
+            for array, x, name in zip(arrays, state, self.state, strict=True)
+        ]
 
     def arguments(self, state: Sequence[Any], t: Any) -> list[Array]:
         """Inputs of the main program for the state."""
@@ -155,7 +220,7 @@ class StateSolver(Differentiable):
     def examine(self, state: Sequence[Any], nonfinite: str = "raise") -> None:
         """Raise what is wrong with a state, in the words of the model."""
         for x, name in zip(state, self.state, strict=False):
-            self._read(x, name, nonfinite)
+            self._read(self._by_model(x, name), name, nonfinite)
 
     def _read(self, x: Any, name: str, nonfinite: str) -> Array:
         if name == "q":
@@ -169,7 +234,10 @@ class StateSolver(Differentiable):
         """Places of the wrenches; leading shape; arrays of the state, of t and of the wrenches, one row a state."""
         self.expect(state, self.state)
         places, values = read_wrenches(net, wrenches, self.name)
-        arrays = {name: (self._read(x, name, nonfinite), 1) for x, name in zip(state, self.state, strict=True)}
+        arrays = {
+            name: (self._read(self._by_model(x, name), name, nonfinite), 1)
+            for x, name in zip(state, self.state, strict=True)
+        }
         arrays["t"] = (self.times(t), 0)
         for name, value in zip(wrenches or (), values, strict=True):
             arrays[f"wrench at '{name}'"] = (value, 1)
@@ -183,7 +251,10 @@ class StateSolver(Differentiable):
         def one(row: Sequence[Array]) -> Mapping[str, Any]:
             on = self.setting(row[n])
             x = dict(zip(self.state, row[:n], strict=True))
-            return self.compute(self.network, on, x, loads(self.network, on, places, row[n + 1 :]))
+            given = loads(self.network, on, places, row[n + 1 :])
+            if self.order is not None:  # the rows are in the order of the model here
+                x = {name: np.take(value, self._places[0 if name == "q" else 1]) for name, value in x.items()}
+            return self._ordered(self.compute, self.network, on, x, given)
 
         with np.errstate(all="ignore"):  # what is not finite is found below
             rows = [one(row) for row in zip(*states, strict=True)]
@@ -220,3 +291,15 @@ class StateSolver(Differentiable):
                 "or something without inertia can move"
             )
         return result
+
+
+def _places(model: Model, joints: Sequence[str]) -> tuple[Array, Array]:
+    """Numbers, in the model, of the coordinates and rates of joints in a given order."""
+    q_at: dict[str, range] = {}
+    v_at: dict[str, range] = {}
+    nq = nv = 0
+    for owner, q, v, _ in model.stateful:
+        q_at[owner], v_at[owner] = range(nq, nq + len(q)), range(nv, nv + len(v))
+        nq, nv = nq + len(q), nv + len(v)
+    found = [np.array([k for name in joints for k in at[name]], dtype=int) for at in (q_at, v_at)]
+    return found[0], found[1]

@@ -39,6 +39,7 @@ class TotalInertia(OfConfiguration):
 
     name = "total_inertia"
     Result = Mass
+    rate_axes = (("m", ()), ("p", ()), ("J", ()))
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, _ = total_inertia(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"])
@@ -63,6 +64,7 @@ class CenterOfMass(OfMotion):
 
     name = "center_of_mass"
     Result = Centre
+    rate_axes = (("p", ()), ("v", ()))
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, momentum = _momentum(net, on, x["q"], x["v"])
@@ -87,6 +89,7 @@ class CentroidalMomentum(OfMotion):
 
     name = "centroidal_momentum"
     result = "h"
+    rate_axes = (("h", ()),)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, momentum = _momentum(net, on, x["q"], x["v"])
@@ -99,6 +102,7 @@ class CentroidalMatrix(OfConfiguration):
 
     name = "centroidal_matrix"
     result = "A"
+    rate_axes = (("A", (1,)),)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, columns = total_inertia(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"])
