@@ -36,6 +36,7 @@ from gyrostat.graph.rewrite import RULES
 # ---- files
 from gyrostat.io.files import load, save
 from gyrostat.solvers.dynamics_derivatives import (
+    DeltaAcceleration,
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
     InverseDynamicsSecondDerivatives,
@@ -112,6 +113,7 @@ __all__ = [
     "Context",
     "Coriolis",
     "DHDisplacement",
+    "DeltaAcceleration",
     "Displacement",
     "Entity",
     "EquationsOfMotion",

@@ -28,6 +28,8 @@ class Affine:
         self.c, self.terms = c, terms
 
     def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         if not isinstance(other, Affine):
             return Affine(self.c + other, self.terms)
         terms = dict(self.terms)
@@ -41,12 +43,18 @@ class Affine:
         return Affine(-self.c, {k: -x for k, x in self.terms.items()})
 
     def __sub__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         return self + (-other)
 
     def __rsub__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         return -self + other
 
     def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         if isinstance(other, Affine):
             raise RowError(
                 "mrnea: a row multiplies two accelerations. Hint: forces must be linear in the accelerations; use 'aba'"
@@ -56,6 +64,8 @@ class Affine:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         return self * (1.0 / other)
 
 

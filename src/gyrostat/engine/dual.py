@@ -21,6 +21,8 @@ class Dual:
         self.x, self.r = x, r
 
     def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         if isinstance(other, Dual):
             return Dual(self.x + other.x, self.r + other.r)
         return Dual(self.x + other, self.r)
@@ -28,14 +30,20 @@ class Dual:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         if isinstance(other, Dual):
             return Dual(self.x - other.x, self.r - other.r)
         return Dual(self.x - other, self.r)
 
     def __rsub__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         return Dual(other - self.x, -self.r)
 
     def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         if isinstance(other, Dual):
             return Dual(self.x * other.x, self.x * other.r + self.r * other.x)
         return Dual(self.x * other, self.r * other)
@@ -43,12 +51,16 @@ class Dual:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         if isinstance(other, Dual):
             quotient = self.x / other.x
             return Dual(quotient, (self.r - quotient * other.r) / other.x)
         return Dual(self.x / other, self.r / other)
 
     def __rtruediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # element by element
         quotient = other / self.x
         return Dual(quotient, -quotient * self.r / self.x)
 
@@ -67,6 +79,16 @@ class Dual:
     def sqrt(self) -> Any:
         root = np.sqrt(self.x)
         return Dual(root, self.r / (2.0 * root))
+
+    def tan(self) -> Any:
+        return self.sin() / self.cos()
+
+    def exp(self) -> Any:
+        value = np.exp(self.x)
+        return Dual(value, value * self.r)
+
+    def log(self) -> Any:
+        return Dual(np.log(self.x), self.r / self.x)
 
     def __bool__(self) -> bool:
         raise RecordError("a choice by the value of a number with a rate. Hint: write where(condition, x, y)")

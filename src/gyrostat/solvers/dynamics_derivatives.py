@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gyrostat.algorithms.aba import forward_dynamics, sweep_articulated
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.ltdl import Factors, factorise, inboard_rates
@@ -18,6 +19,7 @@ from gyrostat.errors import GyrostatError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.solvers.wrench import Application, loads
+from gyrostat.spatial.gravity import gravity
 from gyrostat.spec.model import Model
 
 METHODS = ("auto", "closed-form", "forward-mode")
@@ -213,23 +215,29 @@ class InverseDynamicsSecondDerivatives(Derivatives):
 
 class ParameterDerivatives(StateSolver):
     """d tau / d properties (..., nv, m): masses, centres, inertias, lengths, axes; one column for each number of the
-    paths in ``parameters``, see ``columns``. Wrenches count where they act: ``wrt_wrenches`` names ports whose local
-    wrench (6,) adds six columns each."""
+    paths in ``parameters``, see ``columns``. ``wrt_wrenches`` names ports whose local wrench (6,) adds six columns
+    each.
+
+    ``of="a"``: derivatives of the accelerations instead, -M^-1 dtau/dp; called with q, v, tau."""
 
     name = "parameter_derivatives"
-    result = "dtau_dp"
-    rate_axes = (("dtau_dp", (0,)),)
-    state = ("q", "v", "a")
+    rate_axes = (("dtau_dp", (0,)), ("da_dp", (0,)))
 
     def __init__(
         self,
         model: Model,
         parameters: Sequence[str] = (),
         wrt_wrenches: Sequence[str] = (),
+        of: str = "tau",
         representation: str = "body",
         rules: Iterable[str] | None = None,
         mode: str = "compile",
     ):
+        if of not in ("tau", "a"):
+            raise GyrostatError(f"{self.name}: of must be 'tau' or 'a', got {of!r}. Hint: of='tau'")
+        self.of = of
+        self.result = f"d{of}_dp"
+        self.state = ("q", "v", "a") if of == "tau" else ("q", "v", "tau")
         paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         super().__init__(model, representation, rules, paths, mode)
         ports = (wrt_wrenches,) if isinstance(wrt_wrenches, str) else tuple(wrt_wrenches)
@@ -237,35 +245,97 @@ class ParameterDerivatives(StateSolver):
             raise GyrostatError(f"{self.name}: nothing to differentiate by. Hint: parameters=['payload.mass']")
         self.parameters = paths
         self.ports = tuple(self.network.port(name) for name in ports)
-        self.columns = tuple(
-            path if value.ndim == 0 else f"{path}[{', '.join(map(str, index))}]"
-            for path, value in self._live.items()
-            for index in np.ndindex(value.shape)
-        ) + tuple(f"{port}.{part}" for port in self.ports for part in ("nx", "ny", "nz", "fx", "fy", "fz"))
+        self.columns = numbered(self._live) + tuple(
+            f"{port}.{part}" for port in self.ports for part in ("nx", "ny", "nz", "fx", "fy", "fz")
+        )
 
     def options(self) -> dict[str, Any]:
         kept = {k: v for k, v in super().options().items() if k != "live"}
-        return kept | {"parameters": self.parameters, "wrt_wrenches": self.ports}
+        return kept | {"parameters": self.parameters, "wrt_wrenches": self.ports, "of": self.of}
 
     def __call__(
         self, q: Any, v: Any, a: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
     ) -> Array:
-        """d tau / dp for q, v, a."""
+        """d tau / dp for q, v, a; or da / dp for q, v, tau."""
         return self.serve((q, v, a), None, t, out, threads, nonfinite)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        q, v, a = x["q"], x["v"], x["a"]
+        if self.of == "tau":
+            return {"dtau_dp": self._columns(net, on, x, x["a"])}
+        factors = factorise(inboard_rates(net), composite_mass_matrix(net, on, x["q"]))
+        a = factors.solve(x["tau"] - sweep_forces(net, on, x["q"], x["v"], np.zeros(net.model.nv))[0])
+        return {"da_dp": factors.solve(-self._columns(net, on, x, a))}
+
+    def _columns(self, net: Network, on: Setting, x: Mapping[str, Any], a: Array) -> Array:
+        """d tau / dp: one number after the other is given a unit rate."""
+        q, v = x["q"], x["v"]
         values = {path: np.asarray(x.get(path, self._live[path])) for path in self.live}
         columns: list[Array] = []
-        for path in self.live:
-            for index in np.ndindex(values[path].shape):
-                varied = np.array(values[path], dtype=object)
-                varied[index] = Dual(varied[index], 1.0)
-                there = network(self.model, self._rules, live={**values, path: varied})
-                columns.append(rates_of(sweep_forces(there, on, q, v, a)[0]))
+        for path, there in varied(values):
+            law = gravity(self.model.context.gravity, there.pop(path) if path == "context.gravity" else None)
+            changed = network(self.model, self._rules, live=there)
+            columns.append(rates_of(sweep_forces(changed, Setting(on.representation, law, on.t), q, v, a)[0]))
         for port in self.ports:
             for unit in np.eye(6):
                 moved = with_rates(np.zeros(6), unit)
                 acting = loads(net, on, [Application(port, "local")], [moved])
                 columns.append(rates_of(sweep_forces(net, on, q, v, a, acting)[0]))
-        return {"dtau_dp": np.stack(columns, axis=1)}
+        return np.stack(columns, axis=1)
+
+
+class DeltaAcceleration(StateSolver):
+    """da (..., nv): the change of the accelerations for small changes dq (nv,), dv, dtau, without any matrix. Cost
+    O(n).
+
+    The recursive algorithm of H04 3.2.2.2 [Jain, Rodriguez 1993]: forward dynamics in three sweeps, the change of the
+    forces that the true accelerations need in one more (numbers with a rate), and the articulated bodies' answer to
+    it. dq is a displacement on the manifold."""
+
+    name = "delta_acceleration"
+    result = "da"
+    state = ("q", "v", "tau", "dq", "dv", "dtau")
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        dq: Any,
+        dv: Any,
+        dtau: Any,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> Array:
+        """da for the state and its changes."""
+        return self.serve((q, v, tau, dq, dv, dtau), None, t, out, threads, nonfinite)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v = x["q"], x["v"]
+        if not len(v):
+            return {"da": np.zeros(0)}
+        a = forward_dynamics(net, on, q, v, x["tau"])
+        moved, faster = with_rates(q, coordinate_rates(net.model, q, x["dq"])), with_rates(v, x["dv"])
+        needed = rates_of(sweep_forces(net, on, moved, faster, a)[0])
+        right = np.stack([x["tau"], x["dtau"] - needed], axis=1)
+        return {"da": sweep_articulated(net, on, q, v, right).a[:, 1]}
+
+
+def numbered(values: Mapping[str, Array]) -> tuple[str, ...]:
+    """A name for every number of live properties."""
+    return tuple(
+        path if value.ndim == 0 else f"{path}[{', '.join(map(str, index))}]"
+        for path, value in values.items()
+        for index in np.ndindex(value.shape)
+    )
+
+
+def varied(values: Mapping[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
+    """Live properties with a unit rate in one number, one number after the other; and whose it is."""
+    for path, value in values.items():
+        for index in np.ndindex(value.shape):
+            changed = np.array(value, dtype=object)
+            changed[index] = Dual(changed[index], 1.0)
+            yield path, {**values, path: changed}

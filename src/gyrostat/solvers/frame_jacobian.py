@@ -13,9 +13,10 @@ from gyrostat.algorithms.kinematics import sweep_motion
 from gyrostat.algorithms.rne import Loads
 from gyrostat.algorithms.stacked import pseudo_velocities
 from gyrostat.algorithms.tangent import coordinate_rates
-from gyrostat.engine.dual import Dual, rates_of, values_of, with_rates
+from gyrostat.engine.dual import rates_of, values_of, with_rates
 from gyrostat.errors import FrameError, SpecError, nearest
 from gyrostat.graph.network import Network, network
+from gyrostat.solvers.dynamics_derivatives import numbered, varied
 from gyrostat.solvers.equations_of_motion import OfMotion
 from gyrostat.solvers.forward_kinematics import EXPRESSIONS
 from gyrostat.solvers.mass_matrix import OfConfiguration
@@ -135,11 +136,7 @@ class ParameterJacobian(OfFrame, OfConfiguration):
             )
         super().__init__(model, frame, expressed_in, rules, paths, mode)
         self.parameters = paths
-        self.columns = tuple(
-            path if value.ndim == 0 else f"{path}[{', '.join(map(str, index))}]"
-            for path, value in self._live.items()
-            for index in np.ndindex(value.shape)
-        )
+        self.columns = numbered(self._live)
 
     def options(self) -> dict[str, Any]:
         kept = {k: v for k, v in super().options().items() if k != "live"}
@@ -147,16 +144,12 @@ class ParameterJacobian(OfFrame, OfConfiguration):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         values = {path: np.asarray(x.get(path, self._live[path])) for path in self.live}
-        columns = [
-            self._column(on, x["q"], values, path, k) for path in self.live for k in np.ndindex(values[path].shape)
-        ]
+        columns = [self._column(on, x["q"], there) for _, there in varied(values)]
         return {"J": np.stack(columns, axis=1)}
 
-    def _column(self, on: Setting, q: Array, values: Mapping[str, Array], path: str, index: tuple[int, ...]) -> Array:
-        """Twist per unit of one number: that number is given a unit rate."""
-        varied = np.array(values[path], dtype=object)
-        varied[index] = Dual(varied[index], 1.0)
-        net = network(self.model, self._rules, live={**values, path: varied})
+    def _column(self, on: Setting, q: Array, values: Mapping[str, Array]) -> Array:
+        """Twist per unit of the one number that has a rate."""
+        net = network(self.model, self._rules, live=values)
         at, place = net.located[self.frame]
         rest = np.zeros(net.model.nv)
         pose = sweep_motion(net, Setting(ABSOLUTE, on.gravity, on.t), q, rest, rest)[at].pose.then(*place)

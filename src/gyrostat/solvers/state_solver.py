@@ -28,7 +28,7 @@ class StateSolver(Differentiable):
 
     Several outputs are returned as a named tuple of class ``Result``."""
 
-    state: ClassVar[tuple[str, ...]] = ("q",)
+    state: tuple[str, ...] = ("q",)
     Result: ClassVar[Any] = None
     algorithms: ClassVar[Iterable[str]] = ()
     rate_axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
