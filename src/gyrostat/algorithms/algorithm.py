@@ -7,10 +7,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from gyrostat.errors import RowError
+import numpy as np
+
+from gyrostat.errors import GyrostatError, RowError
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.gravity import Gravity
 from gyrostat.spatial.representation import Representation
+
+
+def watched(function: Callable[..., Any], who: str) -> Callable[..., Any]:
+    """The function, whose mistakes are told as a :class:`RowError`."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except GyrostatError:
+            raise
+        except Exception as error:
+            raise RowError(f"{who} fails, {type(error).__name__}: {error}. Hint: see the signature of rows") from error
+
+    return call
+
+
+def expect_shape(value: Any, shape: tuple[int, ...], what: str) -> None:
+    """For what rows from elsewhere return."""
+    found = np.shape(value)
+    if found != shape:
+        raise RowError(f"{what} has shape {found}, expected {shape}. Hint: angular part first, one array")
+
 
 Row = TypeVar("Row", bound=Callable[..., Any])
 
@@ -27,9 +51,10 @@ class Setting:
 class Algorithm(Generic[Row]):
     """A named table of rows. ``@algorithm.row(Kind)`` adds one; a new component needs nothing else."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, examine: Callable[[Component, Any], Any] | None = None):
         self.name = name
         self.rows: dict[type, Row] = {}
+        self._examine = examine or (lambda c, result: result)
 
     def row(self, *kinds: type) -> Callable[[Row], Row]:
         """Register the row for these kinds of components (and for kinds derived from them)."""
@@ -44,11 +69,21 @@ class Algorithm(Generic[Row]):
         """The row that serves a component."""
         for kind in component.kind.__mro__:
             if kind in self.rows:
-                return self.rows[kind]
+                row = self.rows[kind]
+                ours = str(getattr(row, "__module__", "")).startswith("gyrostat.")
+                return row if ours else self._watched(row, component)
         raise RowError(
             f"{self.name} has no row for '{component.name}' of kind {component.kind.__name__}. "
             f"Hint: write a function and register it with row({component.kind.__name__})"
         )
+
+    def _watched(self, row: Any, component: Component) -> Any:
+        """A row from elsewhere: what goes wrong in it, and what it returns wrongly, is told with its name."""
+
+        def told(*arguments: Any) -> Any:
+            return self._examine(component, row(*arguments))
+
+        return watched(told, f"{self.name}: the row '{getattr(row, '__name__', row)}' for '{component.name}'")
 
     def table(self, network: Network) -> dict[str, Row]:
         """The row of every component, looked up once."""

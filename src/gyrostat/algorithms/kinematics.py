@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape
+from gyrostat.errors import RowError
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import outward
@@ -30,7 +31,24 @@ from gyrostat.spec.rigid_body import RigidBody
 NO_RATES, NONE = np.zeros((6, 0)), np.zeros(0)
 Motions = Mapping[str, Motion]
 KinematicsRow = Callable[[Component, Setting, Motion, Array, Array, Array], tuple[Motions, Any]]
-kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics")
+
+
+def _examine(c: Component, result: Any) -> Any:
+    """What a row from elsewhere returns."""
+    who = f"forward kinematics: the row for '{c.name}'"
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], Mapping):
+        raise RowError(f"{who} must return (motions by outport, memo), got {type(result).__name__}. Hint: ({{}}, None)")
+    if set(result[0]) != set(c.outports):
+        raise RowError(
+            f"{who} gives motions at {sorted(result[0])}, expected {sorted(c.outports)}. Hint: one per outport"
+        )
+    for name, motion in result[0].items():
+        for letter, shape in (("V", (6,)), ("A", (6,))):
+            expect_shape(getattr(motion, letter, None), shape, f"{who}: {letter} at '{name}'")
+    return result
+
+
+kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
 from gyrostat.algorithms.kinematics import sweep_motion, world_motion
+from gyrostat.errors import RowError
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
@@ -33,7 +34,28 @@ NONE = np.zeros(0)
 Forces = Mapping[str, Array]
 Action = Callable[[Forces], tuple[Array, Array]]
 RneRow = Callable[[Component, Setting, Motion, Any], Action]
-rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler")
+
+
+def _examine(c: Component, action: Any) -> Any:
+    """What a row from elsewhere returns, and what its action returns."""
+    who = f"recursive Newton-Euler: the row for '{c.name}'"
+    if not callable(action):
+        raise RowError(f"{who} must return a function of the forces, got {type(action).__name__}. Hint: return action")
+
+    def checked(forces: Forces) -> tuple[Array, Array]:
+        result = action(forces)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise RowError(
+                f"{who}: its action must return (force, generalised forces), got {type(result).__name__}. Hint: (f, u)"
+            )
+        expect_shape(result[0], (6,), f"{who}: the force")
+        expect_shape(result[1], (c.v_at.stop - c.v_at.start,), f"{who}: the generalised forces")
+        return result
+
+    return watched(checked, who)
+
+
+rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler", _examine)
 
 
 @rne.row(FixedBase, DrivenBase, Displacement)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gyrostat.engine.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.program import Program, prune
-from gyrostat.errors import ShapeError
+from gyrostat.errors import SaveError, ShapeError
 
 KEYWORDS = frozenset(
     # C99, and C++ for those who include the header there
@@ -200,8 +200,12 @@ def export_c(
     """
     if not vectors:
         raise ShapeError("export_c: needs at least one test vector. Hint: vectors=16")
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (TypeError, OSError) as error:
+        message, hint = f"cannot write into {folder!r}, {error}", "name a folder that can be made"
+        raise SaveError.one("export_c", "folder", message, hint, folder) from None
     program = prune(replace(program, guards=()))  # nobody would look at them
     slots = [*program.inputs, *program.outputs]
     name, *names = unique([name, *(s.name for s in slots)])
