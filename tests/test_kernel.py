@@ -973,3 +973,26 @@ def test_three_thousand_hostile_calls_return_the_right_numbers_or_a_sentence():
 @pytest.mark.parametrize("seed", range(10))
 def test_a_hundred_thousand_hostile_calls_return_the_right_numbers_or_a_sentence(seed):
     assert "10000 calls" in hostile(str(100 + seed), "10000", timeout=900)
+
+
+def test_large_results_are_returned_again_only_if_nobody_has_them(doubling):
+    kernel = Kernel(doubling.program)
+    x, y = np.arange(50_000.0).reshape(10_000, 5), np.ones((10_000, 1))
+    want = kernel.call(x, y)["z"].copy()
+    first = kernel.call(x, y)["z"]
+    second = kernel.call(2.0 * x, y)["z"]  # the first is still held
+    assert first is not second and np.array_equal(first, want)
+    view = second[3:5]
+    del second
+    third = kernel.call(x, y)["z"]  # the second is held by a view
+    assert np.array_equal(view, kernel.call(2.0 * x[3:5], y[3:5])["z"]) and np.array_equal(third, want)
+    address = third.ctypes.data
+    del third
+    again = kernel.call(x, y, threads=2)["z"]
+    assert again.ctypes.data == address and np.array_equal(again, want)
+    again.flags.writeable = False
+    del again
+    assert kernel.call(x, y)["z"].flags.writeable
+    given = np.empty((10_000, 5))
+    assert kernel.call(x, y, out={"z": given})["z"] is given
+    assert kernel.call(x, y)["z"] is not given

@@ -87,3 +87,44 @@ def test_a_wrench_that_carries_the_weight_leaves_nothing_to_do():
 def test_denavit_hartenberg_parameters_follow_their_convention(convention, p):
     shift = gs.DHDisplacement("dh", a=1.0, d=2.0, alpha=np.pi / 2, theta=np.pi / 2, convention=convention)
     assert gs.fk(gs.assemble("dh", gs.chain("world", shift)), [])["dh.b"].p == pytest.approx(p, abs=1e-15)
+
+
+def test_a_hinged_rod_has_a_third_of_its_mass_as_inertia_and_half_its_weight_as_stiffness():
+    rod = gs.robots.pendulum()
+    assert gs.crba(rod, [0.3]) == pytest.approx(np.array([[1.0 / 3.0]]), rel=1e-12)
+    found = gs.rnea_derivatives(rod, [0.0], [0.0], [0.0])
+    assert found.dtau_dq == pytest.approx(np.array([[9.81 / 2]]), rel=1e-12)
+    assert gs.bias(rod, [0.3], [2.0]) == pytest.approx(gs.gravity(rod, [0.3]), rel=1e-12)
+    assert gs.kinetic_energy(rod, [0.3], [2.0]) == pytest.approx(2.0 / 3.0, rel=1e-12)
+
+
+def test_jacobians_are_angular_part_first_and_say_whose_point_they_mean():
+    body = gs.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0), frames={"tip": (1, 0, 0)})
+    arm = one_joint("revolute", body, axis="z")
+    aligned, world = (gs.jacobian(arm, [0.0], "body.tip", expressed_in=e) for e in ("aligned", "world"))
+    assert aligned[:, 0] == pytest.approx([0, 0, 1, 0, 1, 0]) and world[:, 0] == pytest.approx([0, 0, 1, 0, 0, 0])
+    turned = gs.jacobian(arm, [np.pi / 2], "body.tip", expressed_in="local")
+    assert turned[:, 0] == pytest.approx([0, 0, 1, 0, 1, 0])
+    rate = gs.jacobian_rate(arm, [0.0], [2.0], "body.tip", expressed_in="aligned")
+    assert rate[:, 0] == pytest.approx([0, 0, 0, -2, 0, 0])
+
+
+def test_displacements_of_quaternions_are_turns_in_the_moving_frame():
+    box = one_joint("spherical", gs.RigidBody("body", mass=2.0, com=(0, 0, 1), inertia=(0.1, 0.1, 0.1)))
+    half = np.sqrt(0.5)
+    q = [0, 0, half, half]  # turned by 90 degrees about z: x of the body is y of the world
+    found = gs.integrate(box, q, [np.pi / 2, 0, 0])
+    frame = gs.fk(box, found)["body"]
+    assert frame.R[:, 2] == pytest.approx([1, 0, 0], abs=1e-15)
+    d = gs.rnea_derivatives(box, q, np.zeros(3), np.zeros(3)).dtau_dq
+    assert d == pytest.approx(np.diag([-19.62, -19.62, 0]), abs=1e-12)  # the mass stands above the joint
+
+
+def test_momentum_is_about_the_centre_of_mass_and_energy_from_the_origin():
+    box = gs.assemble("box", gs.chain("world", gs.RigidBody("body", mass=2.0, inertia=(0.1, 0.2, 0.3))), base="free")
+    q, v = [5.0, 0, 3.0, 0, 0, 0, 1], [0, 0, 4.0, 1.0, 0, 0]
+    assert gs.centroidal_momentum(box, q, v) == pytest.approx([0, 0, 1.2, 2, 0, 0])
+    assert gs.potential_energy(box, q) == pytest.approx(2 * 9.81 * 3)
+    assert gs.center_of_mass(box, q, v).v == pytest.approx([1, 0, 0])
+    names = gs.Regressor(box).columns
+    assert names[:5] == ("body.m", "body.mx", "body.my", "body.mz", "body.Jxx")

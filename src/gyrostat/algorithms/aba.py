@@ -73,8 +73,9 @@ class Part:
     shifts: Mapping[str, Shift] = field(default_factory=dict)
 
 
+ELSE = ", or take algorithm='mrnea', which needs the rows of Newton-Euler only"
 AbaRow = Callable[[Component, Setting, Motion, Any], Part]
-aba: Algorithm[AbaRow] = Algorithm("articulated-body algorithm")
+aba: Algorithm[AbaRow] = Algorithm("articulated-body algorithm", hint=ELSE)
 
 
 def rigidly(shifts: Mapping[str, Shift], own: Felt) -> Part:

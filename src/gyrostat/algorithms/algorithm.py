@@ -51,8 +51,8 @@ class Setting:
 class Algorithm(Generic[Row]):
     """A named table of rows. ``@algorithm.row(Kind)`` adds one; a new component needs nothing else."""
 
-    def __init__(self, name: str, examine: Callable[[Component, Any], Any] | None = None):
-        self.name = name
+    def __init__(self, name: str, examine: Callable[[Component, Any], Any] | None = None, hint: str = ""):
+        self.name, self.hint = name, hint
         self.rows: dict[type, Row] = {}
         self._examine = examine or (lambda c, result: result)
 
@@ -74,8 +74,12 @@ class Algorithm(Generic[Row]):
                 return row if ours else self._watched(row, component)
         raise RowError(
             f"{self.name} has no row for '{component.name}' of kind {component.kind.__name__}. "
-            f"Hint: write a function and register it with row({component.kind.__name__})"
+            f"Hint: write a function and register it with row({component.kind.__name__}){self.hint}"
         )
+
+    def covers(self, network: Network) -> bool:
+        """Whether every component has a row."""
+        return all(any(kind in self.rows for kind in c.kind.__mro__) for c in network.components)
 
     def _watched(self, row: Any, component: Component) -> Any:
         """A row from elsewhere: what goes wrong in it, and what it returns wrongly, is told with its name."""

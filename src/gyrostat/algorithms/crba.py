@@ -45,10 +45,11 @@ class Composite:
         return Composite(shift.inertia(self.M), {k: shift.force(F) for k, F in self.F.items()})
 
 
+ELSE = ", or take algorithm='mrnea', which needs the rows of Newton-Euler only"
 Entries = dict[tuple[int, int], Any]
 CrbaAction = Callable[[Mapping[str, Composite]], tuple[Composite, Entries]]
 CrbaRow = Callable[[Component, Setting, Motion, Any], CrbaAction]
-crba: Algorithm[CrbaRow] = Algorithm("composite-body algorithm")
+crba: Algorithm[CrbaRow] = Algorithm("composite-body algorithm", hint=ELSE)
 
 
 def rigidly(shifts: Mapping[str, Shift], own: Composite) -> CrbaAction:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.batch import batch_text, scratch_doubles
-from gyrostat.engine.builtin import Entry, builtin_text, make_builtin
+from gyrostat.engine.builtin import LARGEST_SPARE, Entry, builtin_text, make_builtin
 from gyrostat.engine.cache import ObjectCache
 from gyrostat.engine.compile import Loaded, key_of, load
 from gyrostat.engine.emit import Emitted, emit
@@ -27,6 +28,8 @@ from gyrostat.errors import NonFiniteError, ShapeError
 
 Array = np.ndarray
 MAX_THREADS = 256
+WORTHWHILE = 2**16
+"""Bytes from which on a result is kept to be returned again."""
 
 
 @cache
@@ -46,6 +49,7 @@ class Kernel:
         self._cache = cache
         self._codes: dict[str, Loaded] = {}
         self._entries: list[weakref.ref[Entry]] = []
+        self._spares: dict[str, list[Array]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel, (self.program, self.who)  # copies make code of their own
@@ -157,7 +161,22 @@ class Kernel:
         for array, source in zip(found.values(), direct, strict=True):
             if source is not array:
                 _copy_out(source, array, self.who)
+        for name, array in found.items():
+            if (out is None or name not in out) and WORTHWHILE <= array.nbytes <= LARGEST_SPARE:
+                self._spares[name] = [array]
         return found
+
+    def _fresh(self, name: str, shape: tuple[int, ...]) -> Array:
+        """An array for a result: the last one, if nobody has it any more; fresh memory costs more than writing it."""
+        try:
+            spare = self._spares[name].pop()  # nobody else can take it now
+        except (KeyError, IndexError):
+            return np.empty(shape)
+        mine = sys.getrefcount(spare) == 2 and weakref.getweakrefcount(spare) == 0
+        kept = (
+            mine and spare.shape == shape and spare.dtype == np.float64 and spare.flags.carray and spare.flags.owndata
+        )
+        return spare if kept else np.empty(shape)
 
     def _together(self, arrays: Sequence[Array]) -> tuple[int, ...]:
         lead = [x.shape[: x.ndim - len(s.shape)] for x, s in zip(arrays, self.program.inputs, strict=True)]
@@ -178,7 +197,7 @@ class Kernel:
             want = (*shape, *slot.shape)
             given = out.get(slot.name)
             if given is None:
-                array = np.empty(want)
+                array = self._fresh(slot.name, want)
                 found[slot.name] = array
                 direct.append(array)
                 continue

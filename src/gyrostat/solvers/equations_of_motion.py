@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.crba import composite_mass_matrix
+from gyrostat.algorithms.forward import any_mass_matrix
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.algorithms.sensitivity import coriolis_matrix
 from gyrostat.algorithms.stacked import applied_forces, gravity_forces, velocity_matrix
@@ -106,7 +106,7 @@ class EquationsOfMotion(StateSolver):
         live = {path: x[path] for path in self.live if path in x}
         whole = network(self.model, single, live=live)
         return {
-            "D": composite_mass_matrix(net, on, q),
+            "D": any_mass_matrix(net, on, q),
             "C": velocity_matrix(whole, on, q, v),
             "G": gravity_forces(net, on, q),
             "Q": applied_forces(net, on, q, given),
