@@ -7,6 +7,7 @@ anywhere in a batch, and on any number of threads."""
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import sys
 import weakref
@@ -145,7 +146,7 @@ class Kernel:
             raise ShapeError(f"{self.who}: got {len(inputs)} arrays, expected {len(slots)}: {names}")
         arrays = [as_input(x, slot, self.who) for x, slot in zip(inputs, slots, strict=True)]
         shape = self._together(arrays)
-        count = int(np.prod(shape, dtype=int))
+        count = math.prod(shape)
         rows = [_rows(x, slot, shape, count) for x, slot in zip(arrays, slots, strict=True)]
         unknown = sorted(set(out or {}) - {s.name for s in self.program.outputs})
         if unknown:
@@ -180,6 +181,8 @@ class Kernel:
 
     def _together(self, arrays: Sequence[Array]) -> tuple[int, ...]:
         lead = [x.shape[: x.ndim - len(s.shape)] for x, s in zip(arrays, self.program.inputs, strict=True)]
+        if lead and all(shape == lead[0] for shape in lead):
+            return lead[0]
         try:
             return np.broadcast_shapes(*lead) if lead else ()
         except ValueError:
@@ -213,12 +216,13 @@ class Kernel:
         lanes = host().lanes
         loop, size = self._loop, self._scratch_size
 
+        places = [(x.__array_interface__["data"][0], x.strides[0]) for x in rows]
+
         def part(start: int, stop: int) -> int:
-            table = np.empty(2 * len(rows), dtype=np.int64)
-            for k, x in enumerate(rows):
-                table[2 * k : 2 * k + 2] = x.ctypes.data + start * x.strides[0], x.strides[0]
-            scratch = np.empty(size)
-            found = loop(table.ctypes.data, scratch.ctypes.data, stop - start)
+            table = (ctypes.c_int64 * (2 * len(rows)))()
+            table[:] = [word for at, stride in places for word in (at + start * stride, stride)]
+            scratch = (ctypes.c_double * size)()
+            found = loop(ctypes.addressof(table), ctypes.addressof(scratch), stop - start)
             return found if found < 0 else found + start
 
         if count == 0:
