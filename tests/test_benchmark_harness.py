@@ -7,7 +7,8 @@ import json
 import pytest
 from rich.console import Console
 
-from benchmarks import harness
+import gyrostat as gs
+from benchmarks import harness, operations
 from benchmarks.__main__ import main, subjects
 from benchmarks.harness import Row, best_of, ratio, seconds_text
 
@@ -129,3 +130,40 @@ def test_every_benchmark_runs(tmp_path, capsys, subject):
     assert all(row["seconds"] > 0 for row in rows)
     assert any(row["ratio"] is not None for row in rows if row["stage"] == "run")
     assert f"written: {path}" in capsys.readouterr().out
+
+
+def test_operations_are_counted_and_the_answers_of_the_sources_given(tmp_path, capsys):
+    path = tmp_path / "operations.json"
+    main(["--operations", "--quick", "--out", str(path)])
+    record = json.loads(path.read_text("utf-8"))
+    counts = {(r["family"], r["n"], r["task"], r["algorithm"]): r for r in record["counts"]}
+    assert {family for family, *_ in counts} == {"robots", *operations.CHAINS}
+    pass_on = counts["DH", 2, operations.TERMS, operations.SEPARATE]
+    assert pass_on["mul"] % 3 == 0  # n + 1 times the same
+    assert all(r["mul"] > 0 and r["add"] > 0 for r in counts.values())
+    for answer in record["answers"].values():
+        assert all(x > 1.0 for x in answer["operations over those of one mrnea pass"][operations.SEPARATE].values())
+    assert f"written: {path}" in capsys.readouterr().out
+
+
+def test_operations_are_those_of_a_known_program():
+    (row,) = (r for r in operations.counted("robots", gs.robots.pendulum(), "rod") if r.task == operations.INVERSE)
+    assert (row.n, row.mul, row.add, row.div, row.trig) == (1, 2, 1, 0, 1)  # m l^2 / 3 a + m g l / 2 sin q
+
+
+@pytest.mark.parametrize(
+    ("articulated", "composite", "n"), [([1, 9, 3], [2, 2, 4], 4), ([3, 3], [2, 2], None), ([1, 1], [2, 2], 2)]
+)
+def test_the_crossing_is_where_articulated_bodies_stay_cheaper(articulated, composite, n):
+    rows = [
+        operations.Count("rods", "", k, operations.FORWARD_TASK, name, mul, 0, 0, 0, 0)
+        for name, muls in (("aba", articulated), ("crba", composite))
+        for k, mul in enumerate(muls, start=2)
+    ]
+    assert operations.crossing(rows, "rods") == n
+
+
+def test_operations_take_no_subjects(capsys):
+    with pytest.raises(SystemExit):
+        main(["inverse_dynamics", "--operations"])
+    assert "leave out the subjects" in capsys.readouterr().err

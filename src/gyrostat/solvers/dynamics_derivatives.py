@@ -17,6 +17,7 @@ from gyrostat.algorithms.tangent import coordinate_rates
 from gyrostat.engine.dual import Dual, rates_of, with_rates
 from gyrostat.errors import GyrostatError, nearest
 from gyrostat.graph.network import Network, network
+from gyrostat.solvers.calls import OfAcceleration, OfForce
 from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.solvers.wrench import Application, loads
 from gyrostat.spatial.gravity import gravity
@@ -95,7 +96,7 @@ def forward_mode(net: Network, on: Setting, q: Array, v: Array, a: Array, given:
     return dq_, dv_, da_
 
 
-class InverseDynamicsDerivatives(Derivatives):
+class InverseDynamicsDerivatives(Derivatives, OfAcceleration):
     """Derivatives of tau(q, v, a) with respect to q, v and a; a named tuple of (..., nv, nv).
 
     Column k of ``dtau_dq`` is the change of tau per unit of a displacement along rate k, ``integrate(q, e_k)``: for
@@ -104,29 +105,14 @@ class InverseDynamicsDerivatives(Derivatives):
 
     name = "rnea_derivatives"
     Result = InverseDerivatives
-    state = ("q", "v", "a")
-
-    def __call__(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        wrenches: Any = None,
-        *,
-        t: Any = None,
-        out: Any = None,
-        threads: int = 1,
-        nonfinite: str = "raise",
-    ) -> InverseDerivatives:
-        """d tau / dq, dv, da for q, v, a."""
-        return self.serve((q, v, a), wrenches, t, out, threads, nonfinite)
+    takes_wrenches = True
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         found = self.inverse_derivatives(net, on, x["q"], x["v"], x["a"], given)
         return dict(zip(InverseDerivatives._fields, found, strict=True))
 
 
-class ForwardDynamicsDerivatives(Derivatives):
+class ForwardDynamicsDerivatives(Derivatives, OfForce):
     """Derivatives of a(q, v, tau) with respect to q, v and tau; a named tuple of (..., nv, nv).
 
     da/dtau = M^-1, da/dq = -M^-1 dtau/dq, da/dv = -M^-1 dtau/dv at the acceleration that tau gives [H04 (3.54)-(3.56)];
@@ -134,22 +120,7 @@ class ForwardDynamicsDerivatives(Derivatives):
 
     name = "aba_derivatives"
     Result = ForwardDerivatives
-    state = ("q", "v", "tau")
-
-    def __call__(
-        self,
-        q: Any,
-        v: Any,
-        tau: Any,
-        wrenches: Any = None,
-        *,
-        t: Any = None,
-        out: Any = None,
-        threads: int = 1,
-        nonfinite: str = "raise",
-    ) -> ForwardDerivatives:
-        """da / dq, dv, dtau for q, v, tau."""
-        return self.serve((q, v, tau), wrenches, t, out, threads, nonfinite)
+    takes_wrenches = True
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, n = x["q"], x["v"], net.model.nv
@@ -181,7 +152,7 @@ class SecondDerivatives(NamedTuple):
     d2tau_dadq: Array
 
 
-class InverseDynamicsSecondDerivatives(Derivatives):
+class InverseDynamicsSecondDerivatives(Derivatives, OfAcceleration):
     """Second derivatives of tau(q, v, a) on the manifold: the closed forms of the first, on numbers with a rate.
 
     tau is linear in a and quadratic in v, so d2tau_dada and d2tau_dadv are zero. Along quaternions the order of two
@@ -189,13 +160,6 @@ class InverseDynamicsSecondDerivatives(Derivatives):
 
     name = "rnea_second_derivatives"
     Result = SecondDerivatives
-    state = ("q", "v", "a")
-
-    def __call__(
-        self, q: Any, v: Any, a: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
-    ) -> SecondDerivatives:
-        """Second derivatives of tau for q, v, a."""
-        return self.serve((q, v, a), None, t, out, threads, nonfinite)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]
@@ -213,7 +177,7 @@ class InverseDynamicsSecondDerivatives(Derivatives):
         }
 
 
-class ParameterDerivatives(StateSolver):
+class ParameterDerivatives(OfAcceleration):
     """d tau / d properties (..., nv, m): masses, centres, inertias, lengths, axes; one column for each number of the
     paths in ``parameters``, see ``columns``. ``wrt_wrenches`` names ports whose local wrench (6,) adds six columns
     each.
@@ -252,12 +216,6 @@ class ParameterDerivatives(StateSolver):
     def options(self) -> dict[str, Any]:
         kept = {k: v for k, v in super().options().items() if k != "live"}
         return kept | {"parameters": self.parameters, "wrt_wrenches": self.ports, "of": self.of}
-
-    def __call__(
-        self, q: Any, v: Any, a: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
-    ) -> Array:
-        """d tau / dp for q, v, a; or da / dp for q, v, tau."""
-        return self.serve((q, v, a), None, t, out, threads, nonfinite)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         if self.of == "tau":

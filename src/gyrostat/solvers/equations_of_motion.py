@@ -14,20 +14,8 @@ from gyrostat.algorithms.sensitivity import coriolis_matrix
 from gyrostat.algorithms.stacked import applied_forces, gravity_forces, velocity_matrix
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT
-from gyrostat.solvers.mass_matrix import OfConfiguration
+from gyrostat.solvers.calls import OfConfiguration, OfMotion
 from gyrostat.solvers.state_solver import Array, StateSolver
-
-
-class OfMotion(StateSolver):
-    """A function of q and v."""
-
-    state = ("q", "v")
-
-    def __call__(
-        self, q: Any, v: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
-    ) -> Any:
-        """The result for q (..., nq), v (..., nv)."""
-        return self.serve((q, v), None, t, out, threads, nonfinite)
 
 
 class Coriolis(OfMotion):
@@ -84,6 +72,7 @@ class EquationsOfMotion(StateSolver):
 
     name = "equations_of_motion"
     Result = Terms
+    takes_wrenches = True
     state = ("q", "v")
 
     def __call__(

@@ -9,11 +9,11 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.forward import FORWARD
 from gyrostat.algorithms.rne import Loads
 from gyrostat.graph.network import Network
-from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.solvers.calls import OfForce
 from gyrostat.spec.model import Model
 
 
-class ForwardDynamics(StateSolver):
+class ForwardDynamics(OfForce):
     """a = M(q)^-1 (tau - C(q, v) - G(q) + J^T w).
 
     ``algorithm``: ``"aba"`` articulated bodies, O(n) [H04 Table 3.11]; ``"crba"`` composite bodies and L^T D L along
@@ -26,7 +26,7 @@ class ForwardDynamics(StateSolver):
 
     name = "aba"
     result = "a"
-    state = ("q", "v", "tau")
+    takes_wrenches = True
     algorithms = tuple(FORWARD)
 
     def __init__(
@@ -39,21 +39,6 @@ class ForwardDynamics(StateSolver):
         mode: str = "compile",
     ):
         super().__init__(model, representation, rules, live, mode, algorithm)
-
-    def __call__(
-        self,
-        q: Any,
-        v: Any,
-        tau: Any,
-        wrenches: Any = None,
-        *,
-        t: Any = None,
-        out: Any = None,
-        threads: int = 1,
-        nonfinite: str = "raise",
-    ) -> Array:
-        """a for q, v, tau."""
-        return self.serve((q, v, tau), wrenches, t, out, threads, nonfinite)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         return {"a": FORWARD[self.algorithm](net, on, x["q"], x["v"], x["tau"], given)}

@@ -16,10 +16,9 @@ from gyrostat.algorithms.tangent import coordinate_rates
 from gyrostat.engine.dual import rates_of, values_of, with_rates
 from gyrostat.errors import FrameError, SpecError, nearest
 from gyrostat.graph.network import Network, network
+from gyrostat.solvers.calls import OfConfiguration, OfMotion
 from gyrostat.solvers.dynamics_derivatives import numbered, varied
-from gyrostat.solvers.equations_of_motion import OfMotion
 from gyrostat.solvers.forward_kinematics import EXPRESSIONS
-from gyrostat.solvers.mass_matrix import OfConfiguration
 from gyrostat.solvers.state_solver import StateSolver
 from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent
 from gyrostat.spatial.representation import Pose, representation

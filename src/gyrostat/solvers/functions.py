@@ -1,4 +1,7 @@
-"""One-line functions over solvers that are built once for each model and kept with it."""
+"""One-line functions over solvers that are built once for each model and kept with it.
+
+``options`` are those of every solver's call: ``t`` (time [s], where the base moves by itself), ``out``, ``threads``,
+``nonfinite``; see :class:`InverseDynamics`."""
 
 from __future__ import annotations
 
@@ -55,24 +58,14 @@ def kept_solver(model: Model, cls: Any, *key: Any, **options: Any) -> Any:
 
 @quick
 def rnea(
-    model: Model,
-    q: Any,
-    v: Any,
-    a: Any,
-    wrenches: Any = None,
-    *,
-    representation: str = "body",
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
+    model: Model, q: Any, v: Any, a: Any, wrenches: Any = None, *, representation: str = "body", **options: Any
 ) -> Array:
     """Inverse dynamics: generalised forces tau (..., nv) for q (..., nq), v, a (..., nv); see
     :class:`InverseDynamics`."""
     solver = kept_solver(model, InverseDynamics, representation=representation)
     if representation == "body":
         remember(rnea, model, solver)
-    return solver(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, a, wrenches, **options)
 
 
 @quick
@@ -85,244 +78,124 @@ def aba(
     *,
     algorithm: str = "aba",
     representation: str = "body",
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
+    **options: Any,
 ) -> Array:
     """Forward dynamics: accelerations a (..., nv) for q (..., nq), v, tau (..., nv); see :class:`ForwardDynamics`."""
     solver = kept_solver(model, ForwardDynamics, algorithm=algorithm, representation=representation)
     if algorithm == "aba" and representation == "body":
         remember(aba, model, solver)
-    return solver(q, v, tau, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, tau, wrenches, **options)
 
 
 @quick
-def crba(
-    model: Model,
-    q: Any,
-    *,
-    algorithm: str = "crba",
-    representation: str = "body",
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def crba(model: Model, q: Any, *, algorithm: str = "crba", representation: str = "body", **options: Any) -> Array:
     """Mass matrix M(q) (..., nv, nv); see :class:`MassMatrix`."""
     solver = kept_solver(model, MassMatrix, algorithm=algorithm, representation=representation)
     if algorithm == "crba" and representation == "body":
         remember(crba, model, solver)
-    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, **options)
 
 
 @quick
-def inverse_mass_matrix(
-    model: Model,
-    q: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def inverse_mass_matrix(model: Model, q: Any, **options: Any) -> Array:
     """M(q)^-1 (..., nv, nv), without inverting; see :class:`InverseMassMatrix`."""
     solver = kept_solver(model, InverseMassMatrix)
     remember(inverse_mass_matrix, model, solver)
-    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, **options)
 
 
 @quick
-def coriolis(
-    model: Model,
-    q: Any,
-    v: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def coriolis(model: Model, q: Any, v: Any, **options: Any) -> Array:
     """C(q, v) (..., nv, nv) with dM/dt = C + C^T; see :class:`Coriolis`."""
     solver = kept_solver(model, Coriolis)
     remember(coriolis, model, solver)
-    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, **options)
 
 
 @quick
-def gravity(
-    model: Model,
-    q: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def gravity(model: Model, q: Any, **options: Any) -> Array:
     """Generalised forces (..., nv) that hold the robot against its weight; see :class:`GravityForces`."""
     solver = kept_solver(model, GravityForces)
     remember(gravity, model, solver)
-    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, **options)
 
 
 @quick
-def bias(
-    model: Model,
-    q: Any,
-    v: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def bias(model: Model, q: Any, v: Any, **options: Any) -> Array:
     """Generalised forces (..., nv) without acceleration, tau = M a + bias; see :class:`Bias`."""
     solver = kept_solver(model, Bias)
     remember(bias, model, solver)
-    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, **options)
 
 
 @quick
-def rnea_reference(
-    model: Model,
-    q: Any,
-    v: Any,
-    v_r: Any,
-    a_r: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def rnea_reference(model: Model, q: Any, v: Any, v_r: Any, a_r: Any, **options: Any) -> Array:
     """M a_r + C(q, v) v_r + G (..., nv), with a reference velocity; see :class:`ReferenceDynamics`."""
     solver = kept_solver(model, ReferenceDynamics)
     remember(rnea_reference, model, solver)
-    return solver(q, v, v_r, a_r, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, v_r, a_r, **options)
 
 
 @quick
 def rnea_derivatives(
-    model: Model,
-    q: Any,
-    v: Any,
-    a: Any,
-    wrenches: Any = None,
-    *,
-    method: str = "auto",
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
+    model: Model, q: Any, v: Any, a: Any, wrenches: Any = None, *, method: str = "auto", **options: Any
 ) -> InverseDerivatives:
     """dtau_dq, dtau_dv, dtau_da (..., nv, nv); see :class:`InverseDynamicsDerivatives`."""
     solver = kept_solver(model, InverseDynamicsDerivatives, method=method)
     if method == "auto":
         remember(rnea_derivatives, model, solver)
-    return solver(q, v, a, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, a, wrenches, **options)
 
 
 @quick
 def aba_derivatives(
-    model: Model,
-    q: Any,
-    v: Any,
-    tau: Any,
-    wrenches: Any = None,
-    *,
-    method: str = "auto",
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
+    model: Model, q: Any, v: Any, tau: Any, wrenches: Any = None, *, method: str = "auto", **options: Any
 ) -> ForwardDerivatives:
     """da_dq, da_dv, da_dtau (..., nv, nv); see :class:`ForwardDynamicsDerivatives`."""
     solver = kept_solver(model, ForwardDynamicsDerivatives, method=method)
     if method == "auto":
         remember(aba_derivatives, model, solver)
-    return solver(q, v, tau, wrenches, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, tau, wrenches, **options)
 
 
 @quick
-def kinetic_energy(
-    model: Model,
-    q: Any,
-    v: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def kinetic_energy(model: Model, q: Any, v: Any, **options: Any) -> Array:
     """Kinetic energy (...) [J]; see :class:`KineticEnergy`."""
     solver = kept_solver(model, KineticEnergy)
     remember(kinetic_energy, model, solver)
-    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, **options)
 
 
 @quick
-def potential_energy(
-    model: Model,
-    q: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def potential_energy(model: Model, q: Any, **options: Any) -> Array:
     """Potential energy of gravity (...) [J]; see :class:`PotentialEnergy`."""
     solver = kept_solver(model, PotentialEnergy)
     remember(potential_energy, model, solver)
-    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, **options)
 
 
 @quick
-def total_inertia(
-    model: Model,
-    q: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Mass:
+def total_inertia(model: Model, q: Any, **options: Any) -> Mass:
     """Total mass, centre of mass and inertia about it; see :class:`TotalInertia`."""
     solver = kept_solver(model, TotalInertia)
     remember(total_inertia, model, solver)
-    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, **options)
 
 
 @quick
-def centroidal_momentum(
-    model: Model,
-    q: Any,
-    v: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def centroidal_momentum(model: Model, q: Any, v: Any, **options: Any) -> Array:
     """Momentum (..., 6) about the centre of mass; see :class:`CentroidalMomentum`."""
     solver = kept_solver(model, CentroidalMomentum)
     remember(centroidal_momentum, model, solver)
-    return solver(q, v, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, v, **options)
 
 
 @quick
-def centroidal_matrix(
-    model: Model,
-    q: Any,
-    *,
-    t: Any = None,
-    out: Any = None,
-    threads: int = 1,
-    nonfinite: str = "raise",
-) -> Array:
+def centroidal_matrix(model: Model, q: Any, **options: Any) -> Array:
     """A(q) (..., 6, nv), momentum about the centre of mass = A v; see :class:`CentroidalMatrix`."""
     solver = kept_solver(model, CentroidalMatrix)
     remember(centroidal_matrix, model, solver)
-    return solver(q, t=t, out=out, threads=threads, nonfinite=nonfinite)
+    return solver(q, **options)
 
 
 def fk(

@@ -15,8 +15,8 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import FrameError, RecordError, StateError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
+from gyrostat.solvers.calls import OfAcceleration
 from gyrostat.solvers.state import packed
-from gyrostat.solvers.state_solver import StateSolver
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spec.check import expect_model
@@ -39,7 +39,7 @@ class PortForces(dict[str, Array]):
         return self[full]
 
 
-class InverseDynamics(StateSolver):
+class InverseDynamics(OfAcceleration):
     """tau = M(q) a + C(q, v) + G(q) - J^T w. Cost O(n).
 
     ``algorithm``: ``"rne"``, recursive Newton-Euler [H04 (3.1), Table 3.8], or ``"newton-euler"``, every torque by
@@ -53,7 +53,7 @@ class InverseDynamics(StateSolver):
 
     name = "rnea"
     result = "tau"
-    state = ("q", "v", "a")
+    takes_wrenches = True
     algorithms = ("rne", "newton-euler")
 
     def __init__(
@@ -82,21 +82,6 @@ class InverseDynamics(StateSolver):
     def _economical(model: Model) -> Iterable[str]:
         """All rules, regrouping too: torques do not depend on it. In a field each body must be where it is."""
         return RULES if np.any(gravity(model.context.gravity).acceleration) else DEFAULT
-
-    def __call__(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        wrenches: Any = None,
-        *,
-        t: Any = None,
-        out: Any = None,
-        threads: int = 1,
-        nonfinite: str = "raise",
-    ) -> Array:
-        """tau for q, v, a."""
-        return self.serve((q, v, a), wrenches, t, out, threads, nonfinite)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]

@@ -13,16 +13,9 @@ from gyrostat.algorithms.forward import MASS_MATRIX, any_mass_matrix
 from gyrostat.algorithms.ltdl import factorise, inboard_rates
 from gyrostat.algorithms.rne import Loads
 from gyrostat.graph.network import Network
-from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.solvers.calls import OfConfiguration
+from gyrostat.solvers.state_solver import Array
 from gyrostat.spec.model import Model
-
-
-class OfConfiguration(StateSolver):
-    """A function of q alone."""
-
-    def __call__(self, q: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
-        """The result for q (..., nq)."""
-        return self.serve((q,), None, t, out, threads, nonfinite)
 
 
 class MassMatrix(OfConfiguration):

@@ -12,7 +12,7 @@ from gyrostat.algorithms.operational import inverse_operational_inertia
 from gyrostat.algorithms.rne import Loads
 from gyrostat.errors import FrameError, ShapeError, StateError
 from gyrostat.graph.network import Network
-from gyrostat.solvers.mass_matrix import OfConfiguration
+from gyrostat.solvers.calls import OfConfiguration
 from gyrostat.solvers.state_solver import Array
 from gyrostat.spec.model import Model
 

@@ -13,8 +13,9 @@ from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.graph.rewrite import DEFAULT
+from gyrostat.solvers.calls import OfAcceleration
 from gyrostat.solvers.manifold import random_configuration
-from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.solvers.state_solver import Array
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import UniformGravity
@@ -46,14 +47,13 @@ class Linear(NamedTuple):
     tau_0: Array
 
 
-class Regressor(StateSolver):
+class Regressor(OfAcceleration):
     """tau = Y(q, v, a) pi + tau_0 with the inertial parameters pi of :func:`inertial_parameters`; ``columns`` names
     them."""
 
     name = "regressor"
     Result = Linear
     rate_axes = (("Y", (0,)),)
-    state = ("q", "v", "a")
 
     def __init__(self, model: Model, mode: str = "compile"):
         super().__init__(model, "body", [r for r in DEFAULT if r != "prune-frames"], (), mode)
@@ -67,12 +67,6 @@ class Regressor(StateSolver):
 
     def options(self) -> dict[str, Any]:
         return {"mode": self.mode}
-
-    def __call__(
-        self, q: Any, v: Any, a: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
-    ) -> Linear:
-        """Y and tau_0 for q, v, a."""
-        return self.serve((q, v, a), None, t, out, threads, nonfinite)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]

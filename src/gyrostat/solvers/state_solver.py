@@ -30,6 +30,7 @@ class StateSolver(Differentiable):
 
     state: tuple[str, ...] = ("q",)
     Result: ClassVar[Any] = None
+    takes_wrenches: ClassVar[bool] = False
     algorithms: ClassVar[Iterable[str]] = ()
     rate_axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """Axes of the outputs that run over rates; all of them where an output is not named."""
@@ -99,6 +100,8 @@ class StateSolver(Differentiable):
         nonfinite: str = "raise",
     ) -> Any:
         """Answer a call: by machine code from the first plain one on."""
+        if wrenches is not None and not self.takes_wrenches:
+            raise ShapeError(f"{self.name}: takes no wrenches, got {type(wrenches).__name__}. Hint: leave them out")
         plain = wrenches is None and t is None and out is None and usual(threads, nonfinite)
         first = type(self) is plain_class(self) and isinstance(state[0], np.ndarray) and state[0].ndim in (1, 2)
         if plain and first and self._fast():

@@ -14,9 +14,8 @@ from gyrostat.algorithms.rne import Loads, own_inertia
 from gyrostat.algorithms.stacked import bodies
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
-from gyrostat.solvers.equations_of_motion import OfMotion
-from gyrostat.solvers.mass_matrix import OfConfiguration
-from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.solvers.calls import OfConfiguration, OfMotion
+from gyrostat.solvers.state_solver import Array
 from gyrostat.spatial.algebra import force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import representation
@@ -151,14 +150,3 @@ class PotentialEnergy(OfConfiguration):
                     "Hint: UniformGravity and CentralGravity have one"
                 )
         return {"U": U}
-
-
-__all__ = [
-    "CenterOfMass",
-    "CentroidalMatrix",
-    "CentroidalMomentum",
-    "KineticEnergy",
-    "PotentialEnergy",
-    "StateSolver",
-    "TotalInertia",
-]

@@ -1,0 +1,71 @@
+"""The ways in which solvers are called, each written once: with q; q, v; q, v, a; q, v, tau."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gyrostat.solvers.state_solver import StateSolver
+
+
+class OfConfiguration(StateSolver):
+    """A function of q (..., nq)."""
+
+    state = ("q",)
+
+    def __call__(self, q: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise") -> Any:
+        """The result for q (..., nq)."""
+        return self.serve((q,), None, t, out, threads, nonfinite)
+
+
+class OfMotion(StateSolver):
+    """A function of q (..., nq) and v (..., nv)."""
+
+    state = ("q", "v")
+
+    def __call__(
+        self, q: Any, v: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
+    ) -> Any:
+        """The result for q (..., nq), v (..., nv)."""
+        return self.serve((q, v), None, t, out, threads, nonfinite)
+
+
+class OfAcceleration(StateSolver):
+    """A function of q (..., nq), v and a (..., nv)."""
+
+    state = ("q", "v", "a")
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> Any:
+        """The result for q (..., nq), v, a (..., nv), and wrenches by port where they are taken."""
+        return self.serve((q, v, a), wrenches, t, out, threads, nonfinite)
+
+
+class OfForce(StateSolver):
+    """A function of q (..., nq), v and tau (..., nv)."""
+
+    state = ("q", "v", "tau")
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> Any:
+        """The result for q (..., nq), v, tau (..., nv), and wrenches by port where they are taken."""
+        return self.serve((q, v, tau), wrenches, t, out, threads, nonfinite)
