@@ -480,15 +480,17 @@ def test_a_solver_is_built_once_for_a_model_and_goes_with_it(monkeypatch):
     built = []
     real = gs.InverseDynamics.__init__
     monkeypatch.setattr(
-        gs.InverseDynamics, "__init__", lambda self, *x, **y: (built.append(x[1:]), real(self, *x, **y))[1]
+        gs.InverseDynamics,
+        "__init__",
+        lambda self, *x, **y: (built.append(y["representation"]), real(self, *x, **y))[1],
     )
     model = gs.robots.pendulum(mass=1.234)
     first = gs.rnea(model, [0.3], [0.2], [0.1])
     for _ in range(3):
         assert np.array_equal(gs.rnea(model, [0.3], [0.2], [0.1]), first)
-    assert built == [("body",)]
+    assert built == ["body"]
     gs.rnea(model, [0.3], [0.2], [0.1], representation="absolute")
-    assert built == [("body",), ("absolute",)]
+    assert built == ["body", "absolute"]
     gone = weakref.ref(model)
     del model
     gc.collect()

@@ -42,17 +42,6 @@ def _both_sides(part: Part, port: str, Y: Array) -> Array:
     return _psi(part, port, _psi(part, port, Y).T)
 
 
-def _path(network: Network, port: int) -> list[tuple[Component, str]]:
-    """Components, with the outport taken, from the world to an outport."""
-    found: list[tuple[Component, str]] = []
-    at: int | None = port
-    while at is not None:
-        c = network.components[network.owner[at]]
-        found.insert(0, (c, next(name for name, k in c.outports.items() if k == at)))
-        at = network.source[c.inport] if c.inport is not None else None
-    return found
-
-
 def inverse_operational_inertia(
     network: Network, on: Setting, q: Array, frames: Sequence[str], selectors: Sequence[Array]
 ) -> Array:
@@ -68,7 +57,7 @@ def inverse_operational_inertia(
 
     outward(network, np.zeros((6, 6)), step)
     located = [network.located[name] for name in frames]
-    paths = [_path(network, at) for at, _ in located]
+    paths = [network.path(at) for at, _ in located]
     rows: list[list[Array]] = []
     for i, Q_i in enumerate(selectors):
         row: list[Array] = []

@@ -80,6 +80,16 @@ class Network:
         ordered = sorted((c for c in self.components if c.v_at.stop > c.v_at.start), key=lambda c: c.v_at.start)
         return np.concatenate([parts[c.name] for c in ordered]) if ordered else np.zeros(0)
 
+    def path(self, port: int) -> list[tuple[Component, str]]:
+        """Components, with the outport taken, from the world to an outport."""
+        found: list[tuple[Component, str]] = []
+        at: int | None = port
+        while at is not None:
+            c = self.components[self.owner[at]]
+            found.append((c, next(name for name, k in c.outports.items() if k == at)))
+            at = self.source[c.inport] if c.inport is not None else None
+        return found[::-1]
+
     def port(self, name: str) -> str:
         """The full name of a spatial port: an entity alone stands for its origin, its frame, or its port b."""
         if name in self.located:

@@ -4,6 +4,7 @@ properties."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,17 +67,21 @@ class OfFrame(StateSolver):
         return kept | {"frame": self.frame, "expressed_in": self.expressed_in}
 
     def frame_jacobian(self, net: Network, on: Setting, q: Array) -> Array:
-        """J (6, nv): unit velocities through the kinematics [H04 3.2.2.1]."""
+        """J (6, nv): unit velocities through the kinematics [H04 3.2.2.1], of the joints between world and frame."""
         on = Setting(ABSOLUTE, on.gravity, on.t)
         at, place = net.located[self.frame]
         rest = np.zeros(net.model.nv)
+        path = replace(net, components=tuple(c for c, _ in net.path(at)))
+        rates = [k for c in path.components for k in range(c.v_at.start, c.v_at.stop)]
 
         def velocity(v: Array) -> Array:
-            motion = sweep_motion(net, on, q, v, rest)[at]
+            motion = sweep_motion(path, on, q, v, rest)[at]
             return expressed(motion.V, motion.pose.then(*place), self.expressed_in)
 
-        J = pseudo_velocities(velocity, net.model.nv)
-        return J - velocity(rest)[:, None] if net.driven else J
+        columns = pseudo_velocities(lambda chosen: velocity(np.eye(len(rest))[:, rates] @ chosen), len(rates))
+        J = np.full((6, len(rest)), 0.0, dtype=columns.dtype)
+        J[:, rates] = columns - velocity(rest)[:, None] if net.driven else columns
+        return J
 
 
 class Jacobian(OfFrame, OfConfiguration):
