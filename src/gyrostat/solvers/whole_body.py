@@ -15,7 +15,7 @@ from gyrostat.algorithms.stacked import bodies
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.calls import OfConfiguration, OfMotion
-from gyrostat.solvers.state_solver import Array
+from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.spatial.algebra import force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import representation
@@ -42,13 +42,15 @@ class TotalInertia(OfConfiguration):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, _ = total_inertia(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"])
-        self.expect_mass(total)
-        p = total.h / total.m
+        p = centre_of(total, self)
         return {"m": total.m, "p": p, "J": total.J - total.m * steiner(p)}
 
-    def expect_mass(self, total: SpatialInertia) -> None:
-        if isinstance(total.m, float) and total.m <= 0.0:
-            raise StateError(f"{self.name}: '{self.model.name}' has no mass. Hint: give its bodies a mass")
+
+def centre_of(total: SpatialInertia, solver: StateSolver) -> Array:
+    """Centre of mass (3,), if there is any mass."""
+    if isinstance(total.m, float) and total.m <= 0.0:
+        raise StateError(f"{solver.name}: '{solver.model.name}' has no mass. Hint: give its bodies a mass")
+    return total.h / total.m
 
 
 class Centre(NamedTuple):
@@ -67,7 +69,7 @@ class CenterOfMass(OfMotion):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, momentum = _momentum(net, on, x["q"], x["v"])
-        return {"p": total.h / total.m, "v": momentum[3:] / total.m}
+        return {"p": centre_of(total, self), "v": momentum[3:] / total.m}
 
 
 def _momentum(net: Network, on: Setting, q: Array, v: Array) -> tuple[SpatialInertia, Array]:
@@ -92,7 +94,7 @@ class CentroidalMomentum(OfMotion):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, momentum = _momentum(net, on, x["q"], x["v"])
-        return {"h": force_to_child(np.eye(3), total.h / total.m, momentum)}
+        return {"h": force_to_child(np.eye(3), centre_of(total, self), momentum)}
 
 
 class CentroidalMatrix(OfConfiguration):
@@ -105,7 +107,7 @@ class CentroidalMatrix(OfConfiguration):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, columns = total_inertia(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"])
-        p = total.h / total.m
+        p = centre_of(total, self)
         found = [force_to_child(np.eye(3), p, columns[k]) for k in range(net.model.nv)]
         return {"A": np.stack(found, axis=1) if found else np.zeros((6, 0))}
 
