@@ -1,4 +1,4 @@
-"""Published numbers of other programs, as far as inverse dynamics and kinematics can check them."""
+"""Numbers that others published: dynamics, kinematics, mass matrices, from the sources named with each."""
 
 import json
 
@@ -277,3 +277,213 @@ def test_the_numbers_of_the_puma_560_are_typed_correctly():
     assert {case: data[case] for case in PUMA_TORQUES} == {case: want for case, (_, _, want) in PUMA_TORQUES.items()}
     accelerated = puma_torques(ZERO, COUNT) - puma_torques(ZERO, ZERO)
     np.testing.assert_allclose(accelerated, data["itorque_qn_qdd123123"], rtol=0, atol=6e-5)
+
+
+# ------------------------------------------------------------------------------------------------ forward dynamics
+ALGORITHMS = gs.ForwardDynamics.algorithms
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("case", RBDL)
+def test_accelerations_of_rbdl_by_every_algorithm(case, algorithm):
+    build, a = RBDL[case]
+    zero = np.zeros(len(a))
+    found = gs.ForwardDynamics(build(), algorithm, mode="interpret")(zero, zero, zero)
+    np.testing.assert_allclose(found, a, rtol=0, atol=1e-13)
+
+
+def test_accelerations_of_the_tree_of_rbdl_by_compiled_code():
+    build, a = RBDL["tree_5"]
+    zero = np.zeros(5)
+    np.testing.assert_allclose(gs.aba(build(), zero, zero, zero), a, rtol=0, atol=1e-13)
+    M, bias = gs.crba(build(), zero), gs.bias(build(), zero, zero)
+    np.testing.assert_allclose(M @ a + bias, zero, rtol=0, atol=2e-12)
+    np.testing.assert_allclose(-gs.inverse_mass_matrix(build(), zero) @ bias, a, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_three_rotations_of_featherstones_own_program_by_every_algorithm(algorithm):
+    turns = [gs.Joint(f"r{axis}", "revolute", axis=axis) for axis in "zyx"]
+    model = gs.assemble("ball", gs.chain("world", *turns, unit_body("body", (0, 0.5, 0))), gravity=FLAT)
+    found = gs.ForwardDynamics(model, algorithm, mode="interpret")([1, 0, 0], np.zeros(3), np.zeros(3))
+    np.testing.assert_allclose(found, [3.301932144386186, 0, 0], rtol=0, atol=1e-14)
+
+
+def test_accelerations_of_a_floating_base_of_rbdl():
+    """As six joints, and as a free base, whose rates are angular, then linear; at zero and at rest they agree."""
+    base, child = unit_body("base", (1, 0, 0), {"next": (2, 0, 0)}), unit_body("child", (1, 0, 0))
+    hinge = gs.Joint("q", "revolute", axis="z")
+    six, tau = six_joints(base, hinge, child), [0, 0, 0, 0, 0, 0, 1]
+    for algorithm in ALGORITHMS:
+        found = gs.ForwardDynamics(six, algorithm, mode="interpret")(np.zeros(7), np.zeros(7), tau)
+        np.testing.assert_allclose(found, [0, -8.81, 0, -1, 0, 0, 2], rtol=0, atol=1e-13)
+    free = gs.assemble("free", gs.chain("world", base, hinge, child), gravity=FLAT, base="free")
+    for algorithm in ALGORITHMS:
+        found = gs.ForwardDynamics(free, algorithm, mode="interpret")(gs.neutral(free), np.zeros(7), tau)
+        np.testing.assert_allclose(found, [0, 0, -1, 0, -8.81, 0, 2], rtol=0, atol=1e-13)
+
+
+def test_jacobians_of_a_point_on_a_floating_body_of_rbdl():
+    """Velocity J v, and acceleration dJ/dt v without that of the joints."""
+    far, near = point(-1.9, -1.8, 0), point(1, 0, 0)
+    velocity = gs.jacobian(far, STATE, "body.point", "aligned") @ STATE
+    np.testing.assert_allclose(velocity[3:], [0.3091226260907569, 3.891012095550828, 4.100277995030419], rtol=1e-14)
+    acceleration = gs.jacobian_rate(far, STATE, STATE, "body.point", "aligned") @ STATE
+    expected = [-5.30276015884716, 6.541369639625232, -4.795115077652286]
+    np.testing.assert_allclose(acceleration[3:], expected, rtol=1e-13)
+    start = gs.jacobian(far, np.zeros(6), "body.point", "aligned") @ STATE
+    np.testing.assert_allclose(start[3:], [2.44, -1.37, 0.99], rtol=1e-14)
+    velocity = gs.jacobian(near, STATE, "body.point", "aligned") @ STATE
+    expected = [-0.3888503432977729, -0.3171179347202455, 1.093894197498446]
+    np.testing.assert_allclose(velocity[3:], expected, rtol=1e-14)
+
+
+def test_momentum_and_energy_of_a_floating_body_of_rbdl():
+    """A ball of mass and moments one: its momentum is its velocity, and that of two of its points is published."""
+    near, far = point(1, 0, 0), point(-1.9, -1.8, 0)
+    h = gs.centroidal_momentum(near, STATE, STATE)
+    R = gs.fk(near, STATE)["body"].R
+    published = {
+        (1.0, 0.0, 0.0): [-0.3888503432977729, -0.3171179347202455, 1.093894197498446],
+        (-1.9, -1.8, 0.0): [0.3091226260907569, 3.891012095550828, 4.100277995030419],
+    }
+    for at, velocity in published.items():
+        np.testing.assert_allclose(h[3:] + np.cross(h[:3], R @ at), velocity, rtol=1e-13)
+    np.testing.assert_allclose(gs.centroidal_matrix(far, STATE) @ STATE, h, rtol=1e-13)
+    np.testing.assert_allclose(gs.center_of_mass(far, STATE, STATE).v, STATE[:3], rtol=1e-14)
+    np.testing.assert_allclose(gs.kinetic_energy(far, STATE, STATE), 0.5 * h @ h, rtol=1e-14)
+    np.testing.assert_allclose(gs.potential_energy(far, STATE), 9.81 * STATE[1], rtol=1e-14)
+
+
+# ------------------------------------------------------------------------------------------------ iiwa 14, dynamics
+def test_the_iiwa_answers_the_torques_of_motiongenesis():
+    """Upright, without gravity: torques (1, 0, 1, 0, 1, 0, 1) turn the last link alone, by 1000 rad/s^2."""
+    model, felt = iiwa(gravity=(0, 0, 0)), np.array([1.0, 0, 1, 0, 1, 0, 1])
+    zero = np.zeros(7)
+    np.testing.assert_allclose(gs.crba(model, zero)[:, 6], felt / 1000, rtol=0, atol=1e-15)
+    for algorithm in ALGORITHMS:
+        a = gs.ForwardDynamics(model, algorithm, mode="interpret")(zero, zero, felt)
+        np.testing.assert_allclose(a, 1000 * np.eye(7)[6], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(gs.inverse_mass_matrix(model, zero) @ felt, 1000 * np.eye(7)[6], rtol=0, atol=1e-9)
+
+
+def test_the_iiwa_moves_from_where_motiongenesis_has_it():
+    """The last joint turns about the published axis through the published point, the first one carries that point."""
+    q = IIWA_STATE[0]
+    R = np.array(
+        [
+            [-0.5939002959880204, 0.8043869080239565, -0.015625],
+            [-0.8043869080239565, -0.5932991120359317, 0.03094940802395521],
+            [0.015625, 0.03094940802395527, 0.9993988160479114],
+        ]
+    )
+    p = np.array([0.2970356451892219, 0.1727696964662288, 1.154681973689345])
+    model = iiwa()
+    local, world = (gs.jacobian(model, q, "link7", axes) for axes in ("local", "world"))
+    np.testing.assert_allclose(local[:, 6], [0, 0, 1, 0, 0, 0], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(world[:3, 6], R[:, 2], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(world[3:, 6], np.cross(p, R[:, 2]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(world[:, 0], [0, 0, 1, 0, 0, 0], rtol=0, atol=1e-14)
+    aligned = gs.jacobian(model, q, "link7", "aligned")
+    np.testing.assert_allclose(aligned[3:, 0], np.cross([0, 0, 1], p), rtol=0, atol=1e-12)
+
+
+def test_matrices_of_the_iiwa_equal_those_that_pinocchio_finds_for_its_urdf():
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio comes with the extra 'oracles'")
+    theirs = pin.buildModelFromUrdf(str(reference("iiwa14.urdf")))
+    data, model = theirs.createData(), iiwa()
+    q, v, a = IIWA_STATE
+    M = pin.crba(theirs, data, q)
+    M = np.triu(M) + np.triu(M, 1).T
+    np.testing.assert_allclose(gs.crba(model, q), M, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(gs.bias(model, q, v), pin.nonLinearEffects(theirs, data, q, v), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(gs.gravity(model, q), pin.computeGeneralizedGravity(theirs, data, q), rtol=0, atol=1e-12)
+    tau = pin.rnea(theirs, data, q, v, a)
+    np.testing.assert_allclose(gs.aba(model, q, v, tau), a, rtol=0, atol=1e-11)
+    J = pin.computeFrameJacobian(theirs, data, q, theirs.getFrameId("iiwa_joint_7"), pin.LOCAL)
+    ours = gs.jacobian(model, q, "link7", "local")
+    np.testing.assert_allclose(ours, np.concatenate([J[3:], J[:3]]), rtol=0, atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ Puma 560, matrices
+PUMA_INERTIA = (
+    (3.6594, -0.4044, 0.1006, -0.0025, 0, 0),
+    (-0.4044, 4.4137, 0.3509, 0, 0.0024, 0),
+    (0.1006, 0.3509, 0.9378, 0, 0.0015, 0),
+    (-0.0025, 0, 0, 0.1925, 0, 0),
+    (0, 0.0024, 0.0015, 0, 0.1713, 0),
+    (0, 0, 0, 0, 0, 0.1941),
+)
+PUMA_CORIOLIS = (
+    (-0.1735, -2.0494, -0.1178, -0.0002, -0.0045, 0.0001),
+    (0.6274, 1.1572, 1.9287, -0.0015, -0.0003, 0),
+    (-0.3608, -0.7734, -0.0018, -0.0009, -0.0064, 0),
+    (0.0011, 0.0005, -0.0001, 0.0002, 0.0002, -0.0001),
+    (-0.0002, 0.0028, 0.0046, -0.0002, 0, 0),
+    (0.0001, 0, 0, 0, 0, 0),
+)
+PUMA_ACCEL = (
+    (0.1, 0.2, 0.8, 0.2, 0.5, 1.0),
+    (1.0, 3.2, 1.8, 0.1, 0.7, 4.6),
+    (-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228),
+)
+
+
+def puma_rotors():
+    return np.array([J * ratio**2 for *_, (J, ratio, _, _) in PUMA])
+
+
+@pytest.mark.parametrize("algorithm", gs.MassMatrix.algorithms)
+def test_the_mass_matrix_of_the_puma_560_is_the_published_one(algorithm):
+    """With the rotors; half a unit of the fourth decimal."""
+    M = gs.MassMatrix(puma(), algorithm, mode="interpret")(QN)
+    np.testing.assert_allclose(M + np.diag(puma_rotors()), PUMA_INERTIA, rtol=0, atol=6e-5)
+
+
+def test_the_coriolis_matrix_and_gravity_of_the_puma_560_are_the_published_ones():
+    """The toolbox splits products of two rates evenly, as Christoffel's symbols do."""
+    model = puma()
+    np.testing.assert_allclose(gs.coriolis(model, QN, COUNT), PUMA_CORIOLIS, rtol=0, atol=6e-5)
+    terms = gs.EquationsOfMotion(model)(QN, COUNT)
+    np.testing.assert_allclose(terms.C @ COUNT, np.array(PUMA_CORIOLIS) @ COUNT, rtol=0, atol=6e-4)
+    want = PUMA_TORQUES["gravload_qn"][2]
+    np.testing.assert_allclose(gs.gravity(model, QN), want, rtol=0, atol=6e-5)
+    np.testing.assert_allclose(terms.G, want, rtol=0, atol=6e-5)
+
+
+def test_torques_of_the_puma_560_without_gravity_are_the_published_ones():
+    want = [32.4952, 29.2271, 11.7085, 1.45452, 1.27086, 0.713781]
+    np.testing.assert_allclose(puma_torques(ALL, ALL) - gs.gravity(puma(), QN), want, rtol=5e-6, atol=6e-5)
+    itorque = [3.15, 9.4805, 3.6189, 0.1901, 0.3519, 0.5823]
+    M = gs.crba(puma(), QN) + np.diag(puma_rotors())
+    np.testing.assert_allclose(M @ COUNT, itorque, rtol=0, atol=6e-5)
+
+
+def test_accelerations_of_the_puma_560_are_the_published_ones():
+    """With rotors and friction: (M + rotors) a = tau - torques without acceleration."""
+    v, tau, want = (np.array(x) for x in PUMA_ACCEL)
+    M = gs.crba(puma(), QN) + np.diag(puma_rotors())
+    a = np.linalg.solve(M, tau - puma_torques(v, ZERO))
+    np.testing.assert_allclose(a, want, rtol=0, atol=6e-5)
+    np.testing.assert_allclose(puma_torques(v, want), tau, rtol=0, atol=4e-4)
+    without = tau - (puma_torques(v, a) - gs.rnea(puma(), QN, v, a))
+    np.testing.assert_allclose(gs.aba(puma(), QN, v, without), a, rtol=0, atol=1e-9)
+
+
+def test_the_matrices_of_the_puma_560_are_typed_correctly():
+    data = json.loads(reference("puma560_corke.json").read_text("utf-8"))["published_tests"]
+    np.testing.assert_array_equal(data["inertia_qn"], PUMA_INERTIA)
+    np.testing.assert_array_equal(data["coriolis_qn_qd123123"], PUMA_CORIOLIS)
+    assert [data["accel_qn"][key] for key in ("qd", "tau", "qdd")] == [list(x) for x in PUMA_ACCEL]
+    assert data["rne_qn_qd1_qdd1_nogravity"] == [32.4952, 29.2271, 11.7085, 1.45452, 1.27086, 0.713781]
+    assert data["itorque_qn_qdd123123"] == [3.15, 9.4805, 3.6189, 0.1901, 0.3519, 0.5823]
+
+
+def test_the_floating_bodies_of_rbdl_are_typed_correctly():
+    data = json.loads(reference("rbdl_hard_numbers.json").read_text("utf-8"))
+    assert data["three_rot_dof_spatial_v1"]["qdd"] == [3.301932144386186, 0, 0]
+    assert data["floating_base_torque"]["qdd"] == [0, -8.81, 0, -1, 0, 0, 2]
+    assert data["point_velocity"]["q=qd"] == STATE.tolist()
+    assert data["point_velocity"]["vel"] == [-0.3888503432977729, -0.3171179347202455, 1.093894197498446]
+    assert data["humans_toolbox_point"]["vel"] == [0.3091226260907569, 3.891012095550828, 4.100277995030419]
+    assert data["humans_toolbox_point"]["acc"] == [-5.30276015884716, 6.541369639625232, -4.795115077652286]

@@ -217,7 +217,7 @@ def sweep_sensitivity(
 
 def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
     """d tau / dq on the manifold, d tau / dv, d tau / da = M, each (nv, nv), by (3.51)-(3.53)."""
-    n, kind = network.model.nv, np.result_type(np.asarray(q), np.float64)
+    n, kind = network.model.nv, np.result_type(*(np.asarray(x) for x in (q, v, a)), np.float64)
     dq, dv, M = (np.full((n, n), 0.0, dtype=kind) for _ in range(3))
     met: dict[int, tuple[Array, Array, Rate]] = {}
 
@@ -252,7 +252,7 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
 
     C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]."""
     n = network.model.nv
-    C = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
+    C = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.asarray(v), np.float64))
 
     def visit(k: int, rate: Rate, body: Outboard) -> Array:
         B = body.spun(0.5)

@@ -17,10 +17,12 @@ from gyrostat.algorithms.kinematics import sweep_motion, world_motion
 from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.tangent import coordinate_rates
 from gyrostat.engine.dual import rates_of, values_of, with_rates
+from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array, cross, join, skew
+from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import Gravity
-from gyrostat.spatial.representation import Motion, representation
+from gyrostat.spatial.representation import Motion, Representation, representation
 from gyrostat.spec.rigid_body import RigidBody
 
 INERTIAL = representation("inertial")
@@ -30,6 +32,15 @@ def pseudo_velocities(velocity: Callable[[Array], Array], n: int) -> Array:
     """The Jacobian (..., n) of any velocity kinematics V(v): V(e_1), ..., V(e_n) [H04 (3.48)]."""
     columns = [velocity(unit) for unit in np.eye(n)]
     return np.stack(columns, axis=-1) if columns else np.zeros((6, 0))
+
+
+def at_rest(network: Network, on: Setting) -> Setting:
+    """The same with a base that stands still, where it is at this time."""
+    for c in network.components:
+        if c.kind is DrivenBase:
+            R, p, *_ = base_state(c["motion"], on.t)
+            return Setting(on.representation, on.gravity, BaseState(R, p, np.zeros(6), np.zeros(6)))
+    return on
 
 
 def bodies(network: Network) -> list[Component]:
@@ -43,7 +54,7 @@ def _of_centre(c: Component, motion: Motion, V: Array) -> Array:
 
 def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
     """(w, velocity of the centre of mass) = J v, (6, nv), for every body; a base that moves by itself stands still."""
-    still, rest = Setting(INERTIAL, Gravity(np.zeros(3)), on.t), np.zeros(network.model.nv)
+    still, rest = _weightless(at_rest(network, on)), np.zeros(network.model.nv)
     chosen = bodies(network)
 
     def velocities(v: Array) -> Array:
@@ -52,13 +63,14 @@ def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
 
     if not chosen:
         return {}
-    offset = velocities(rest)
-    stack = pseudo_velocities(velocities, len(rest)).reshape(len(chosen), 6, len(rest)) if len(rest) else None
-    found: dict[str, Array] = {}
-    for i, c in enumerate(chosen):
-        J = np.zeros((6, 0)) if stack is None else stack[i]
-        found[c.name] = J - offset[6 * i : 6 * i + 6, None]
-    return found
+    if not len(rest):
+        return {c.name: np.zeros((6, 0)) for c in chosen}
+    stack = pseudo_velocities(velocities, len(rest)).reshape(len(chosen), 6, len(rest))
+    return {c.name: stack[i] for i, c in enumerate(chosen)}
+
+
+def _weightless(on: Setting, rep: Representation = INERTIAL) -> Setting:
+    return Setting(rep, Gravity(np.zeros(3)), on.t)
 
 
 @dataclass(frozen=True)
@@ -73,9 +85,10 @@ class Stack:
 
 def stacks(network: Network, on: Setting, q: Array, v: Array) -> list[Stack]:
     """All bodies of a network at a state."""
-    moving = with_rates(q, coordinate_rates(network.model, q, v))
+    on = _weightless(at_rest(network, on))
+    moving = with_rates(q, coordinate_rates(network.model, q, v), 1)
     jacobians = body_jacobians(network, on, moving)
-    motions = sweep_motion(network, Setting(INERTIAL, Gravity(np.zeros(3)), on.t), q, v, np.zeros(len(v)))
+    motions = sweep_motion(network, on, q, v, np.zeros(len(v)))
     found: list[Stack] = []
     zero = np.zeros((3, 3))
     for c in bodies(network):
@@ -84,7 +97,7 @@ def stacks(network: Network, on: Setting, q: Array, v: Array) -> list[Stack]:
         J_c, w = R @ c["inertia"] @ R.T, motion.V[:3]
         M = np.block([[J_c, zero], [zero, c["mass"] * np.eye(3)]])
         Omega = np.block([[skew(R @ c["momentum"]) - skew(w) @ J_c, zero], [zero, zero]])
-        found.append(Stack(values_of(jacobians[c.name]), rates_of(jacobians[c.name]), M, Omega))
+        found.append(Stack(values_of(jacobians[c.name], 1), rates_of(jacobians[c.name], 1), M, Omega))
     return found
 
 
@@ -92,7 +105,7 @@ def mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """D = H^T Phi^T M Phi H = sum of J^T M J (24)."""
     n = network.model.nv
     jacobians = body_jacobians(network, on, q)
-    motions = sweep_motion(network, Setting(INERTIAL, Gravity(np.zeros(3)), on.t), q, np.zeros(n), np.zeros(n))
+    motions = sweep_motion(network, _weightless(on), q, np.zeros(n), np.zeros(n))
     D = np.zeros((n, n))
     for c in bodies(network):
         R, J = motions[c.inport].pose.R, jacobians[c.name]  # type: ignore[index]
@@ -102,7 +115,7 @@ def mass_matrix(network: Network, on: Setting, q: Array) -> Array:
 
 
 def velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
-    """C = H^T Phi^T (M Phi (B' Phi H + H') - Omega Phi H) (25); C v are the forces, but dM/dt is not C + C^T."""
+    """C = H^T Phi^T (M Phi (B' Phi H + H') - Omega Phi H) (25), a base that moves by itself at rest."""
     C = np.zeros((len(v), len(v)))
     for s in stacks(network, on, q, v):
         C = C + s.J.T @ (s.M @ s.J_rate - s.Omega @ s.J)
@@ -124,9 +137,7 @@ def one_by_one(
         for n, k in enumerate(rates):
             totals[n] = totals[n] + jacobians[c.name][:, k] @ f
     given = np.array(totals) if totals else np.zeros(0)
-    still = np.zeros(len(v))
-    weightless = Setting(on.representation, Gravity(np.zeros(3)), on.t)
-    return given + _applied(network, weightless, q, still, loads)[list(rates)]
+    return given + applied_forces(network, on, q, loads)[list(rates)]
 
 
 def _force_at_centre(c: Component, on: Setting, motion: Motion) -> Array:
@@ -141,20 +152,15 @@ def _force_at_centre(c: Component, on: Setting, motion: Motion) -> Array:
     return join(J @ dw + cross(w, J @ w + R @ c["momentum"]) - n, c["mass"] * a - f)
 
 
-def _applied(network: Network, on: Setting, q: Array, rest: Array, loads: Loads) -> Array:
-    """-J^T of given wrenches: what they take off the generalised forces, at rest and without weight."""
-    return sweep_forces(network, on, q, rest, rest, loads)[0]
-
-
 def applied_forces(network: Network, on: Setting, q: Array, loads: Loads = no_loads) -> Array:
     """Q = -H^T Phi^T F_Q (27): generalised forces that balance force elements and external wrenches."""
-    return _applied(
-        network, Setting(on.representation, Gravity(np.zeros(3)), on.t), q, np.zeros(network.model.nv), loads
-    )
+    rest = np.zeros(network.model.nv)
+    return sweep_forces(network, _weightless(at_rest(network, on), on.representation), q, rest, rest, loads)[0]
 
 
 def gravity_forces(network: Network, on: Setting, q: Array) -> Array:
     """G = -H^T Phi^T F_G (26): what holds the robot, at rest, against its weight alone."""
     rest = np.zeros(network.model.nv)
-    weightless = Setting(on.representation, Gravity(np.zeros(3)), on.t)
-    return sweep_forces(network, on, q, rest, rest)[0] - sweep_forces(network, weightless, q, rest, rest)[0]
+    still = at_rest(network, on)
+    weightless = _weightless(still, on.representation)
+    return sweep_forces(network, still, q, rest, rest)[0] - sweep_forces(network, weightless, q, rest, rest)[0]

@@ -18,6 +18,7 @@ from gyrostat.engine.dual import Dual, rates_of, with_rates
 from gyrostat.errors import GyrostatError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.calls import OfAcceleration, OfForce
+from gyrostat.solvers.state import names_of
 from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.solvers.wrench import Application, loads
 from gyrostat.spatial.gravity import gravity
@@ -82,16 +83,16 @@ class Derivatives(StateSolver):
 
 
 def forward_mode(net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads) -> tuple[Array, Array, Array]:
-    """Column by column: Newton-Euler on numbers with a rate."""
+    """Column by column: Newton-Euler on numbers with a rate, of level 1: the state may carry rates of its own."""
     n = len(v)
 
     def column(x: Array, y: Array, z: Array) -> Array:
-        return rates_of(sweep_forces(net, on, x, y, z, given)[0])
+        return rates_of(sweep_forces(net, on, x, y, z, given)[0], 1)
 
     units = np.eye(n)
-    dq = [column(with_rates(q, coordinate_rates(net.model, q, unit)), v, a) for unit in units]
-    dv = [column(q, with_rates(v, unit), a) for unit in units]
-    da = [column(q, v, with_rates(a, unit)) for unit in units]
+    dq = [column(with_rates(q, coordinate_rates(net.model, q, unit), 1), v, a) for unit in units]
+    dv = [column(q, with_rates(v, unit, 1), a) for unit in units]
+    da = [column(q, v, with_rates(a, unit, 1)) for unit in units]
     dq_, dv_, da_ = (np.stack(x, axis=1) if n else np.zeros((0, 0)) for x in (dq, dv, da))
     return dq_, dv_, da_
 
@@ -202,9 +203,9 @@ class ParameterDerivatives(OfAcceleration):
         self.of = of
         self.result = f"d{of}_dp"
         self.state = ("q", "v", "a") if of == "tau" else ("q", "v", "tau")
-        paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        paths = names_of(parameters, self.name, "parameters")
         super().__init__(model, representation, rules, paths, mode)
-        ports = (wrt_wrenches,) if isinstance(wrt_wrenches, str) else tuple(wrt_wrenches)
+        ports = names_of(wrt_wrenches, self.name, "wrt_wrenches")
         if not paths and not ports:
             raise GyrostatError(f"{self.name}: nothing to differentiate by. Hint: parameters=['payload.mass']")
         self.parameters = paths

@@ -11,7 +11,7 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.forward import any_mass_matrix
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.algorithms.sensitivity import coriolis_matrix
-from gyrostat.algorithms.stacked import applied_forces, gravity_forces, velocity_matrix
+from gyrostat.algorithms.stacked import applied_forces, at_rest, gravity_forces, velocity_matrix
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT
 from gyrostat.solvers.calls import OfConfiguration, OfMotion
@@ -21,13 +21,14 @@ from gyrostat.solvers.state_solver import Array, StateSolver
 class Coriolis(OfMotion):
     """C(q, v) (..., nv, nv) with C v the Coriolis, centrifugal and gyroscopic forces, and dM/dt = C + C^T.
 
-    So dM/dt - 2 C is skew, as passivity-based controllers need it [Echeandia, Wensing 2021; (3.52) halved]."""
+    So dM/dt - 2 C is skew, as passivity-based controllers need it; a base that moves by itself is not in it
+    [Echeandia, Wensing 2021; (3.52) halved]."""
 
     name = "coriolis"
     result = "C"
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        return {"C": coriolis_matrix(net, on, x["q"], x["v"])}
+        return {"C": coriolis_matrix(net, at_rest(net, on), x["q"], x["v"])}
 
 
 class Bias(OfMotion):
@@ -66,9 +67,9 @@ class EquationsOfMotion(StateSolver):
     """D, C, G, Q of WM15 (24)-(27) at q (..., nq), v (..., nv), with external ``wrenches`` in Q, and a C for
     controllers.
 
-    C is not unique. ``C`` is that of (25), from the bodies' Jacobians in world axes and their rates, about centres of
-    mass, for the bodies as they are specified. ``C_skew`` is that of :class:`Coriolis`. A base that moves by itself is
-    in none of the terms; use :class:`Bias`."""
+    C is not unique; both have dD/dt = C + C^T. ``C`` is that of (25), from the bodies' Jacobians in world axes and
+    their rates, about centres of mass, for the bodies as they are specified. ``C_skew`` is that of :class:`Coriolis`.
+    A base that moves by itself is in none of the terms; use :class:`Bias`."""
 
     name = "equations_of_motion"
     Result = Terms
@@ -99,7 +100,7 @@ class EquationsOfMotion(StateSolver):
             "C": velocity_matrix(whole, on, q, v),
             "G": gravity_forces(net, on, q),
             "Q": applied_forces(net, on, q, given),
-            "C_skew": coriolis_matrix(net, on, q, v),
+            "C_skew": coriolis_matrix(net, at_rest(net, on), q, v),
         }
 
 
@@ -128,5 +129,5 @@ class ReferenceDynamics(StateSolver):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v = x["q"], x["v"]
-        still = sweep_forces(net, on, q, np.zeros(net.model.nv), x["a_r"])[0]
-        return {"tau": still + coriolis_matrix(net, on, q, v) @ x["v_r"]}
+        with_v = sweep_forces(net, on, q, v, x["a_r"])[0]
+        return {"tau": with_v + coriolis_matrix(net, at_rest(net, on), q, v) @ (x["v_r"] - v)}

@@ -20,6 +20,7 @@ from gyrostat.graph.network import Network, network
 from gyrostat.solvers.calls import OfConfiguration, OfMotion
 from gyrostat.solvers.dynamics_derivatives import numbered, varied
 from gyrostat.solvers.forward_kinematics import EXPRESSIONS
+from gyrostat.solvers.state import names_of
 from gyrostat.solvers.state_solver import StateSolver
 from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent
 from gyrostat.spatial.representation import Pose, representation
@@ -100,7 +101,8 @@ class Jacobian(OfFrame, OfConfiguration):
 
 
 class JacobianRate(OfFrame, OfMotion):
-    """dJ/dt (..., 6, nv): the rate of every number of :class:`Jacobian` while the robot moves with v."""
+    """dJ/dt (..., 6, nv): the rate of every number of :class:`Jacobian` while the robot moves with v; a base that
+    moves by itself stands still."""
 
     name = "jacobian_rate"
     result = "dJ"
@@ -116,9 +118,9 @@ class ParameterJacobian(OfFrame, OfConfiguration):
     number of ``parameters`` [H04 3.2.2.1], for calibration.
 
     ``parameters``: paths such as ``"forearm_offset.translation"`` or ``"elbow.axis"``; vectors count one column for
-    each number, in order, see ``columns``. The numbers of an axis count as independent and the axis is not normalised
-    again: a tilt by a small angle about a unit vector n perpendicular to it is the change n x axis. ``expressed_in``
-    as in :class:`Jacobian`: the columns are twists, unit changes play the part of unit velocities."""
+    each number, in order, see ``columns``. Axes are normalised: only changes across an axis count; a tilt by a small
+    angle about a unit vector n perpendicular to it is the change n x axis. ``expressed_in`` as in :class:`Jacobian`:
+    the columns are twists, unit changes play the part of unit velocities."""
 
     name = "parameter_jacobian"
     result = "J"
@@ -133,7 +135,7 @@ class ParameterJacobian(OfFrame, OfConfiguration):
         rules: Iterable[str] | None = None,
         mode: str = "compile",
     ):
-        paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        paths = names_of(parameters, self.name, "parameters")
         if not paths:
             raise SpecError.one(
                 self.name, "parameters", "no parameters are named", "name one, such as 'elbow.axis'", paths

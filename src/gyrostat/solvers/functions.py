@@ -24,7 +24,7 @@ from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.kept import kept
 from gyrostat.solvers.mass_matrix import InverseMassMatrix, MassMatrix
-from gyrostat.solvers.operational_space import InverseOperationalInertia, OperationalInertia
+from gyrostat.solvers.operational_space import InverseOperationalInertia, OperationalInertia, key_of
 from gyrostat.solvers.whole_body import (
     CenterOfMass,
     Centre,
@@ -236,7 +236,7 @@ def operational_inertia(
 ) -> OperationalInertia:
     """Lambda and Lambda^-1 (..., m, m) at contacts, ``{"foot": "point"}``; see :class:`InverseOperationalInertia`."""
     expect_model(model, "operational_inertia")
-    key = repr(contacts) if isinstance(contacts, Mapping | list | tuple | str) else id(contacts)
+    key = key_of(contacts)
     try:
         solver = kept(model)[InverseOperationalInertia, key]
     except KeyError:

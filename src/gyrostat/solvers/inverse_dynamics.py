@@ -16,7 +16,7 @@ from gyrostat.errors import FrameError, RecordError, StateError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.solvers.calls import OfAcceleration
-from gyrostat.solvers.state import packed
+from gyrostat.solvers.state import names_of, packed
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spec.check import expect_model
@@ -70,7 +70,7 @@ class InverseDynamics(OfAcceleration):
         if rules is None:
             rules = self._economical(model) if algorithm == "rne" else DEFAULT
         super().__init__(model, representation, rules, live, mode, algorithm)
-        self.only = None if only is None else ((only,) if isinstance(only, str) else tuple(only))
+        self.only = None if only is None else names_of(only, self.name, "only")
         self.rates = chosen_rates(model, self.only, self.name)
         if only is not None:
             self.rate_axes = (("tau", ()),)

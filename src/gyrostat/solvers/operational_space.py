@@ -13,6 +13,7 @@ from gyrostat.algorithms.rne import Loads
 from gyrostat.errors import FrameError, ShapeError, StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.calls import OfConfiguration
+from gyrostat.solvers.state import names_of
 from gyrostat.solvers.state_solver import Array
 from gyrostat.spec.model import Model
 
@@ -81,8 +82,20 @@ class InverseOperationalInertia(OfConfiguration):
         return OperationalInertia(Lambda, inverse)
 
 
-def _listed(contacts: Any) -> list[str]:
-    return [contacts] if isinstance(contacts, str) else list(contacts)
+def _listed(contacts: Any) -> tuple[str, ...]:
+    names = names_of(contacts, "operational_inertia", "contacts")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise FrameError(f"operational_inertia: '{twice[0]}' is named twice. Hint: name every contact once")
+    return names
+
+
+def key_of(contacts: Any) -> Any:
+    """What tells sets of contacts apart, if they are well-formed."""
+    if not isinstance(contacts, Mapping):
+        return _listed(contacts)
+    selectors = [(frame, Q if isinstance(Q, str) else _selector(frame, Q)) for frame, Q in contacts.items()]
+    return tuple((frame, Q if isinstance(Q, str) else (Q.shape, Q.tobytes())) for frame, Q in selectors)
 
 
 def _selector(frame: str, given: Any) -> Array:

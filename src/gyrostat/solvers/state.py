@@ -10,7 +10,7 @@ import numpy as np
 
 from gyrostat.engine.choose import where
 from gyrostat.engine.kernel import real
-from gyrostat.errors import NonFiniteError, ShapeError, StateError, nearest
+from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.spec.model import Model
 from gyrostat.spec.rules import UNIT
 
@@ -22,6 +22,14 @@ real_array = real
 
 def _batch(index: Sequence[Any]) -> str:
     return f" in state {tuple(int(i) for i in index)}" if len(index) else ""
+
+
+def names_of(value: Any, who: str, what: str) -> tuple[str, ...]:
+    """One name or several."""
+    found = (value,) if isinstance(value, str) else value
+    if not isinstance(found, list | tuple) or not all(isinstance(name, str) for name in found):
+        raise StateError(f"{who}: {what} must be a name or a list of names, got {clipped(value)}. Hint: ['elbow']")
+    return tuple(found)
 
 
 def finite(array: Array, names: Sequence[str], who: str, what: str) -> Array:

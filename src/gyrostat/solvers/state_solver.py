@@ -16,7 +16,7 @@ from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeErr
 from gyrostat.graph.network import Network
 from gyrostat.solvers.differentiable import Differentiable
 from gyrostat.solvers.fast import install, plain_class, usual
-from gyrostat.solvers.state import coordinates, packed, rates, together
+from gyrostat.solvers.state import coordinates, names_of, packed, rates, together
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spec.model import Model
 
@@ -64,7 +64,7 @@ class StateSolver(Differentiable):
 
         ``joints``: names of all joints with coordinates (and of a free base), each once. q, v, a, tau and the axes of
         the results that belong to rates follow it; dicts by name work as ever."""
-        names = (joints,) if isinstance(joints, str) else tuple(joints)
+        names = names_of(joints, f"{self.name}.in_order", "joints")
         owners = [owner for owner, *_ in self.model.stateful]
         for name in names:
             if name not in owners:
@@ -148,9 +148,10 @@ class StateSolver(Differentiable):
         return self.Result(**found)
 
     def _targets(self, out: Any, kernel: Kernel) -> dict[str, Any] | None:
-        if out is None:
-            return None
-        names = [slot.name for slot in kernel.program.outputs]
+        return None if out is None else self._given_targets(out, [slot.name for slot in kernel.program.outputs])
+
+    def _given_targets(self, out: Any, names: Sequence[str]) -> dict[str, Any]:
+        """Arrays to write into, by output."""
         if self.Result is None:
             return {names[0]: out}
         if not isinstance(out, tuple | list) or len(out) != len(names):
@@ -271,11 +272,11 @@ class StateSolver(Differentiable):
                 self.finite(value, shape, name)
         if out is None:
             return self.returned(found)
-        targets = (out,) if self.Result is None else tuple(out)
+        targets = tuple(self._given_targets(out, list(found)).values())
         for target, value in zip(targets, found.values(), strict=True):
             check_out(target, value.shape, self.name)
             target[...] = value
-        return out
+        return out if self.Result is None else self.Result(*targets)
 
     def _example_row(self, states: Sequence[Array]) -> list[Array]:
         """A state for finding out shapes."""

@@ -128,7 +128,8 @@ class KineticEnergy(OfMotion):
 
 
 class PotentialEnergy(OfConfiguration):
-    """U (...) [J] of gravity: -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre."""
+    """U (...) [J] of gravity: -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre (the torque
+    of its gradient on a long body is not in it)."""
 
     name = "potential_energy"
     result = "U"
