@@ -34,6 +34,7 @@ from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import RULES
 
 # ---- files
+from gyrostat.io.audit import Audit, audit
 from gyrostat.io.files import load, save
 from gyrostat.solvers.dynamics_derivatives import (
     DeltaAcceleration,
@@ -104,6 +105,7 @@ __all__ = [
     "JOINT_KINDS",
     "RULES",
     "Assembly",
+    "Audit",
     "Bias",
     "CenterOfMass",
     "CentralGravity",
@@ -165,6 +167,7 @@ __all__ = [
     "aba_derivatives",
     "assemble",
     "assembly",
+    "audit",
     "axis_angle",
     "base_parameters",
     "bias",

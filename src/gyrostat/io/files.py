@@ -7,11 +7,14 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from gyrostat.errors import LoadError, Problem, SaveError, SpecError, nearest
+from gyrostat.io.audit import POLICIES, Policy
+from gyrostat.io.urdf import from_urdf
 from gyrostat.io.yaml_model import from_text, to_text
 from gyrostat.io.yaml_text import MAX_BYTES, refusal, too_large
 from gyrostat.spec.check import check
@@ -21,24 +24,64 @@ READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": f
 """What can be read, by suffix: text and the file's name in messages -> model."""
 
 
-def load(path: str | os.PathLike[str], base: Literal["fixed", "free"] | None = None) -> Model:
-    """The model in a file, checked. ``base`` replaces what the file says about the base.
+FOREIGN = {".urdf": from_urdf}
+"""Formats of others, which can be read and not written."""
+
+Folders = Sequence[str | os.PathLike[str]]
+
+
+def load(
+    path: str | os.PathLike[str],
+    base: Literal["fixed", "free"] | None = None,
+    policy: Policy = "strict",
+    roots: Folders = (),
+) -> Model:
+    """The model in a file (.yaml, .urdf), checked. ``base`` replaces what the file says about the base.
+
+    For URDF: ``policy`` is ``"strict"`` (errors are refused), ``"repair"`` (what can be mended is, and told) or
+    ``"accept"`` (numbers are taken as they are, and what is wrong with them is told); ``roots``: folders that hold
+    packages with meshes. ``gs.audit(path)`` lists everything.
 
     Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
     """
-    place, name = _path(path, LoadError)
-    reader = READERS.get(place.suffix.lower())
-    if reader is None:
-        what = "is a folder" if place.is_dir() else f"files of the kind '{place.suffix}' cannot be read"
-        raise _failed(LoadError, "file-kind", name, what, _known())
-    if base not in (None, "fixed", "free"):
-        message = f"base must be 'fixed', 'free' or None, got {base!r}"
-        raise SpecError.one("load", "property-value", message, "leave it out to take what the file says", base)
-    model = reader(_text(place, name), name)
+    place, name = opened(path)
+    checked_options(place, base, policy, roots)
+    foreign = FOREIGN.get(place.suffix.lower())
+    if foreign is not None:
+        return foreign(text_of(place, name, "XML"), name, base or "fixed", policy, roots)
+    model = READERS[place.suffix.lower()](text_of(place, name), name)
     if base is not None:
         model = model.replace({"context.base": base})
         check(model)
     return model
+
+
+def opened(path: Any) -> tuple[Path, str]:
+    """Path and name of a file whose kind can be read."""
+    place, name = _path(path, LoadError)
+    if place.suffix.lower() not in {**READERS, **FOREIGN}:
+        what = "is a folder" if place.is_dir() else f"files of the kind '{place.suffix}' cannot be read"
+        raise _failed(LoadError, "file-kind", name, what, f"{_known()}, {', '.join(FOREIGN)}")
+    return place, name
+
+
+def checked_options(place: Path, base: object, policy: object, roots: object) -> None:
+    """Refuse options that mean nothing."""
+
+    def refuse(name: str, message: str, remedy: str, value: object) -> None:
+        raise SpecError.one("load", "property-value", f"{name} {message}", remedy, value)
+
+    if base not in (None, "fixed", "free"):
+        message = f"must be 'fixed', 'free' or None, got {base!r}"
+        refuse("base", message, "leave it out to take what the file says", base)
+    if policy not in POLICIES:
+        refuse(
+            "policy", f"must be one of {', '.join(POLICIES)}, got {policy!r}", nearest(str(policy), POLICIES), policy
+        )
+    if not isinstance(roots, list | tuple) or not all(isinstance(r, str | os.PathLike) for r in roots):
+        refuse("roots", f"must be a list of folders, got {roots!r}", "write roots=['folder']", roots)
+    if place.suffix.lower() not in FOREIGN and (policy != "strict" or roots):
+        refuse("policy and roots", "are for URDF files", "leave them out", policy)
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -86,6 +129,17 @@ def _known() -> str:
     return f"use a file with one of {', '.join(READERS)}"
 
 
+def text_of(place: Path, name: str, language: str = "YAML") -> str:
+    """The text of a regular file of bounded size, in UTF-8; ``language``: what messages call it."""
+    try:
+        return _text(place, name)
+    except LoadError as error:
+        raise LoadError(
+            replace(p, entity=language, rule=p.rule.replace("yaml", language.lower())) if p.entity == "YAML" else p
+            for p in error.problems
+        ) from None
+
+
 def _text(place: Path, name: str) -> str:
     """The text of a regular file of bounded size, in UTF-8."""
     try:
@@ -120,7 +174,7 @@ def _remedy(place: Path) -> str:
             return "give a file in this folder"
         if not place.parent.is_dir():
             return f"there is no folder '{place.parent}'"
-        there = sorted(p.name for p in place.parent.iterdir() if p.suffix.lower() in READERS)
+        there = sorted(p.name for p in place.parent.iterdir() if p.suffix.lower() in {**READERS, **FOREIGN})
         if there:
             return nearest(place.name, there)
     return "check the path"

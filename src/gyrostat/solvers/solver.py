@@ -126,7 +126,8 @@ class Solver(Direct):
 
     def _recorded(self, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]) -> Program:
         try:
-            return record(function, inputs, f"{self.model.name}_{self.name}")
+            with np.errstate(all="ignore"):  # what is not finite is found when it is computed
+                return record(function, inputs, f"{self.model.name}_{self.name}")
         except GyrostatError:
             raise
         except (

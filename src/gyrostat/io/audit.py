@@ -1,0 +1,193 @@
+"""What a file says that is wrong, odd, unused or mended: one finding each, with file and line; ``gs.audit(path)``."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from gyrostat.errors import LoadError, Problem, SpecError
+
+Severity = Literal["error", "warning", "ignored", "repaired"]
+Policy = Literal["strict", "repair", "accept"]
+POLICIES = ("strict", "repair", "accept")
+
+LISTED = 20_000
+"""How many findings of one severity are kept; the others are counted."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a reader noticed.
+
+    ``element``: where it is in the file, ``robot/link[finger]/inertial/mass``; ``owner``: whom it concerns, ``link
+    'finger'``; ``rule``: short stable name. ``fatal``: an error that no policy gets past.
+    """
+
+    severity: Severity
+    file: str
+    line: int
+    element: str
+    owner: str
+    rule: str
+    what: str
+    found: str
+    fix: str
+    fatal: bool = False
+
+    def __str__(self) -> str:
+        parts = [f"{self.owner}: {self.what}"]
+        parts += [f"found {self.found}"] if self.found else []
+        parts += [f"fix: {self.fix}"] if self.fix else []
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.severity}: {', '.join(parts)}"
+
+    def problem(self) -> Problem:
+        """The same as exceptions tell it."""
+        message = f"{self.what}, got {self.found}" if self.found else self.what
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return Problem(self.owner, self.rule, message, self.fix or "see gs.audit(path)", self.found, place)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings about a file, in order of lines. ``print(audit)`` shows one line for each."""
+
+    file: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What makes dynamics meaningless; ``gs.load`` refuses it unless told otherwise."""
+        return self._of("error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is odd."""
+        return self._of("warning")
+
+    @property
+    def ignored(self) -> tuple[Finding, ...]:
+        """What is not in the model."""
+        return self._of("ignored")
+
+    @property
+    def repaired(self) -> tuple[Finding, ...]:
+        """What the policy ``repair`` changed."""
+        return self._of("repaired")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.errors
+
+    def _of(self, severity: str) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.severity == severity)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def summary(self) -> str:
+        """How many of each."""
+        n = Counter(f.severity for f in self.findings)
+        counted = [_plural(n["error"], "error"), _plural(n["warning"], "warning")]
+        return f"{self.file}: {', '.join(counted)}, {n['ignored']} ignored, {n['repaired']} repaired"
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.findings), self.summary()])
+
+    def to_json(self) -> str:
+        """The findings as JSON text, for other programs."""
+        data = {"file": self.file, "ok": self.ok, "findings": [asdict(f) for f in self.findings]}
+        return json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def _plural(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+@dataclass
+class Notes:
+    """Findings while a file is read, under one policy."""
+
+    file: str
+    policy: str = "strict"
+    found: list[Finding] = field(default_factory=list)
+    counted: Counter[str] = field(default_factory=Counter)
+    fatal: bool = False  # whether no model can come out of this file
+
+    def add(self, finding: Finding) -> None:
+        """Keep a finding; of very many, count it."""
+        self.counted[finding.severity] += 1
+        self.fatal |= finding.fatal
+        if self.counted[finding.severity] <= LISTED:
+            self.found.append(finding)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the policy refuses the file."""
+        return self.fatal if self.policy == "accept" else self.counted["error"] > 0
+
+    def audit(self) -> Audit:
+        """Everything so far, in order of lines."""
+        kept = sorted(self.found, key=lambda f: f.line)
+        for severity, n in self.counted.items():
+            if n > LISTED:
+                what = f"{n - LISTED} more findings of this kind are not listed"
+                kept.append(_of_file(severity, self.file, "many", what, "mend these first"))
+        return Audit(self.file, tuple(kept))
+
+
+def _of_file(severity: str, file: str, rule: str, what: str, fix: str) -> Finding:
+    return Finding(severity, file, 0, "", "file", rule, what, "", fix)  # pyright: ignore[reportArgumentType]
+
+
+def from_problems(file: str, problems: Iterable[Problem]) -> Audit:
+    """The mistakes of a specification as findings."""
+    found: list[Finding] = []
+    for p in problems:
+        place, _, line = (p.where or file).rpartition(":")
+        name, number = (place, int(line)) if place and line.isdecimal() else (p.where or file, 0)
+        found.append(Finding("error", name, number, "", p.entity, p.rule, p.message, "", p.remedy, fatal=True))
+    return Audit(file, tuple(sorted(found, key=lambda f: f.line)))
+
+
+def audit(
+    path: str | os.PathLike[str],
+    base: Literal["fixed", "free"] | None = None,
+    policy: Policy = "strict",
+    roots: Sequence[str | os.PathLike[str]] = (),
+) -> Audit:
+    """Everything that is to be said about a file: errors, warnings, what is ignored, what ``policy`` would repair.
+
+    Mistakes in the file are findings; only a file that cannot be opened raises :class:`LoadError`. ``base``, ``policy``
+    and ``roots`` as for ``gs.load``.
+    """
+    from gyrostat.io.files import FOREIGN, checked_options, load, opened
+    from gyrostat.io.urdf import urdf_audit
+
+    place, name = opened(path)
+    checked_options(place, base, policy, roots)
+    if place.suffix.lower() in FOREIGN:
+        try:
+            return urdf_audit(place, name, base or "fixed", policy, roots)
+        except LoadError as error:
+            return _unless_unreadable(error, name)
+    try:
+        load(path, base)
+    except SpecError as error:
+        return _unless_unreadable(error, name)
+    return Audit(name, ())
+
+
+def _unless_unreadable(error: SpecError, name: str) -> Audit:
+    """What is wrong inside the file; that there is no such file is for the caller."""
+    if any(p.rule in ("file", "file-kind") for p in error.problems):
+        raise error
+    return from_problems(name, error.problems)

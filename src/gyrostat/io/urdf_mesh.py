@@ -1,0 +1,53 @@
+"""Where the meshes of a URDF are: inside allowed folders, or nowhere. Nothing is opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Roots:
+    """``folder``: that of the file, in which relative names are looked up; ``roots``: where packages are."""
+
+    folder: Path
+    roots: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, file: Path, roots: Sequence[str | os.PathLike[str]]) -> Roots:
+        return cls(file.parent, tuple(Path(os.fsdecode(root)) for root in roots))
+
+    def resolve(self, name: str) -> tuple[Path | None, str]:
+        """The file that a mesh name means, or None; and what is to be said about it, empty if all is well.
+
+        ``package://p/x`` is ``x`` in the folder ``p`` of one of the roots, or in the nearest folder called ``p`` that
+        holds the URDF; other names are relative to the URDF. A name that leads out of its folder is refused.
+        """
+        try:
+            if name.startswith("package://"):
+                package, _, inside = name.removeprefix("package://").partition("/")
+                if package in ("", ".", ".."):
+                    return None, "names no package"
+                here = [p for p in self.folder.absolute().parents if p.name == package][:1]
+                here = [self.folder] if self.folder.absolute().name == package else here
+                places = [*(root / package for root in self.roots), *here]
+                if not places:
+                    return None, f"the package '{package}' is not known; name the folder that holds it in roots=[...]"
+                return _first(places, inside)
+            if "://" in name or os.path.isabs(name) or name[1:2] == ":":
+                return None, "is refused: only package:// and relative names are followed"
+            return _first([self.folder, *self.roots], name)
+        except (OSError, ValueError) as error:
+            return None, f"is no usable name: {error}"
+
+
+def _first(places: list[Path], inside: str) -> tuple[Path | None, str]:
+    for place in places:
+        root, target = Path(os.path.realpath(place)), Path(os.path.realpath(place / inside))
+        if not target.is_relative_to(root):
+            return None, "is refused: it leads out of the allowed folders"
+        if target.is_file():
+            return target, ""
+    return None, "is not there"
