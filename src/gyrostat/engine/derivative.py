@@ -22,8 +22,10 @@ def to_casadi(program: Program) -> ca.Function:
     import casadi as ca
 
     inputs, outputs, _ = _expressions(program)
-    names = [_name(s.name) for s in program.inputs], [_name(s.name) for s in program.outputs]
-    return ca.Function(_name(program.name), inputs, outputs, *names)
+    names = [_name(s.name) for s in program.inputs]
+    results = [_name(s.name) for s in program.outputs]
+    results = [f"{name}_out" if name in names else name for name in results]  # CasADi wants all names to differ
+    return ca.Function(_name(program.name), inputs, outputs, names, results)
 
 
 def _name(text: str) -> str:

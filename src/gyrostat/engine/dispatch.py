@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -68,6 +69,7 @@ class Quick(Direct):
         self._table = np.array([0, 0, id(function), call], dtype=np.int64)
         self._alive: Any = None
         self._entered = False
+        self._one_at_a_time = threading.Lock()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self._function(*arguments, **options)
@@ -79,17 +81,18 @@ class Quick(Direct):
         return f"<function {self._function.__qualname__}>"
 
     def remember(self, model: Any, server: Callable[..., Any]) -> None:
-        """``server(...)`` answers for ``f(model, ...)``. The model keeps it alive."""
+        """``server(...)`` answers for ``f(model, ...)``. The model must keep it alive, as long as it lives itself."""
         if available():
             return
         table = self._table
-        table[MODEL] = 0
-        table[SERVER] = id(server)
-        self._alive = weakref.ref(model, self._forget)
-        table[MODEL] = id(model)
-        if not self._entered:
-            self._entered = True
-            enter(self, _code().address("dispatch"), table.ctypes.data)
+        with self._one_at_a_time:  # otherwise another thread's server could stand beside this model
+            table[MODEL] = 0
+            table[SERVER] = id(server)
+            self._alive = weakref.ref(model, self._forget)
+            table[MODEL] = id(model)
+            if not self._entered:
+                self._entered = True
+                enter(self, _code().address("dispatch"), table.ctypes.data)
 
     def _forget(self, dead: Any) -> None:
         if dead is self._alive:

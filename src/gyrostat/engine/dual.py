@@ -33,6 +33,10 @@ class Dual:
         return one(self, other)
 
     def __add__(self, other: Any) -> Any:
+        if type(other) is float:
+            return Dual(self.x + other, self.r, self.level)
+        if type(other) is Dual and other.level == self.level:
+            return Dual(self.x + other.x, self.r + other.r, self.level)
         return self._with(
             other, lambda a, b: Dual(a.x + b.x, a.r + b.r, a.level), lambda a, c: Dual(a.x + c, a.r, a.level)
         )
@@ -40,6 +44,10 @@ class Dual:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
+        if type(other) is float:
+            return Dual(self.x - other, self.r, self.level)
+        if type(other) is Dual and other.level == self.level:
+            return Dual(self.x - other.x, self.r - other.r, self.level)
         return self._with(
             other, lambda a, b: Dual(a.x - b.x, a.r - b.r, a.level), lambda a, c: Dual(a.x - c, a.r, a.level)
         )
@@ -50,6 +58,10 @@ class Dual:
         )
 
     def __mul__(self, other: Any) -> Any:
+        if type(other) is float:
+            return Dual(self.x * other, self.r * other, self.level)
+        if type(other) is Dual and other.level == self.level:
+            return Dual(self.x * other.x, self.x * other.r + self.r * other.x, self.level)
         return self._with(
             other,
             lambda a, b: Dual(a.x * b.x, a.x * b.r + a.r * b.x, a.level),

@@ -148,6 +148,8 @@ class Kernel:
         shape = self._together(arrays)
         count = math.prod(shape)
         rows = [_rows(x, slot, shape, count) for x, slot in zip(arrays, slots, strict=True)]
+        if out:
+            refuse_overlap([x for x in out.values() if isinstance(x, np.ndarray)], self.who)
         unknown = sorted(set(out or {}) - {s.name for s in self.program.outputs})
         if unknown:
             raise ShapeError(f"{self.who}: there is no output '{unknown[0]}' to write into out")
@@ -317,6 +319,18 @@ def _copy_out(source: Array, target: Array, who: str) -> None:
 def check_nonfinite(nonfinite: Any, who: str) -> None:
     if not isinstance(nonfinite, str) or nonfinite not in ("raise", "return"):
         raise ShapeError(f"{who}: nonfinite must be 'raise' or 'return', got {_shown(nonfinite)}")
+
+
+def refuse_overlap(arrays: Sequence[Array], who: str) -> None:
+    """Arrays for several results must be apart."""
+    for k, one in enumerate(arrays):
+        for other in arrays[k + 1 :]:
+            try:
+                shared = np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]
+            except Exception:  # too hard to tell
+                shared = np.may_share_memory(one, other)
+            if shared:
+                raise ShapeError(f"{who}: arrays in out share memory. Hint: give every result an array of its own")
 
 
 def check_out(given: Any, want: tuple[int, ...], who: str) -> None:

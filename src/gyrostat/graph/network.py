@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import FrameError, LoopError, SpecError, nearest
+from gyrostat.errors import FrameError, LoopError, SpecError, clipped, nearest
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.causality import Loop, causality
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
@@ -92,6 +92,8 @@ class Network:
 
     def port(self, name: str) -> str:
         """The full name of a spatial port: an entity alone stands for its origin, its frame, or its port b."""
+        if not isinstance(name, str):
+            raise FrameError(f"frames and ports are named by texts, got {clipped(name)}. Hint: 'tool.tip'")
         if name in self.located:
             return name
         for last in ("origin", "frame", "b"):

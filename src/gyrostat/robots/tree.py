@@ -33,7 +33,8 @@ def tree(
     A body hangs on the previous one, or, with probability ``branching``, on any earlier one; between them may sit
     displacements. Inertias belong to real distributions of mass (a few point masses and a ball). A share of joints,
     displacements and bodies is met from the far side (``reversed_share``). ``momentum`` gives bodies internal angular
-    momentum. Gravity points anywhere by default. The first joint is never ``fixed``."""
+    momentum. Gravity points anywhere by default. The first joint is never ``fixed``.
+    A free base carries one more body, ``hull``."""
     for kind in kinds:
         if kind not in JOINT_KINDS:
             raise SpecError.one(
@@ -56,6 +57,8 @@ def tree(
         near, far_frame = _sides(rng, reversed_share, "origin", "tip")
         parts += [body, connect(f"joint{k}.{far}", f"body{k}.{near}")]
         tips += [f"body{k}.{far_frame}", f"body{k}.side"]
+    if base == "free":  # with nothing but joints on it, a free base would have no inertia of its own
+        parts += [_body(rng, "hull", momentum), connect("world.frame", "hull.origin")]
     g = tuple(float(x) for x in rng.normal(size=3) * 5.0) if gravity is None else gravity
     return assemble(f"tree{seed}", *parts, gravity=g, base=base)
 

@@ -95,8 +95,12 @@ class Differentiable(Solver):
             inputs = [self._example(slot.name, slot.shape, rng) for slot in program.inputs]
             found = kernel.call(*inputs)
             examples.append((inputs, [found[s.name] for s in program.outputs]))
-        comments = {"q": self.model.coordinates, **dict.fromkeys(("v", "a", "tau"), self.model.dofs)}
-        return export_c(program, folder, name or f"{self.model.name}_{self.name}", comments, examples)
+        return export_c(program, folder, name or f"{self.model.name}_{self.name}", self._entries(), examples)
+
+    def _entries(self) -> dict[str, Sequence[str]]:
+        """Names of the entries of inputs and outputs, for comments."""
+        rates = ("v", "a", "tau", "v_r", "a_r", "dq", "dv", "dtau", "da")
+        return {"q": self.model.coordinates, **dict.fromkeys(rates, self.model.dofs)}
 
     def _example(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         if name in self._live:

@@ -121,6 +121,7 @@ class ForwardDynamicsDerivatives(Derivatives, OfForce):
 
     name = "aba_derivatives"
     Result = ForwardDerivatives
+    inverts = True
     takes_wrenches = True
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
@@ -201,7 +202,7 @@ class ParameterDerivatives(OfAcceleration):
         if of not in ("tau", "a"):
             raise GyrostatError(f"{self.name}: of must be 'tau' or 'a', got {of!r}. Hint: of='tau'")
         self.of = of
-        self.result = f"d{of}_dp"
+        self.result, self.inverts = f"d{of}_dp", of == "a"
         self.state = ("q", "v", "a") if of == "tau" else ("q", "v", "tau")
         paths = names_of(parameters, self.name, "parameters")
         super().__init__(model, representation, rules, paths, mode)
@@ -252,6 +253,7 @@ class DeltaAcceleration(StateSolver):
 
     name = "delta_acceleration"
     result = "da"
+    inverts = True
     state = ("q", "v", "tau", "dq", "dv", "dtau")
 
     def __call__(

@@ -26,6 +26,7 @@ class ForwardDynamics(OfForce):
 
     name = "aba"
     result = "a"
+    inverts = True
     takes_wrenches = True
     algorithms = tuple(FORWARD)
 

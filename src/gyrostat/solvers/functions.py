@@ -52,8 +52,7 @@ def kept_solver(model: Model, cls: Any, *key: Any, **options: Any) -> Any:
         TypeError,
     ):  # the first time; or no model, or odd options, which the solver refuses
         solver = cls(model, **options)
-    kept(model)[name] = solver
-    return solver
+    return kept(model).setdefault(name, solver)  # another thread may have been faster: there is one for all
 
 
 @quick
@@ -240,5 +239,6 @@ def operational_inertia(
     try:
         solver = kept(model)[InverseOperationalInertia, key]
     except KeyError:
-        solver = kept(model)[InverseOperationalInertia, key] = InverseOperationalInertia(model, contacts)
+        made = InverseOperationalInertia(model, contacts)
+        solver = kept(model).setdefault((InverseOperationalInertia, key), made)
     return solver.inertia(q, **options)

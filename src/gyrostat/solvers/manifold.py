@@ -116,7 +116,7 @@ def random_configuration(model: Model, rng: Any = None, shape: Any = ()) -> Arra
     ``rng``: a seed, a NumPy Generator, or None for other numbers every time.
     """
     expect_model(model, "random_configuration")
-    source, lead = _generator(rng), _lead(shape)
+    source, lead = generator(rng, "random_configuration"), _lead(shape)
     at = _places(model)
     reach = np.where(at.length, 1.0, np.pi)
     q = source.uniform(-reach, reach, (*lead, model.nq))
@@ -274,13 +274,13 @@ def _left_jacobian_inverse(x: Array, u: Array) -> Array:
 
 
 # ------------------------------------------------------------------------------------------------ random numbers
-def _generator(rng: Any) -> np.random.Generator:
+def generator(rng: Any, who: str) -> np.random.Generator:
+    """A source of random numbers from a seed, a Generator or nothing."""
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         raise StateError(
-            f"random_configuration: rng is {clipped(rng)}, expected None, a seed (an integer from 0 on) or a NumPy "
-            "Generator"
+            f"{who}: rng is {clipped(rng)}, expected None, a seed (an integer from 0 on) or a NumPy Generator"
         ) from None
 
 

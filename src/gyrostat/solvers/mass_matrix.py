@@ -48,6 +48,7 @@ class InverseMassMatrix(OfConfiguration):
 
     name = "inverse_mass_matrix"
     result = "M_inverse"
+    inverts = True
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         return {"M_inverse": inverse_mass_matrix(net, on, x["q"])}
@@ -68,6 +69,7 @@ class Innovations(OfConfiguration):
 
     name = "innovations"
     Result = InnovationsFactors
+    inverts = True
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         n = net.model.nv

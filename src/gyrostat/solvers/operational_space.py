@@ -38,6 +38,7 @@ class InverseOperationalInertia(OfConfiguration):
 
     name = "operational_inertia"
     result = "Lambda_inverse"
+    inverts = True
     rate_axes = (("Lambda_inverse", ()),)
 
     def __init__(

@@ -14,7 +14,7 @@ from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.graph.rewrite import DEFAULT
 from gyrostat.solvers.calls import OfAcceleration
-from gyrostat.solvers.manifold import random_configuration
+from gyrostat.solvers.manifold import generator, random_configuration
 from gyrostat.solvers.state_solver import Array
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spec.check import expect_model
@@ -103,9 +103,11 @@ class BaseParameters(NamedTuple):
 
 def base_parameters(model: Model, rng: Any = 0, tolerance: float = 1e-9) -> BaseParameters:
     """Base parameters from random motions [Gautier 1991]: independent columns by QR, the others expressed by them."""
+    if isinstance(tolerance, bool) or not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:
+        raise StateError(f"base_parameters: tolerance must be a number between 0 and 1, got {tolerance!r}. Hint: 1e-9")
+    random = generator(rng, "base_parameters")
     solver = Regressor(model)
     count = max(20, 4 * len(solver.columns) // max(1, model.nv) + 10)
-    random = np.random.default_rng(rng)
     q = random_configuration(model, random, (count,))
     v, a = random.uniform(-2.0, 2.0, (2, count, model.nv))
     W = solver(q, v, a).Y.reshape(count * model.nv, len(solver.columns))

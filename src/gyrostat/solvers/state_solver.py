@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.rne import Loads
-from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads
+from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads, refuse_overlap
 from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError, StateError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.differentiable import Differentiable
 from gyrostat.solvers.fast import install, plain_class, usual
+from gyrostat.solvers.inertia import expect_inertia
 from gyrostat.solvers.state import coordinates, names_of, packed, rates, together
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spec.model import Model
@@ -31,6 +32,8 @@ class StateSolver(Differentiable):
     state: tuple[str, ...] = ("q",)
     Result: ClassVar[Any] = None
     takes_wrenches: ClassVar[bool] = False
+    inverts: bool = False
+    """Whether the mass matrix must be regular."""
     algorithms: ClassVar[Iterable[str]] = ()
     rate_axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """Axes of the outputs that run over rates; all of them where an output is not named."""
@@ -62,8 +65,8 @@ class StateSolver(Differentiable):
     def in_order(self, joints: Sequence[str]) -> Self:
         """A solver like this one whose arrays have the joints in another order (H04 4.3.1, resortExteriorPorts).
 
-        ``joints``: names of all joints with coordinates (and of a free base), each once. q, v, a, tau and the axes of
-        the results that belong to rates follow it; dicts by name work as ever."""
+        ``joints``: names of all joints with coordinates, each once; a free base has the name of the reference frame.
+        q, v, a, tau and the axes of the results that belong to rates follow it; dicts by name work as ever."""
         names = names_of(joints, f"{self.name}.in_order", "joints")
         owners = [owner for owner, *_ in self.model.stateful]
         for name in names:
@@ -80,6 +83,19 @@ class StateSolver(Differentiable):
         twin.order = names
         twin._places = _places(self.model, names)
         return twin
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        call = cls.__call__
+        if "__call__" not in cls.__dict__ and isinstance(call, FunctionType):  # Python names it in its own messages
+            own = FunctionType(call.__code__, call.__globals__, cls.__name__, call.__defaults__, call.__closure__)
+            own.__kwdefaults__, own.__doc__, own.__annotations__ = (
+                call.__kwdefaults__,
+                call.__doc__,
+                call.__annotations__,
+            )
+            own.__qualname__ = cls.__name__
+            cls.__call__ = own  # type: ignore[method-assign]
 
     @abstractmethod
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
@@ -156,6 +172,7 @@ class StateSolver(Differentiable):
             return {names[0]: out}
         if not isinstance(out, tuple | list) or len(out) != len(names):
             raise ShapeError(f"{self.name}: out must be a tuple of {len(names)} arrays: {', '.join(names)}")
+        refuse_overlap([x for x in out if isinstance(x, np.ndarray)], self.name)
         return dict(zip(names, out, strict=True))
 
     # ------------------------------------------------------------------ programs
@@ -167,6 +184,9 @@ class StateSolver(Differentiable):
         key = (self.name, places)
         if key in self._kernels:
             return self._kernels[key]
+
+        if self.inverts:
+            self._expect_inertia()
 
         def function(**x: Any) -> Mapping[str, Any]:
             net, on = self._scene(x)
@@ -206,6 +226,20 @@ class StateSolver(Differentiable):
         if self.order is None or name not in self.state:
             return value
         return np.take(value, self._places[0 if name == "q" else 1])
+
+    def _entries(self) -> dict[str, Sequence[str]]:
+        found = super()._entries()
+        if self.order is None:
+            return found
+        places = {name: self._places[0 if name == "q" else 1] for name in found}
+        return {name: tuple(str(names[k]) for k in places[name]) for name, names in found.items()}
+
+    def _expect_inertia(self) -> None:
+        """Once, before the first answer."""
+        if self.model.nv and not self.__dict__.get("_regular"):
+            q = super()._example("q", (self.model.nq,), np.random.default_rng(0))
+            expect_inertia(self.network, q, self.name)
+            self._regular = True
 
     def _packed(self, state: Sequence[Any]) -> list[Array]:
         self.expect(state, self.state)
@@ -251,6 +285,8 @@ class StateSolver(Differentiable):
     def _interpreted(self, state: Sequence[Any], wrenches: Any, t: Any, out: Any, nonfinite: str) -> Any:
         places, shape, states = self._states(self.network, state, wrenches, t, nonfinite)
         n = len(self.state)
+        if self.inverts:
+            self._expect_inertia()
 
         def one(row: Sequence[Array]) -> Mapping[str, Any]:
             on = self.setting(row[n])
@@ -273,10 +309,12 @@ class StateSolver(Differentiable):
         if out is None:
             return self.returned(found)
         targets = tuple(self._given_targets(out, list(found)).values())
+        results = [value if target is None else target for target, value in zip(targets, found.values(), strict=True)]
         for target, value in zip(targets, found.values(), strict=True):
-            check_out(target, value.shape, self.name)
-            target[...] = value
-        return out if self.Result is None else self.Result(*targets)
+            if target is not None:
+                check_out(target, value.shape, self.name)
+                target[...] = value
+        return out if self.Result is None else self.Result(*results)
 
     def _example_row(self, states: Sequence[Array]) -> list[Array]:
         """A state for finding out shapes."""
