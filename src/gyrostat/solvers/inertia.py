@@ -28,10 +28,9 @@ def expect_inertia(network: Network, q: np.ndarray, who: str) -> None:
         M = np.asarray(any_mass_matrix(network, on, q), dtype=float)
         factors = factorise(inboard_rates(network), M)
         share = {k: 1.0 / (float(inverse) * float(M[k, k])) for k, inverse in factors.inverse.items()}
-    bad = [network.model.dofs[k] for k, x in share.items() if not x > SINGULAR]
-    if bad:
-        names = ", ".join(f"'{name}'" for name in bad[:6])
+    bad = next((network.model.dofs[k] for k, x in share.items() if not x > SINGULAR), None)  # outermost first
+    if bad is not None:
         raise StateError(
-            f"{who}: the mass matrix of '{network.model.name}' is singular: {names} move(s) nothing that has inertia "
-            "of its own. Hint: give mass to what lies between it and the next joint, or leave that joint out"
+            f"{who}: the mass matrix of '{network.model.name}' is singular: '{bad}' moves nothing that has inertia of its "
+            "own. Hint: give mass to what lies between it and the next joint, or leave that joint out"
         )
