@@ -31,6 +31,6 @@ def expect_inertia(network: Network, q: np.ndarray, who: str) -> None:
     bad = next((network.model.dofs[k] for k, x in share.items() if not x > SINGULAR), None)  # outermost first
     if bad is not None:
         raise StateError(
-            f"{who}: the mass matrix of '{network.model.name}' is singular: '{bad}' moves nothing that has inertia of its "
-            "own. Hint: give mass to what lies between it and the next joint, or leave that joint out"
+            f"{who}: the mass matrix of '{network.model.name}' is singular: '{bad}' moves nothing that has inertia of "
+            "its own. Hint: give mass to what lies between it and the next joint, or leave that joint out"
         )
