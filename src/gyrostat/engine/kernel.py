@@ -11,9 +11,10 @@ import math
 import os
 import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ from gyrostat.errors import NonFiniteError, ShapeError
 
 Array = np.ndarray
 MAX_THREADS = 256
+SHARES = 4
+"""Pieces of a batch for each thread: one that is disturbed then does fewer."""
 WORTHWHILE = 2**16
 """Bytes from which on a result is kept to be returned again."""
 
@@ -220,22 +223,25 @@ class Kernel:
 
         places = [(x.__array_interface__["data"][0], x.strides[0]) for x in rows]
 
-        def part(start: int, stop: int) -> int:
-            table = (ctypes.c_int64 * (2 * len(rows)))()
-            table[:] = [word for at, stride in places for word in (at + start * stride, stride)]
-            scratch = (ctypes.c_double * size)()
-            found = loop(ctypes.addressof(table), ctypes.addressof(scratch), stop - start)
-            return found if found < 0 else found + start
+        def work(pieces: Iterable[tuple[int, int]]) -> int:
+            table, scratch = (ctypes.c_int64 * (2 * len(rows)))(), (ctypes.c_double * size)()
+            worst = -1
+            for start, stop in pieces:
+                table[:] = [word for at, stride in places for word in (at + start * stride, stride)]
+                bad = loop(ctypes.addressof(table), ctypes.addressof(scratch), stop - start)
+                worst = bad + start if bad >= 0 and (worst < 0 or bad + start < worst) else worst
+            return worst
 
         if count == 0:
             return -1
         blocks = -(-count // lanes)
         threads = min(threads, blocks)
         if threads == 1:
-            return part(0, count)
-        cuts = [min(count, lanes * (blocks * k // threads)) for k in range(threads + 1)]
-        found = list(_pool().map(part, cuts[:-1], cuts[1:]))
-        return min((f for f in found if f >= 0), default=-1)
+            return work([(0, count)])
+        pieces = min(blocks, SHARES * threads)
+        cuts = [min(count, lanes * (blocks * k // pieces)) for k in range(pieces + 1)]
+        supply = iter(list(pairwise(cuts)))  # threads take the next piece when they are done with one
+        return min((f for f in _pool().map(work, [supply] * threads) if f >= 0), default=-1)
 
     def _first_bad(self, rows: Sequence[Array], start: int, count: int) -> int:
         """Which state of the block from ``start`` on it is."""
