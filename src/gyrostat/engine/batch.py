@@ -87,6 +87,7 @@ def _scatter_with_constants(lanes: int, fma: bool, program: Program, output: int
     other = [e for e in range(program.outputs[output].size) if e not in values]
     pieces = [(piece, True) for run in runs(sorted(values)) for piece in chunks(*run, lanes)]
     pieces += [(piece, False) for run in runs(other) for piece in chunks(*run, lanes)]
+    pieces.sort()  # along the rows, so that memory is written once and in order
     texts: list[str] = []
     step = max(1, PART // lanes)
     for start in range(0, len(pieces), step):
