@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.algorithm import ELSE, Algorithm, Setting
 from gyrostat.algorithms.kinematics import JointMemo, sweep_motion, world_motion
 from gyrostat.algorithms.rne import Loads, no_loads, own_force, own_inertia, wrench_at
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
@@ -73,7 +73,6 @@ class Part:
     shifts: Mapping[str, Shift] = field(default_factory=dict)
 
 
-ELSE = ", or take algorithm='mrnea', which needs the rows of Newton-Euler only"
 AbaRow = Callable[[Component, Setting, Motion, Any], Part]
 aba: Algorithm[AbaRow] = Algorithm("articulated-body algorithm", hint=ELSE)
 

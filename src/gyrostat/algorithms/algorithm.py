@@ -36,6 +36,9 @@ def expect_shape(value: Any, shape: tuple[int, ...], what: str) -> None:
         raise RowError(f"{what} has shape {found}, expected {shape}. Hint: angular part first, one array")
 
 
+ELSE = ", or take algorithm='mrnea', which needs the rows of Newton-Euler only"
+"""A hint for algorithms that others can stand in for."""
+
 Row = TypeVar("Row", bound=Callable[..., Any])
 
 

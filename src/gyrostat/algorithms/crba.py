@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.algorithm import ELSE, Algorithm, Setting
 from gyrostat.algorithms.kinematics import sweep_motion
 from gyrostat.algorithms.rne import own_inertia
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
@@ -45,7 +45,6 @@ class Composite:
         return Composite(shift.inertia(self.M), {k: shift.force(F) for k, F in self.F.items()})
 
 
-ELSE = ", or take algorithm='mrnea', which needs the rows of Newton-Euler only"
 Entries = dict[tuple[int, int], Any]
 CrbaAction = Callable[[Mapping[str, Composite]], tuple[Composite, Entries]]
 CrbaRow = Callable[[Component, Setting, Motion, Any], CrbaAction]

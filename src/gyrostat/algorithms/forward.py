@@ -19,10 +19,10 @@ from gyrostat.algorithms.stacked import (
     mass_matrix,
     one_by_one,
     velocity_matrix,
+    weightless,
 )
 from gyrostat.graph.network import Network
 from gyrostat.spatial.algebra import Array
-from gyrostat.spatial.gravity import Gravity
 
 MassMatrixFunction = Callable[[Network, Setting, Array], Array]
 ForwardFunction = Callable[[Network, Setting, Array, Array, Array, Loads], Array]
@@ -32,13 +32,9 @@ def _bias(net: Network, on: Setting, q: Array, v: Array, loads: Loads) -> Array:
     return sweep_forces(net, on, q, v, np.zeros(len(v)), loads)[0]
 
 
-def _weightless(on: Setting) -> Setting:
-    return Setting(on.representation, Gravity(np.zeros(3)), on.t)
-
-
 def _columns(net: Network, on: Setting, q: Array) -> Array:
     """M column by column: Newton-Euler with unit accelerations, at rest and without gravity [Walker, Orin 1982, 1]."""
-    n, on = net.model.nv, _weightless(on)
+    n, on = net.model.nv, weightless(on, on.representation)
     rest = np.zeros(n)
     given = sweep_forces(net, on, q, rest, rest)[0]  # force elements
     columns = [sweep_forces(net, on, q, rest, unit)[0] - given for unit in np.eye(n)]
@@ -51,7 +47,7 @@ def _one_pass(net: Network, on: Setting, q: Array) -> Array:
 
 def _rows(net: Network, on: Setting, q: Array) -> Array:
     """M row by row, each by itself [G13 (12)]."""
-    n, on = net.model.nv, _weightless(on)
+    n, on = net.model.nv, weightless(on, on.representation)
     rest, every = np.zeros(n), range(n)
     given = one_by_one(net, on, q, rest, rest, every, no_loads)
     columns = [one_by_one(net, on, q, rest, unit, every, no_loads) - given for unit in np.eye(n)]
@@ -98,11 +94,10 @@ def _newton_euler(net: Network, on: Setting, q: Array, v: Array, tau: Array, loa
 
 def _operators(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
     """D a = T - C v - G - Q (23). A base that moves by itself is in none of them: Newton-Euler tells its part."""
-    rest = np.zeros(len(v))
     given = velocity_matrix(net, on, q, v) @ v + gravity_forces(net, on, q) + applied_forces(net, on, q, loads)
     if net.driven:
         given = _bias(net, on, q, v, loads)
-    return _solved(net, mass_matrix(net, on, q), tau - given - rest)
+    return _solved(net, mass_matrix(net, on, q), tau - given)
 
 
 FORWARD: dict[str, ForwardFunction] = {

@@ -54,7 +54,7 @@ def _of_centre(c: Component, motion: Motion, V: Array) -> Array:
 
 def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
     """(w, velocity of the centre of mass) = J v, (6, nv), for every body; a base that moves by itself stands still."""
-    still, rest = _weightless(at_rest(network, on)), np.zeros(network.model.nv)
+    still, rest = weightless(at_rest(network, on)), np.zeros(network.model.nv)
     chosen = bodies(network)
 
     def velocities(v: Array) -> Array:
@@ -69,7 +69,8 @@ def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
     return {c.name: stack[i] for i, c in enumerate(chosen)}
 
 
-def _weightless(on: Setting, rep: Representation = INERTIAL) -> Setting:
+def weightless(on: Setting, rep: Representation = INERTIAL) -> Setting:
+    """The same without gravity."""
     return Setting(rep, Gravity(np.zeros(3)), on.t)
 
 
@@ -85,7 +86,7 @@ class Stack:
 
 def stacks(network: Network, on: Setting, q: Array, v: Array) -> list[Stack]:
     """All bodies of a network at a state."""
-    on = _weightless(at_rest(network, on))
+    on = weightless(at_rest(network, on))
     moving = with_rates(q, coordinate_rates(network.model, q, v), 1)
     jacobians = body_jacobians(network, on, moving)
     motions = sweep_motion(network, on, q, v, np.zeros(len(v)))
@@ -105,7 +106,7 @@ def mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """D = H^T Phi^T M Phi H = sum of J^T M J (24)."""
     n = network.model.nv
     jacobians = body_jacobians(network, on, q)
-    motions = sweep_motion(network, _weightless(on), q, np.zeros(n), np.zeros(n))
+    motions = sweep_motion(network, weightless(on), q, np.zeros(n), np.zeros(n))
     D = np.zeros((n, n))
     for c in bodies(network):
         R, J = motions[c.inport].pose.R, jacobians[c.name]  # type: ignore[index]
@@ -155,12 +156,12 @@ def _force_at_centre(c: Component, on: Setting, motion: Motion) -> Array:
 def applied_forces(network: Network, on: Setting, q: Array, loads: Loads = no_loads) -> Array:
     """Q = -H^T Phi^T F_Q (27): generalised forces that balance force elements and external wrenches."""
     rest = np.zeros(network.model.nv)
-    return sweep_forces(network, _weightless(at_rest(network, on), on.representation), q, rest, rest, loads)[0]
+    return sweep_forces(network, weightless(at_rest(network, on), on.representation), q, rest, rest, loads)[0]
 
 
 def gravity_forces(network: Network, on: Setting, q: Array) -> Array:
     """G = -H^T Phi^T F_G (26): what holds the robot, at rest, against its weight alone."""
     rest = np.zeros(network.model.nv)
     still = at_rest(network, on)
-    weightless = _weightless(still, on.representation)
-    return sweep_forces(network, still, q, rest, rest)[0] - sweep_forces(network, weightless, q, rest, rest)[0]
+    light = weightless(still, on.representation)
+    return sweep_forces(network, still, q, rest, rest)[0] - sweep_forces(network, light, q, rest, rest)[0]

@@ -333,7 +333,7 @@ def refuse_overlap(arrays: Sequence[Array], who: str) -> None:
         for other in arrays[k + 1 :]:
             try:
                 shared = np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]
-            except Exception:  # too hard to tell
+            except np.exceptions.TooHardError:
                 shared = np.may_share_memory(one, other)
             if shared:
                 raise ShapeError(f"{who}: arrays in out share memory. Hint: give every result an array of its own")

@@ -47,7 +47,7 @@ class Derivatives(StateSolver):
     """What the derivatives of inverse and forward dynamics share.
 
     ``method``: ``"closed-form"`` sums along the tree [H04 (3.51)-(3.56)]; ``"forward-mode"`` the rows of Newton-Euler
-    run on numbers with a rate, once for each column; ``"auto"`` the first, which needs a third of the operations,
+    run on numbers with a rate, once for each column; ``"auto"`` the first, which needs about half the operations,
     wherever it holds: not in fields of gravity, with wrenches that do not turn with their body, or with components of
     your own that have no row for it."""
 
