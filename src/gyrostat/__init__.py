@@ -1,212 +1,235 @@
-"""gyrostat: one specification of a robot, every computation consistent."""
+"""gyrostat: one specification of a robot, every computation consistent.
 
-from importlib.metadata import version as _version
+``import gyrostat`` loads nothing else: a name is fetched from its module when it is first used (PEP 562).
 
-from gyrostat import robots
+To add a public name, write it twice: in ``_NAMES`` (for Python) and as an import below ``TYPE_CHECKING`` (for type
+checkers and editors); ``tests/test_import_time.py`` compares the two. A module that only registers rows must be
+imported by the algorithm it extends: nothing is loaded from here for its side effects.
+"""
 
-# ---- algorithms, for new components
-from gyrostat.algorithms.kinematics import kinematics
-from gyrostat.algorithms.rne import rne
+import sys as _sys
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
-# ---- solvers
-from gyrostat.algorithms.stacked import pseudo_velocities
+_NAMES = {
+    # ---- robots in the wheel: the whole package
+    "gyrostat": "robots",
+    # ---- specification
+    "gyrostat.spec.assemble": "assemble assembly chain connect",
+    "gyrostat.spec.assembly": "Assembly",
+    "gyrostat.spec.check": "check",
+    "gyrostat.spec.context": "CentralGravity Context GravityField HarmonicMotion MovingBase UniformGravity",
+    "gyrostat.spec.displacement": "DHDisplacement Displacement",
+    "gyrostat.spec.entity": "Entity Port",
+    "gyrostat.spec.force_element": "ForceElement",
+    "gyrostat.spec.joint": "JOINT_KINDS Joint",
+    "gyrostat.spec.model": "Model",
+    "gyrostat.spec.reference_frame": "ReferenceFrame",
+    "gyrostat.spec.rigid_body": "RigidBody",
+    "gyrostat.spec.values": "axis_angle euler quaternion rpy",
+    # ---- files
+    "gyrostat.io.audit": "Audit audit",
+    "gyrostat.io.files": "load save",
+    # ---- networks
+    "gyrostat.graph.connectivity": "connectivity",
+    "gyrostat.graph.network": "Network network",
+    "gyrostat.graph.rewrite": "RULES",
+    # ---- algorithms, for new components
+    "gyrostat.algorithms.kinematics": "kinematics",
+    "gyrostat.algorithms.rne": "rne",
+    "gyrostat.algorithms.stacked": "pseudo_velocities",
+    # ---- solvers
+    "gyrostat.solvers.dynamics_derivatives": (
+        "DeltaAcceleration ForwardDynamicsDerivatives InverseDynamicsDerivatives InverseDynamicsSecondDerivatives "
+        "ParameterDerivatives"
+    ),
+    "gyrostat.solvers.equations_of_motion": "Bias Coriolis EquationsOfMotion GravityForces ReferenceDynamics",
+    "gyrostat.solvers.forward_dynamics": "ForwardDynamics",
+    "gyrostat.solvers.forward_kinematics": "ForwardKinematics",
+    "gyrostat.solvers.frame_jacobian": "Jacobian JacobianRate ParameterJacobian",
+    "gyrostat.solvers.functions": (
+        "aba aba_derivatives bias center_of_mass centroidal_matrix centroidal_momentum coriolis crba fk gravity "
+        "inverse_mass_matrix jacobian jacobian_rate kinetic_energy operational_inertia potential_energy rnea "
+        "rnea_derivatives rnea_reference total_inertia"
+    ),
+    "gyrostat.solvers.inverse_dynamics": "InverseDynamics",
+    "gyrostat.solvers.manifold": "difference integrate neutral random_configuration tangent",
+    "gyrostat.solvers.mass_matrix": "Innovations InverseMassMatrix MassMatrix",
+    "gyrostat.solvers.operational_space": "InverseOperationalInertia",
+    "gyrostat.solvers.operators": "operators",
+    "gyrostat.solvers.regressor": "Regressor base_parameters inertial_parameters",
+    "gyrostat.solvers.whole_body": (
+        "CenterOfMass CentroidalMatrix CentroidalMomentum KineticEnergy PotentialEnergy TotalInertia"
+    ),
+    "gyrostat.solvers.wrench": "Wrench",
+    # ---- errors
+    "gyrostat.errors": (
+        "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError Problem RecordError RowError "
+        "SaveError ShapeError SpecError StateError"
+    ),
+}
+"""Module -> its names that are public here."""
 
-# ---- errors
-from gyrostat.errors import (
-    CompileError,
-    FrameError,
-    GyrostatError,
-    LoadError,
-    LoopError,
-    NonFiniteError,
-    Problem,
-    RecordError,
-    RowError,
-    SaveError,
-    ShapeError,
-    SpecError,
-    StateError,
-)
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-# ---- networks
-from gyrostat.graph.connectivity import connectivity
-from gyrostat.graph.network import Network, network
-from gyrostat.graph.rewrite import RULES
+if TYPE_CHECKING:
+    from gyrostat import robots as robots
+    from gyrostat.algorithms.kinematics import kinematics as kinematics
+    from gyrostat.algorithms.rne import rne as rne
+    from gyrostat.algorithms.stacked import pseudo_velocities as pseudo_velocities
+    from gyrostat.errors import CompileError as CompileError
+    from gyrostat.errors import FrameError as FrameError
+    from gyrostat.errors import GyrostatError as GyrostatError
+    from gyrostat.errors import LoadError as LoadError
+    from gyrostat.errors import LoopError as LoopError
+    from gyrostat.errors import NonFiniteError as NonFiniteError
+    from gyrostat.errors import Problem as Problem
+    from gyrostat.errors import RecordError as RecordError
+    from gyrostat.errors import RowError as RowError
+    from gyrostat.errors import SaveError as SaveError
+    from gyrostat.errors import ShapeError as ShapeError
+    from gyrostat.errors import SpecError as SpecError
+    from gyrostat.errors import StateError as StateError
+    from gyrostat.graph.connectivity import connectivity as connectivity
+    from gyrostat.graph.network import Network as Network
+    from gyrostat.graph.network import network as network
+    from gyrostat.graph.rewrite import RULES as RULES
+    from gyrostat.io.audit import Audit as Audit
+    from gyrostat.io.audit import audit as audit
+    from gyrostat.io.files import load as load
+    from gyrostat.io.files import save as save
+    from gyrostat.solvers.dynamics_derivatives import DeltaAcceleration as DeltaAcceleration
+    from gyrostat.solvers.dynamics_derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
+    from gyrostat.solvers.dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
+    from gyrostat.solvers.dynamics_derivatives import (
+        InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
+    )
+    from gyrostat.solvers.dynamics_derivatives import ParameterDerivatives as ParameterDerivatives
+    from gyrostat.solvers.equations_of_motion import Bias as Bias
+    from gyrostat.solvers.equations_of_motion import Coriolis as Coriolis
+    from gyrostat.solvers.equations_of_motion import EquationsOfMotion as EquationsOfMotion
+    from gyrostat.solvers.equations_of_motion import GravityForces as GravityForces
+    from gyrostat.solvers.equations_of_motion import ReferenceDynamics as ReferenceDynamics
+    from gyrostat.solvers.forward_dynamics import ForwardDynamics as ForwardDynamics
+    from gyrostat.solvers.forward_kinematics import ForwardKinematics as ForwardKinematics
+    from gyrostat.solvers.frame_jacobian import Jacobian as Jacobian
+    from gyrostat.solvers.frame_jacobian import JacobianRate as JacobianRate
+    from gyrostat.solvers.frame_jacobian import ParameterJacobian as ParameterJacobian
+    from gyrostat.solvers.functions import aba as aba
+    from gyrostat.solvers.functions import aba_derivatives as aba_derivatives
+    from gyrostat.solvers.functions import bias as bias
+    from gyrostat.solvers.functions import center_of_mass as center_of_mass
+    from gyrostat.solvers.functions import centroidal_matrix as centroidal_matrix
+    from gyrostat.solvers.functions import centroidal_momentum as centroidal_momentum
+    from gyrostat.solvers.functions import coriolis as coriolis
+    from gyrostat.solvers.functions import crba as crba
+    from gyrostat.solvers.functions import fk as fk
+    from gyrostat.solvers.functions import gravity as gravity
+    from gyrostat.solvers.functions import inverse_mass_matrix as inverse_mass_matrix
+    from gyrostat.solvers.functions import jacobian as jacobian
+    from gyrostat.solvers.functions import jacobian_rate as jacobian_rate
+    from gyrostat.solvers.functions import kinetic_energy as kinetic_energy
+    from gyrostat.solvers.functions import operational_inertia as operational_inertia
+    from gyrostat.solvers.functions import potential_energy as potential_energy
+    from gyrostat.solvers.functions import rnea as rnea
+    from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
+    from gyrostat.solvers.functions import rnea_reference as rnea_reference
+    from gyrostat.solvers.functions import total_inertia as total_inertia
+    from gyrostat.solvers.inverse_dynamics import InverseDynamics as InverseDynamics
+    from gyrostat.solvers.manifold import difference as difference
+    from gyrostat.solvers.manifold import integrate as integrate
+    from gyrostat.solvers.manifold import neutral as neutral
+    from gyrostat.solvers.manifold import random_configuration as random_configuration
+    from gyrostat.solvers.manifold import tangent as tangent
+    from gyrostat.solvers.mass_matrix import Innovations as Innovations
+    from gyrostat.solvers.mass_matrix import InverseMassMatrix as InverseMassMatrix
+    from gyrostat.solvers.mass_matrix import MassMatrix as MassMatrix
+    from gyrostat.solvers.operational_space import InverseOperationalInertia as InverseOperationalInertia
+    from gyrostat.solvers.operators import operators as operators
+    from gyrostat.solvers.regressor import Regressor as Regressor
+    from gyrostat.solvers.regressor import base_parameters as base_parameters
+    from gyrostat.solvers.regressor import inertial_parameters as inertial_parameters
+    from gyrostat.solvers.whole_body import CenterOfMass as CenterOfMass
+    from gyrostat.solvers.whole_body import CentroidalMatrix as CentroidalMatrix
+    from gyrostat.solvers.whole_body import CentroidalMomentum as CentroidalMomentum
+    from gyrostat.solvers.whole_body import KineticEnergy as KineticEnergy
+    from gyrostat.solvers.whole_body import PotentialEnergy as PotentialEnergy
+    from gyrostat.solvers.whole_body import TotalInertia as TotalInertia
+    from gyrostat.solvers.wrench import Wrench as Wrench
+    from gyrostat.spec.assemble import assemble as assemble
+    from gyrostat.spec.assemble import assembly as assembly
+    from gyrostat.spec.assemble import chain as chain
+    from gyrostat.spec.assemble import connect as connect
+    from gyrostat.spec.assembly import Assembly as Assembly
+    from gyrostat.spec.check import check as check
+    from gyrostat.spec.context import CentralGravity as CentralGravity
+    from gyrostat.spec.context import Context as Context
+    from gyrostat.spec.context import GravityField as GravityField
+    from gyrostat.spec.context import HarmonicMotion as HarmonicMotion
+    from gyrostat.spec.context import MovingBase as MovingBase
+    from gyrostat.spec.context import UniformGravity as UniformGravity
+    from gyrostat.spec.displacement import DHDisplacement as DHDisplacement
+    from gyrostat.spec.displacement import Displacement as Displacement
+    from gyrostat.spec.entity import Entity as Entity
+    from gyrostat.spec.entity import Port as Port
+    from gyrostat.spec.force_element import ForceElement as ForceElement
+    from gyrostat.spec.joint import JOINT_KINDS as JOINT_KINDS
+    from gyrostat.spec.joint import Joint as Joint
+    from gyrostat.spec.model import Model as Model
+    from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
+    from gyrostat.spec.rigid_body import RigidBody as RigidBody
+    from gyrostat.spec.values import axis_angle as axis_angle
+    from gyrostat.spec.values import euler as euler
+    from gyrostat.spec.values import quaternion as quaternion
+    from gyrostat.spec.values import rpy as rpy
 
-# ---- files
-from gyrostat.io.audit import Audit, audit
-from gyrostat.io.files import load, save
-from gyrostat.solvers.dynamics_derivatives import (
-    DeltaAcceleration,
-    ForwardDynamicsDerivatives,
-    InverseDynamicsDerivatives,
-    InverseDynamicsSecondDerivatives,
-    ParameterDerivatives,
-)
-from gyrostat.solvers.equations_of_motion import Bias, Coriolis, EquationsOfMotion, GravityForces, ReferenceDynamics
-from gyrostat.solvers.forward_dynamics import ForwardDynamics
-from gyrostat.solvers.forward_kinematics import ForwardKinematics
-from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate, ParameterJacobian
-from gyrostat.solvers.functions import (
-    aba,
-    aba_derivatives,
-    bias,
-    center_of_mass,
-    centroidal_matrix,
-    centroidal_momentum,
-    coriolis,
-    crba,
-    fk,
-    gravity,
-    inverse_mass_matrix,
-    jacobian,
-    jacobian_rate,
-    kinetic_energy,
-    operational_inertia,
-    potential_energy,
-    rnea,
-    rnea_derivatives,
-    rnea_reference,
-    total_inertia,
-)
-from gyrostat.solvers.inverse_dynamics import InverseDynamics
-from gyrostat.solvers.manifold import difference, integrate, neutral, random_configuration, tangent
-from gyrostat.solvers.mass_matrix import Innovations, InverseMassMatrix, MassMatrix
-from gyrostat.solvers.operational_space import InverseOperationalInertia
-from gyrostat.solvers.operators import operators
-from gyrostat.solvers.regressor import Regressor, base_parameters, inertial_parameters
-from gyrostat.solvers.whole_body import (
-    CenterOfMass,
-    CentroidalMatrix,
-    CentroidalMomentum,
-    KineticEnergy,
-    PotentialEnergy,
-    TotalInertia,
-)
-from gyrostat.solvers.wrench import Wrench
+    __version__: str
+else:
+    __all__ = sorted(_MODULE_OF)
 
-# ---- specification
-from gyrostat.spec.assemble import assemble, assembly, chain, connect
-from gyrostat.spec.assembly import Assembly
-from gyrostat.spec.check import check
-from gyrostat.spec.context import CentralGravity, Context, GravityField, HarmonicMotion, MovingBase, UniformGravity
-from gyrostat.spec.displacement import DHDisplacement, Displacement
-from gyrostat.spec.entity import Entity, Port
-from gyrostat.spec.force_element import ForceElement
-from gyrostat.spec.joint import JOINT_KINDS, Joint
-from gyrostat.spec.model import Model
-from gyrostat.spec.reference_frame import ReferenceFrame
-from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.values import axis_angle, euler, quaternion, rpy
 
-__version__ = _version("gyrostat")
+def __getattr__(name: str) -> _Any:
+    """A public name on its first use, a folder of gyrostat (``gs.spatial``), or ``__version__``."""
+    from importlib import import_module
 
-__all__ = [
-    "JOINT_KINDS",
-    "RULES",
-    "Assembly",
-    "Audit",
-    "Bias",
-    "CenterOfMass",
-    "CentralGravity",
-    "CentroidalMatrix",
-    "CentroidalMomentum",
-    "CompileError",
-    "Context",
-    "Coriolis",
-    "DHDisplacement",
-    "DeltaAcceleration",
-    "Displacement",
-    "Entity",
-    "EquationsOfMotion",
-    "ForceElement",
-    "ForwardDynamics",
-    "ForwardDynamicsDerivatives",
-    "ForwardKinematics",
-    "FrameError",
-    "GravityField",
-    "GravityForces",
-    "GyrostatError",
-    "HarmonicMotion",
-    "Innovations",
-    "InverseDynamics",
-    "InverseDynamicsDerivatives",
-    "InverseDynamicsSecondDerivatives",
-    "InverseMassMatrix",
-    "InverseOperationalInertia",
-    "Jacobian",
-    "JacobianRate",
-    "Joint",
-    "KineticEnergy",
-    "LoadError",
-    "LoopError",
-    "MassMatrix",
-    "Model",
-    "MovingBase",
-    "Network",
-    "NonFiniteError",
-    "ParameterDerivatives",
-    "ParameterJacobian",
-    "Port",
-    "PotentialEnergy",
-    "Problem",
-    "RecordError",
-    "ReferenceDynamics",
-    "ReferenceFrame",
-    "Regressor",
-    "RigidBody",
-    "RowError",
-    "SaveError",
-    "ShapeError",
-    "SpecError",
-    "StateError",
-    "TotalInertia",
-    "UniformGravity",
-    "Wrench",
-    "aba",
-    "aba_derivatives",
-    "assemble",
-    "assembly",
-    "audit",
-    "axis_angle",
-    "base_parameters",
-    "bias",
-    "center_of_mass",
-    "centroidal_matrix",
-    "centroidal_momentum",
-    "chain",
-    "check",
-    "connect",
-    "connectivity",
-    "coriolis",
-    "crba",
-    "difference",
-    "euler",
-    "fk",
-    "gravity",
-    "inertial_parameters",
-    "integrate",
-    "inverse_mass_matrix",
-    "jacobian",
-    "jacobian_rate",
-    "kinematics",
-    "kinetic_energy",
-    "load",
-    "network",
-    "neutral",
-    "operational_inertia",
-    "operators",
-    "potential_energy",
-    "pseudo_velocities",
-    "quaternion",
-    "random_configuration",
-    "rne",
-    "rnea",
-    "rnea_derivatives",
-    "rnea_reference",
-    "robots",
-    "rpy",
-    "save",
-    "tangent",
-    "total_inertia",
-]
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value = version("gyrostat")
+    elif name in _MODULE_OF and _MODULE_OF[name] != __name__:
+        value = getattr(import_module(_MODULE_OF[name]), name)
+    else:
+        value = _folder(name)
+    globals()[name] = value
+    return value
+
+
+def _folder(name: str) -> _ModuleType:
+    from importlib import import_module
+
+    if not name.startswith("_"):
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise  # it exists, and lacks something itself
+    from gyrostat.errors import nearest
+
+    raise AttributeError(f"gyrostat has no '{name}'. Hint: {nearest(name, _MODULE_OF)}", name=name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF, "__version__"})
+
+
+class _Package(_ModuleType):
+    """Importing a folder binds its name in the package; a public function of the same name comes first."""
+
+    def __setattr__(self, name: str, value: _Any) -> None:
+        hidden = isinstance(value, _ModuleType) and _MODULE_OF.get(name, __name__) != __name__
+        if not hidden:
+            super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package

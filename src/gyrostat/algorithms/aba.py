@@ -20,36 +20,43 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import ELSE, Algorithm, Setting
-from gyrostat.algorithms.kinematics import JointMemo, sweep_motion, world_motion
-from gyrostat.algorithms.rne import Loads, no_loads, own_force, own_inertia, wrench_at
+from gyrostat.algorithms.crba import Entries, scaled
+from gyrostat.algorithms.held import NONE_HELD, Held, Home, Plan, loose_accelerations, plan
+from gyrostat.algorithms.kinematics import JointMemo, Spin, sweep_motion, world_motion
+from gyrostat.algorithms.pairs import with_pairs
+from gyrostat.algorithms.rne import Loads, no_loads, own_force, own_inertia, spin_momentum, wrench_at
+from gyrostat.algorithms.shafts import element_inertia
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward, outward
-from gyrostat.spatial.algebra import Array
+from gyrostat.graph.transmission import Ties
+from gyrostat.spatial.algebra import Array, cross, join
 from gyrostat.spatial.articulated import ArticulatedInertia
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 
 
 @dataclass(frozen=True)
 class Felt:
-    """f = P e + z, z (6,) for column 0 alone or (6, columns)."""
+    """f = P e + z, z (6,) for column 0 alone or (6, columns); ``held`` are rates that were not let go yet."""
 
     P: ArticulatedInertia
     z: Array
+    held: Held = NONE_HELD
 
     def __add__(self, other: Felt) -> Felt:
-        return Felt(self.P + other.P, _together(self.z, other.z))
+        return Felt(self.P + other.P, _together(self.z, other.z), self.held + other.held)
 
     def __sub__(self, load: Array) -> Felt:
         """With an external force (6,)."""
-        return Felt(self.P, _together(self.z, -load))
+        return Felt(self.P, _together(self.z, -load), self.held)
 
     def moved(self, shift: Shift) -> Felt:
-        return Felt(shift.inertia(self.P), shift.force(self.z))
+        return Felt(shift.inertia(self.P), shift.force(self.z), self.held.moved(shift))
 
 
 def _together(x: Array, y: Array) -> Array:
@@ -111,12 +118,60 @@ def given_wrench(c: Component, on: Setting, motion: Motion, memo: Any) -> Part:
 
 @dataclass
 class Freed:
-    """One rate of a joint, after it was let go: U = P s, 1/d = 1/(s.U), u = tau - s.z (columns)."""
+    """A rate after it was let go: U = P s, 1/d = 1/(s.U), u = tau - s.z (columns); ``row``: D_kl with rates that are
+    held."""
 
     s: Array
     U: Array
     inverse: Any
     u: Array
+    row: Mapping[int, Any] = field(default_factory=dict)
+
+    def acceleration(self, e: Array, known: Mapping[int, Array]) -> Array:
+        """a (columns), once e in front of it and the rates that are held further in are known."""
+        left = self.u - self.U @ e
+        for l, x in self.row.items():
+            left = left - known[l] * x
+        return left * self.inverse
+
+
+@dataclass
+class Sweep:
+    """What the components of one run share: where rates are let go, inertia of elements on shafts, accelerations of
+    rates that were held."""
+
+    plan: Plan
+    J: Mapping[tuple[int, int], Any]
+    known: dict[int, Array] = field(default_factory=dict)
+    closed: dict[Home, list[tuple[int, Freed]]] = field(default_factory=dict)
+
+    def let_go(self, home: Home, felt: Felt, tau: Array) -> Felt:
+        """At its home, every held rate is let go."""
+        rates = self.plan.homes.get(home, ())
+        if not rates:
+            return felt
+        columns = tau.shape[1]
+        P, z = felt.P, _together(felt.z, np.zeros((6, columns)))
+        held, done = felt.held.with_inertia(self.J, rates), []
+        for k in rates:
+            G, d, b, row, held = held.without(k)
+            inverse = 1.0 / d
+            u = tau[k] - _columns(b, columns)
+            P, z = P.less(G, inverse), z + np.outer(G, u * inverse)
+            held = held.freed(row, G, inverse, u)
+            done.append((k, Freed(np.zeros(6), G, inverse, u, row)))
+        self.closed[home] = done
+        return Felt(P, z, held)
+
+    def find(self, home: Home, e: Array) -> None:
+        """On the way out, their accelerations."""
+        for k, freed in reversed(self.closed.get(home, ())):
+            self.known[k] = freed.acceleration(e, self.known)
+
+
+def _columns(b: Any, columns: int) -> Array:
+    """Generalised forces; a single one counts for column 0."""
+    return b if np.ndim(b) else np.array([b] + [0.0] * (columns - 1))
 
 
 @dataclass
@@ -125,34 +180,62 @@ class Letting:
 
     memo: JointMemo
     outports: tuple[str, ...]
-    freed: list[Freed] = field(default_factory=list)
+    ties: tuple[Ties, ...]
+    freed: list[Freed | Ties] = field(default_factory=list)
+    sweep: Sweep | None = None
 
     def inward(self, messages: Mapping[str, Felt], tau: Array) -> Felt:
         (felt,) = messages.values()
-        P, z = felt.P, _together(felt.z, np.zeros((6, tau.shape[1])))
+        P, z, held = felt.P, _together(felt.z, np.zeros((6, tau.shape[1]))), felt.held
+        plain, J = (self.sweep.plan.plain, self.sweep.J) if self.sweep is not None else (None, {})
         self.freed.clear()
-        for k in reversed(range(len(tau))):
-            s = self.memo.S[:, k]
+        for k in reversed(range(self.memo.S.shape[1])):
+            s, ties = self.memo.S[:, k], self.ties[k]
+            if plain is not None and ties[0][0] not in plain:
+                held = held.along(s, ties, P @ s, z)
+                self.freed.insert(0, ties)
+                continue
+            rate = ties[0][0]
             u = tau[k] - s @ z
-            P, U, inverse = P.freed(s)
-            self.freed.insert(0, Freed(s, U, inverse, u))
+            P, U, inverse = P.freed(s, J.get((rate, rate)))
+            row = {l: s @ G for l, G in held.G.items()}
+            held = held.freed(row, U, inverse, u)
+            self.freed.insert(0, Freed(s, U, inverse, u, row))
             z = z + np.outer(U, u * inverse)
-        return Felt(P, z).moved(self.memo.shift)
+        return Felt(P, z, held).moved(self.memo.shift)
 
     def outward(self, e: Array) -> tuple[Mapping[str, Array], Array]:
         e = self.memo.shift.motion(e)
+        known = self.sweep.known if self.sweep is not None else {}
         found = np.zeros((0, e.shape[1]))
-        for rate in self.freed:
-            a = (rate.u - rate.U @ e) * rate.inverse
-            e = e + np.outer(rate.s, a)
+        for k, rate in enumerate(self.freed):
+            a = rate.acceleration(e, known) if isinstance(rate, Freed) else _tied(rate, known)
+            e = e + np.outer(self.memo.S[:, k], a)
             found = np.concatenate([found, a[None, :]])
         return dict.fromkeys(self.outports, e), found
 
 
+def _tied(ties: Ties, known: Mapping[int, Array]) -> Array:
+    return sum((scaled(known[k], factor) for k, factor in ties[1:]), scaled(known[ties[0][0]], ties[0][1]))
+
+
 @aba.row(Joint, FreeBase)
 def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Part:
-    letting = Letting(memo, tuple(c.outports))
+    letting = Letting(memo, tuple(c.outports), c.ties)
     return Part(letting.inward, letting.outward, letting)
+
+
+@aba.row(RotorInertia)
+def spinning(c: Component, on: Setting, motion: Motion, memo: Spin) -> Part:
+    """f = I z a_r + ..., u = I a_r + I z . A: the rate of a rotor is always held, until its carrier is known."""
+    h = spin_momentum(c, on, motion)
+    (ties,) = c.ties
+    D = Entries()
+    D.own(ties, c["inertia"])
+    needed = h @ motion.A
+    G, b = {k: scaled(h, factor) for k, factor in ties}, {k: scaled(needed, factor) for k, factor in ties}
+    gyroscopic = join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3))
+    return rigidly({}, Felt(NOTHING.P, gyroscopic, Held(G, D, b)))
 
 
 @dataclass(frozen=True)
@@ -175,15 +258,36 @@ def sweep_articulated(
 
     rest, world = np.zeros(network.model.nv), world_motion(on.gravity.acceleration)
     motions = sweep_motion(network, on, q, v, rest, world, begin)
-    inward(network, NOTHING, lambda c, felt: parts[c.name].inward(felt, tau[c.v_at]), loads(motions))
+    J, torques = element_inertia(network, q, v) if network.transmission.elements else ({}, {})
+    if torques:
+        given = [x - torques[k] if k in torques else x for k, x in enumerate(tau[:, 0])]
+        tau = np.concatenate([np.array(given)[:, None], tau[:, 1:]], axis=1)
+    sweep = Sweep(plan(network), J)
+    sweep.known |= loose_accelerations(sweep.plan.loose, J, tau)
+    for part in parts.values():
+        if part.joint is not None:
+            part.joint.sweep = sweep
+
+    def back(c: Component, felt: Mapping[str, Felt]) -> Felt:
+        felt = {name: sweep.let_go(("port", c.outports[name]), message, tau) for name, message in felt.items()}
+        return sweep.let_go(("component", c.name), parts[c.name].inward(felt, tau[c.v_at]), tau)
+
+    inward(network, NOTHING, back, with_pairs(network, on, motions, loads(motions)))
     found: dict[str, Array] = {}
 
     def step(c: Component, e: Array) -> Mapping[str, Array]:
+        sweep.find(("component", c.name), e)
         out, found[c.name] = parts[c.name].outward(e)
+        for name, port in c.outports.items():
+            sweep.find(("port", port), out[name])
         return out
 
     outward(network, np.zeros((6, tau.shape[1])), step)
-    return Articulated(network.in_order(found), parts, motions)
+    found = {c.name: found[c.name] for c in network.components if c.outports}
+    a = network.in_order({**{c.name: np.zeros((len(c.ties), tau.shape[1])) for c in network.components}, **found})
+    if sweep.known:
+        a = np.array([sweep.known.get(k, a[k]) for k in range(len(tau))])
+    return Articulated(a, parts, motions)
 
 
 def forward_dynamics(network: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads = no_loads) -> Array:

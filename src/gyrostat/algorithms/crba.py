@@ -16,10 +16,12 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import ELSE, Algorithm, Setting
 from gyrostat.algorithms.kinematics import sweep_motion
-from gyrostat.algorithms.rne import own_inertia
+from gyrostat.algorithms.rne import own_inertia, spin_momentum
+from gyrostat.algorithms.shafts import element_inertia
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
+from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
@@ -27,8 +29,18 @@ from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 
 NO_INERTIA = SpatialInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def summed(one: Mapping[int, Any], two: Mapping[int, Any]) -> dict[int, Any]:
+    """Entries of both, added where both have one."""
+    return {**one, **{k: one[k] + x if k in one else x for k, x in two.items()}}
+
+
+def scaled(x: Any, factor: Any) -> Any:
+    return x if isinstance(factor, float) and factor == 1.0 else x * factor
 
 
 @dataclass(frozen=True)
@@ -39,13 +51,37 @@ class Composite:
     F: Mapping[int, Array] = field(default_factory=dict)
 
     def __add__(self, other: Composite) -> Composite:
-        return Composite(self.M + other.M, {**self.F, **other.F})
+        return Composite(self.M + other.M, summed(self.F, other.F))
 
     def moved(self, shift: Shift) -> Composite:
         return Composite(shift.inertia(self.M), {k: shift.force(F) for k, F in self.F.items()})
 
 
-Entries = dict[tuple[int, int], Any]
+class Entries(dict[tuple[int, int], Any]):
+    """Entries of a symmetric matrix over the rates of the model, by (j, k), j <= k; sums over tied rates."""
+
+    def put(self, j: int, k: int, x: Any) -> None:
+        key = (min(j, k), max(j, k))
+        self[key] = self[key] + x if key in self else x
+
+    def pair(self, one: Ties, two: Ties, x: Any) -> None:
+        """x of two different rates: it is there twice, above and below the diagonal."""
+        for j, a in one:
+            for k, b in two:
+                y = scaled(scaled(x, a), b)
+                self.put(j, k, y + y if j == k else y)
+
+    def own(self, ties: Ties, x: Any) -> None:
+        """x of a rate with itself."""
+        for n, (j, a) in enumerate(ties):
+            for k, b in ties[n:]:
+                self.put(j, k, scaled(scaled(x, a), b))
+
+    def include(self, others: Entries) -> None:
+        for (j, k), x in others.items():
+            self.put(j, k, x)
+
+
 CrbaAction = Callable[[Mapping[str, Composite]], tuple[Composite, Entries]]
 CrbaRow = Callable[[Component, Setting, Motion, Any], CrbaAction]
 crba: Algorithm[CrbaRow] = Algorithm("composite-body algorithm", hint=ELSE)
@@ -56,7 +92,7 @@ def rigidly(shifts: Mapping[str, Shift], own: Composite) -> CrbaAction:
         total = own
         for name, composite in messages.items():
             total = total + composite.moved(shifts[name])
-        return total, {}
+        return total, Entries()
 
     return action
 
@@ -80,14 +116,29 @@ def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction
 def across(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
     def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
         (outboard,) = messages.values()
-        S, first = memo.S, c.v_at.start
-        own = {first + j: outboard.M @ S[:, j] for j in range(S.shape[1])}
-        entries: Entries = {}
-        for j in range(S.shape[1]):
-            for k, F in {**outboard.F, **own}.items():
-                if k >= first + j or k in outboard.F:
-                    entries[first + j, k] = S[:, j] @ F
-        return Composite(outboard.M, {**outboard.F, **own}).moved(memo.shift), entries
+        S, entries = memo.S, Entries()
+        own = [outboard.M @ S[:, j] for j in range(S.shape[1])]
+        F = dict(outboard.F)
+        for j, ties in enumerate(c.ties):
+            for k, F_k in outboard.F.items():
+                entries.pair(ties, ((k, 1.0),), S[:, j] @ F_k)
+            for k in range(j + 1, len(own)):
+                entries.pair(ties, c.ties[k], S[:, j] @ own[k])
+            entries.own(ties, S[:, j] @ own[j])
+            F = summed(F, {k: scaled(own[j], factor) for k, factor in ties})
+        return Composite(outboard.M, F).moved(memo.shift), entries
+
+    return action
+
+
+@crba.row(RotorInertia)
+def spinning(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
+    """Momentum I z at unit rate, and I for the rate itself."""
+
+    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
+        entries, h = Entries(), spin_momentum(c, on, motion)
+        entries.own(c.ties[0], c["inertia"])
+        return Composite(NO_INERTIA, {k: scaled(h, factor) for k, factor in c.ties[0]}), entries
 
     return action
 
@@ -96,6 +147,9 @@ def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """M(q), (nv, nv)."""
     n = network.model.nv
     found, _ = sweep_composite(network, on, q)
+    for (j, k), x in element_inertia(network, q, np.zeros(n))[0].items() if network.transmission.elements else ():
+        if j <= k:
+            found.put(j, k, x)
     M = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
     for (j, k), entry in found.items():
         M[j, k] = M[k, j] = entry
@@ -118,11 +172,11 @@ def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, C
 
     rest = np.zeros(n)
     sweep_motion(network, on, q, rest, rest, begin=begin)
-    found: Entries = {}
+    found = Entries()
 
     def step(c: Component, messages: Mapping[str, Composite]) -> Composite:
         message, entries = actions[c.name](messages)
-        found.update(entries)
+        found.include(entries)
         return message
 
     arrived: list[Composite] = []

@@ -27,6 +27,7 @@ from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 
 NO_RATES, NONE = np.zeros((6, 0)), np.zeros(0)
 Motions = Mapping[str, Motion]
@@ -106,6 +107,19 @@ def joint(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Arra
     return {name: out for name in c.outports}, memo
 
 
+@dataclass(frozen=True)
+class Spin:
+    """Rate and acceleration of a rotor against its carrier."""
+
+    v: Any
+    a: Any
+
+
+@kinematics.row(RotorInertia)
+def rotor(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
+    return {}, Spin(v[0], a[0])
+
+
 @kinematics.row(ForceElement)
 def leaf(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
     return {}, None
@@ -133,6 +147,9 @@ def sweep_motion(
     begin: Begin = no_begin,
 ) -> dict[int, Motion]:
     """Motions at every port; ``begin(component, motion at its inport, memo)`` lets another algorithm come along."""
+
+    moved = network.transmission
+    q, v, a = moved.coordinates(q), moved.rates(v), moved.rates(a)
 
     def step(c: Component, motion: Motion) -> Motions:
         out, memo = kinematics.of(c)(c, on, motion, q[c.q_at], v[c.v_at], a[c.v_at])

@@ -4,18 +4,58 @@ L is unit triangular in the order of the tree: L_kj is there only where rate j l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gyrostat.graph.network import Network
+from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array
+from gyrostat.spec.motor import Motor
+from gyrostat.spec.shaft_elements import Friction, TwoShafts
 
 
 def inboard_rates(network: Network) -> dict[int, tuple[int, ...]]:
-    """For every rate, in outward order, the rates that lie inboard of it, nearest first."""
+    """For every rate of the model, in outward order, those before it that its row of L has, nearest first.
+
+    In a tree without drives these are the rates inboard of it. Rotors and couplings tie others to them, and
+    eliminating a rate ties those that it was tied to."""
+    moved = network.transmission
+    along = _along_the_tree(network)
+    if not moved.followers and not moved.elements and len(along) == moved.n:
+        return along
+    beside: dict[int, set[int]] = {}
+    for k, others in along.items():
+        _tie(beside, [moved.ties(k), *(moved.ties(j) for j in others)], first=moved.ties(k))
+    for c in moved.elements:
+        if not issubclass(c.kind, TwoShafts | Friction | Motor):  # the others have no inertia
+            every = [shaft.ties for shaft in c.shafts.values()]
+            for one in every:
+                _tie(beside, every, first=one)
+    order = [k for k in beside if k < moved.n] + [k for k in range(moved.n) if k not in beside]
+    place = {k: i for i, k in enumerate(order)}
+    found: dict[int, tuple[int, ...]] = {}
+    for k in reversed(order):
+        before = sorted((j for j in beside.get(k, ()) if place[j] < place[k]), key=place.__getitem__, reverse=True)
+        found[k] = tuple(before)
+        for i in before:
+            beside[i] |= set(before) - {i}
+    return dict(reversed(found.items()))
+
+
+def _tie(beside: dict[int, set[int]], every: Sequence[Ties], first: Ties) -> None:
+    """Each rate of ``first`` has an entry of M with each rate of ``every``."""
+    for j, _ in first:
+        for ties in every:
+            for k, _ in ties:
+                beside.setdefault(j, set()).add(k)
+                beside.setdefault(k, set()).add(j)
+
+
+def _along_the_tree(network: Network) -> dict[int, tuple[int, ...]]:
+    """For every rate that a component has, in outward order, the rates inboard of it, nearest first."""
     found: dict[int, tuple[int, ...]] = {}
     chain: dict[int, tuple[int, ...]] = {}  # port -> rates up to it, nearest first
     for c in network.components:

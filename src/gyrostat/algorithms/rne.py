@@ -17,18 +17,21 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
-from gyrostat.algorithms.kinematics import sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import Spin, sweep_motion, world_motion
+from gyrostat.algorithms.pairs import with_pairs
+from gyrostat.algorithms.shafts import with_elements
 from gyrostat.errors import RowError
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
-from gyrostat.spatial.algebra import Array, force_to_child, join
+from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 
 NONE = np.zeros(0)
 Forces = Mapping[str, Array]
@@ -103,6 +106,20 @@ def own_force(c: Component, on: Setting, motion: Motion, M: SpatialInertia) -> A
     return rep.newton_euler(M, momentum, motion.V, motion.A) - weight
 
 
+@rne.row(RotorInertia)
+def spinning(c: Component, on: Setting, motion: Motion, memo: Spin) -> Action:
+    """f = I z a_r + (w x I z v_r, 0), u = I (a_r + z . dw/dt): a rotor in its carrier [H04 (2.7), (3.34)]."""
+    h = spin_momentum(c, on, motion)
+    own = h * memo.a + join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3))
+    u = np.array([h @ motion.A + c["inertia"] * memo.a])
+    return lambda forces: (own, u)
+
+
+def spin_momentum(c: Component, on: Setting, motion: Motion) -> Array:
+    """Angular momentum (6,) of a rotor at unit rate, in the representation: a pure torque."""
+    return on.representation.force(motion.pose, join(c["axis"] * c["inertia"], np.zeros(3)))
+
+
 @rne.row(ForceElement)
 def given_wrench(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     own = -wrench_at(on, motion, c["wrench"], c["expressed_in"])
@@ -144,5 +161,6 @@ def sweep_forces(
         f, u[c.name] = actions[c.name](forces)
         return f
 
-    forces = inward(network, np.zeros(6), step, loads(motions))
-    return network.in_order(u), forces, motions
+    forces = inward(network, np.zeros(6), step, with_pairs(network, on, motions, loads(motions)))
+    gathered = network.transmission.gathered(network.in_order(u))
+    return with_elements(network, q, v, a, gathered), forces, motions

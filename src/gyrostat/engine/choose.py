@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.dual import Dual
 from gyrostat.engine.record import Recorded, general
 from gyrostat.errors import RecordError
 
@@ -49,5 +50,7 @@ def maximum(one: Any, two: Any) -> Any:
 
 
 def sign(value: Any) -> Any:
-    """-1, 0 or 1."""
+    """-1, 0 or 1; numbers with a rate lose it, as the sign is constant on either side."""
+    while isinstance(value, Dual):
+        value = value.x
     return _tidy(_sign(value))

@@ -90,6 +90,21 @@ class Dual:
     def __pow__(self, power: Any) -> Any:
         return Dual(self.x**power, power * self.x ** (power - 1.0) * self.r, self.level)
 
+    def __abs__(self) -> Any:
+        from gyrostat.engine.choose import sign
+
+        return Dual(abs(self.x), self.r * sign(self.x), self.level)
+
+    def arctan2(self, other: Any) -> Any:
+        def both(a: Dual, b: Dual) -> Dual:
+            return Dual(np.arctan2(a.x, b.x), (b.x * a.r - a.x * b.r) / (a.x * a.x + b.x * b.x), a.level)
+
+        return both(self, other if isinstance(other, Dual) else Dual(other, 0.0, self.level))
+
+    def tanh(self) -> Any:
+        value = np.tanh(self.x)
+        return Dual(value, (1.0 - value * value) * self.r, self.level)
+
     def sin(self) -> Any:
         return Dual(np.sin(self.x), np.cos(self.x) * self.r, self.level)
 

@@ -49,7 +49,7 @@ def causality(wiring: Wiring) -> tuple[list[Visit], list[Loop]]:
             for port in wiring.entities[visit.entity].ports
             if port.kind == "spatial" and port.name != visit.inport and (visit.entity, port.name) in group_of
             for other, other_port in wiring.groups[group_of[visit.entity, port.name]]
-            if other not in visits
+            if other not in visits and wiring.entities[other].binds
         ]
         stack += reversed(ahead)
     return list(visits.values()), _loops(wiring, visits)

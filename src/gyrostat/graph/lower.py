@@ -18,6 +18,7 @@ from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
 
 Placement = tuple[Array, Array]
@@ -32,6 +33,7 @@ class Lowered:
     props: dict[str, Any]
     places: dict[str, Placement] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    beside: dict[str, Any] | None = None  # properties of a body that comes with it
 
 
 class Values:
@@ -126,6 +128,21 @@ def _(entity: RigidBody, read: Values, inport: str | None) -> Lowered:
     else:
         places = {name: compose(R, p, *place) for name, place in places.items()}
     return Lowered(RigidBody, props, {n: place for n, place in places.items() if n != inport}, notes)
+
+
+@lower.register
+def _(entity: RotorInertia, read: Values, inport: str | None) -> Lowered:
+    if entity.axis is None:
+        return Lowered(RotorInertia, {"inertia": read("inertia")})
+    axis, changed = unit(read("axis"))
+    notes = [f"{read.name}.axis scaled to unit length"] * changed
+    found = Lowered(RotorInertia, {"inertia": read("inertia"), "axis": axis}, {}, notes)
+    if not entity.lumped:
+        across = read("transverse")
+        inertia = np.eye(3) * across + np.outer(axis, axis) * (read("inertia") - across)
+        body = {"mass": read("mass"), "com": read("position"), "inertia": inertia, "momentum": np.zeros(3)}
+        found.beside = body
+    return found
 
 
 @lower.register

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,17 @@ from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.causality import Loop, causality
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
 from gyrostat.graph.rewrite import DEFAULT, RULES, Draft, Part, rewrite
+from gyrostat.graph.transmission import Ties, Transmission, transmission
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check
 from gyrostat.spec.context import Context, HarmonicMotion, MovingBase, UniformGravity
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
-from gyrostat.spec.wiring import LooseEnd, Scope, resolve
+from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.wiring import LooseEnd, Scope, label_of, resolve
+
+NO_STATE = slice(0, 0), slice(0, 0)
+BOUND = 2**31
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class Component:
 
     ``inport`` is a number of ``Network.ports`` (None for the reference frame); ``outports`` maps the names of
     outports to numbers; ``places`` are the placements of outports seen from the inport, for rigid kinds. ``q_at`` and
-    ``v_at`` are its part of the state."""
+    ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up."""
 
     name: str
     kind: type
@@ -37,6 +42,21 @@ class Component:
     places: Mapping[str, Placement]
     q_at: slice
     v_at: slice
+    ties: tuple[Ties, ...] = ()
+
+    def __getitem__(self, prop: str) -> Any:
+        return self.props[prop]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Forces between two frames: where a and b are, each an outport and the placement of the frame on it."""
+
+    name: str
+    kind: type
+    props: Mapping[str, Any]
+    a: tuple[int, Placement]
+    b: tuple[int, Placement]
 
     def __getitem__(self, prop: str) -> Any:
         return self.props[prop]
@@ -48,7 +68,8 @@ class Network:
 
     ``ports`` are the spatial ports that are left after rewriting; ``source[i]`` is the outport that feeds inport i;
     ``feeds[o]`` the inports that outport o feeds. ``located`` tells for every spatial port of the specification on
-    which outport of the network it sits, and where."""
+    which outport of the network it sits, and where. ``transmission`` ties rates of components to those of the model;
+    ``pairs`` are forces between two frames."""
 
     model: Model
     components: tuple[Component, ...]
@@ -61,6 +82,8 @@ class Network:
     events: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
     rules: tuple[str, ...] = ()
+    transmission: Transmission = field(default_factory=Transmission, repr=False)
+    pairs: tuple[Pair, ...] = ()
 
     @property
     def context(self) -> Context:
@@ -76,9 +99,19 @@ class Network:
         return any(c.kind is DrivenBase for c in self.components)
 
     def in_order(self, parts: Mapping[str, Array]) -> Array:
-        """Values (nv,) of all rates, from the values of each component."""
+        """Values of all rates that components have, from the values of each component; zero for those of none."""
+        count = self.transmission.n + len(self.transmission.followers)
         ordered = sorted((c for c in self.components if c.v_at.stop > c.v_at.start), key=lambda c: c.v_at.start)
-        return np.concatenate([parts[c.name] for c in ordered]) if ordered else np.zeros(0)
+        pieces: list[Array] = []
+        at = 0
+        for c in ordered:
+            if c.v_at.start > at:
+                pieces.append(np.zeros((c.v_at.start - at, *np.shape(parts[c.name])[1:])))
+            pieces.append(parts[c.name])
+            at = c.v_at.stop
+        if at < count:
+            pieces.append(np.zeros((count - at, *(np.shape(pieces[0])[1:] if pieces else ()))))
+        return np.concatenate(pieces) if pieces else np.zeros(0)
 
     def path(self, port: int) -> list[tuple[Component, str]]:
         """Components, with the outport taken, from the world to an outport."""
@@ -142,9 +175,9 @@ def network(
     ``live``: arrays, of floats or recording scalars, to use for properties by path instead of the model's own
     numbers."""
     check(model)
-    _refuse_shafts(model)
+    live = live or {}
     visits, loops = causality(model.wiring)
-    draft, notes = _draft(model, visits, live or {})
+    draft, notes = _draft(model, visits, live)
     rules = [rules] if isinstance(rules, str) else rules
     off = [off] if isinstance(off, str) else off
     chosen = list(DEFAULT if rules is None else rules)
@@ -155,23 +188,27 @@ def network(
     )  # other fields act at the centre of mass of each body by itself
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
-    return _freeze(model, draft, tuple(loops), tuple(events), tuple(notes), used)
+    frozen = _freeze(model, draft, transmission(model, live), tuple(loops), tuple(events), tuple(notes), used)
+    return replace(frozen, pairs=tuple(_pairs(frozen, live)))
 
 
-def _refuse_shafts(model: Model) -> None:
-    """Nothing that a shaft can drive is known yet: a connection of shafts must not be passed over."""
-    for group in model.wiring.groups:
-        (name, port), *_ = group
-        kinds = {p.name: p.kind for p in model.wiring.entities[name].ports}
-        if kinds[port] == "scalar":
-            told = ", ".join(".".join(p) for p in group)
-            raise SpecError.one(
-                f"connection [{told}]",
-                "shaft-connection",
-                "joins shafts, which no algorithm treats yet",
-                "take it out; gears and couplings are not here yet",
-                told,
-            )
+def _pairs(net: Network, live: Mapping[str, Any]) -> Iterator[Pair]:
+    """Entities that act between frames without moving them."""
+    group_of = net.model.wiring.group_of()
+    for name, entity in net.model.wiring.entities.items():
+        if entity.binds:
+            continue
+        at = []
+        for port in entity.ports:
+            others = net.model.wiring.groups[group_of[name, port.name]] if (name, port.name) in group_of else ()
+            places = [".".join(other) for other in others if ".".join(other) in net.located]
+            if not places:
+                label, message = label_of(entity, name), f"its port '{port.name}' is connected to no frame"
+                remedy = "connect it to a body, a joint or the reference frame"
+                raise SpecError.one(label, "pair-force", message, remedy, port.name)
+            at.append(net.located[places[0]])
+        low = lower(entity, Values(name, entity, live), None)
+        yield Pair(name, low.kind, low.props, *at)
 
 
 def _draft(model: Model, visits: list[Any], live: Mapping[str, Any]) -> tuple[Draft, list[str]]:
@@ -187,6 +224,8 @@ def _draft(model: Model, visits: list[Any], live: Mapping[str, Any]) -> tuple[Dr
         spatial = [port.name for port in entity.ports if port.kind == "spatial"]
         outs = {name: f"{visit.entity}.{name}" for name in spatial if name != visit.inport}
         draft.add(Part(visit.entity, found.kind, found.props, visit.inport, visit.source, outs, found.places))
+        if found.beside is not None:
+            draft.hide(Part(f"{visit.entity} (body)", RigidBody, found.beside, visit.inport, visit.source, {}, {}))
     return draft, notes
 
 
@@ -200,9 +239,15 @@ def _reference(model: Model) -> Lowered:
 
 
 def _freeze(
-    model: Model, draft: Draft, loops: tuple[Loop, ...], events: Any, notes: tuple[str, ...], rules: tuple[str, ...]
+    model: Model,
+    draft: Draft,
+    moved: Transmission,
+    loops: tuple[Loop, ...],
+    events: Any,
+    notes: tuple[str, ...],
+    rules: tuple[str, ...],
 ) -> Network:
-    slices = _slices(model)
+    slices = moved.slices
     ports: list[str] = []
     owner: list[int] = []
     inports: dict[str, int] = {}
@@ -225,7 +270,8 @@ def _freeze(
             inports.get(part.name),
             {name: outports[key] for name, key in part.outs.items()},
             part.places,
-            *slices.get(part.name, (slice(0, 0), slice(0, 0))),
+            *slices.get(part.name, NO_STATE),
+            tuple(moved.ties(k) for k in range(*slices.get(part.name, NO_STATE)[1].indices(BOUND))),
         )
         for part in parts
     )
@@ -234,13 +280,5 @@ def _freeze(
     for i, o in source.items():
         feeds[o] += (i,)
     located = {name: (outports[key], (R, p)) for name, (key, R, p) in draft.located.items()}
-    return Network(model, components, tuple(ports), tuple(owner), source, feeds, located, loops, events, notes, rules)
-
-
-def _slices(model: Model) -> dict[str, tuple[slice, slice]]:
-    found: dict[str, tuple[slice, slice]] = {}
-    nq = nv = 0
-    for name, q, v, _ in model.stateful:
-        found[name] = slice(nq, nq + len(q)), slice(nv, nv + len(v))
-        nq, nv = nq + len(q), nv + len(v)
-    return found
+    where = tuple(ports), tuple(owner), source, feeds, located
+    return Network(model, components, *where, loops, events, notes, rules, moved)

@@ -20,6 +20,7 @@ from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class Draft:
             name = f"{part.name}.{part.inport}"
             self.located[name] = self.located[part.source]
             self._sits[part.source].append(name)
+
+    def hide(self, part: Part) -> None:
+        """Add a part whose inport has no name of its own in the specification."""
+        self._insert(part)
 
     def _insert(self, part: Part) -> None:
         self.parts[part.name] = part
@@ -254,6 +259,20 @@ def fold_into_joints(draft: Draft) -> list[str]:
     return done
 
 
+def fold_into_rotors(draft: Draft) -> list[str]:
+    """A rotor behind a frame of a body, or behind a displacement, turns about the axis as it is seen from there."""
+    done: list[str] = []
+    for part in list(draft.parts.values()):
+        owner = draft.owner(part.source) if part.kind is RotorInertia else None
+        if owner is None or owner.kind not in (RigidBody, Displacement):
+            continue
+        name = next(n for n, key in owner.outs.items() if key == part.source)
+        R, _ = owner.places[name]
+        draft.change(part, props=part.props | {"axis": R @ part.props["axis"]}, source=owner.source)
+        done.append(f"'{part.name}' carried by '{owner.name}' at its origin")
+    return done
+
+
 def regroup_inertia(draft: Draft) -> list[str]:
     """What lies on a revolute joint's axis belongs to the body before it as much as to the one behind it [Khalil,
     Kleinfinger].
@@ -322,6 +341,7 @@ RULES: dict[str, Rule] = {
     "fold-displacements": fold_displacements,
     "merge-bodies": merge_bodies,
     "fold-into-joints": fold_into_joints,
+    "fold-into-rotors": fold_into_rotors,
     "prune-frames": prune_frames,
     "align-axes": align_axes,
     "regroup-inertia": regroup_inertia,

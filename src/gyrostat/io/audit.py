@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +15,9 @@ from gyrostat.errors import LoadError, Problem, SpecError
 Severity = Literal["error", "warning", "ignored", "repaired"]
 Policy = Literal["strict", "repair", "accept"]
 POLICIES = ("strict", "repair", "accept")
+
+TOLD = 20
+"""How many findings one message of the log spells out."""
 
 LISTED = 20_000
 """How many findings of one severity are kept; the others are counted."""
@@ -144,6 +148,15 @@ class Notes:
         return Audit(self.file, tuple(kept))
 
 
+def tell(audit: Audit, policy: str) -> None:
+    """Nothing is swallowed: changed and accepted values go to the log, spelt out; warnings are counted there."""
+    told = audit.repaired if policy == "repair" else audit.errors
+    more = [f"... and {len(told) - TOLD} more"] if len(told) > TOLD else []
+    if told or audit.warnings:
+        lines = [*map(str, told[:TOLD]), *more, f"{audit.summary()}; gs.audit(path) lists everything"]
+        logging.getLogger("gyrostat").warning("%s", "\n".join(lines))
+
+
 def _of_file(severity: str, file: str, rule: str, what: str, fix: str) -> Finding:
     return Finding(severity, file, 0, "", "file", rule, what, "", fix)  # pyright: ignore[reportArgumentType]
 
@@ -169,13 +182,18 @@ def audit(
     Mistakes in the file are findings; only a file that cannot be opened raises :class:`LoadError`. ``base``, ``policy``
     and ``roots`` as for ``gs.load``.
     """
-    from gyrostat.io.files import FOREIGN, checked_options, load, opened
+    from gyrostat.io.files import FOREIGN, checked_options, load, opened, text_of
+    from gyrostat.io.mjcf import read_mjcf
+    from gyrostat.io.mjcf_xml import is_mjcf
     from gyrostat.io.urdf import urdf_audit
 
     place, name = opened(path)
     checked_options(place, base, policy, roots)
     if place.suffix.lower() in FOREIGN:
         try:
+            text = text_of(place, name, "XML")
+            if is_mjcf(text, name):
+                return read_mjcf(text, name, base, policy, roots)[1]
             return urdf_audit(place, name, base or "fixed", policy, roots)
         except LoadError as error:
             return _unless_unreadable(error, name)

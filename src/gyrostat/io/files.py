@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import stat
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from gyrostat.errors import LoadError, Problem, SaveError, SpecError, nearest
 from gyrostat.io.audit import POLICIES, Policy
+from gyrostat.io.mjcf import from_mjcf
+from gyrostat.io.mjcf_xml import is_mjcf
 from gyrostat.io.urdf import from_urdf
+from gyrostat.io.urdf_write import to_urdf
+from gyrostat.io.xacro import EXPANDED, expanded
 from gyrostat.io.yaml_model import from_text, to_text
 from gyrostat.io.yaml_text import MAX_BYTES, refusal, too_large
 from gyrostat.spec.check import check
@@ -24,8 +29,11 @@ READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": f
 """What can be read, by suffix: text and the file's name in messages -> model."""
 
 
-FOREIGN = {".urdf": from_urdf}
-"""Formats of others, which can be read and not written."""
+XACRO = ".xacro"
+FOREIGN = (".urdf", ".xml", ".mjcf", XACRO)
+"""Formats of others: the outermost tag says which of them it is. Of these, URDF can be written."""
+
+_log = logging.getLogger("gyrostat")
 
 Folders = Sequence[str | os.PathLike[str]]
 
@@ -35,20 +43,28 @@ def load(
     base: Literal["fixed", "free"] | None = None,
     policy: Policy = "strict",
     roots: Folders = (),
+    arguments: Mapping[str, object] | None = None,
 ) -> Model:
-    """The model in a file (.yaml, .urdf), checked. ``base`` replaces what the file says about the base.
+    """The model in a file (.yaml, .urdf, .xacro, MJCF .xml), checked. ``base`` replaces what the file says about the
+    base.
 
-    For URDF: ``policy`` is ``"strict"`` (errors are refused), ``"repair"`` (what can be mended is, and told) or
+    For URDF and MJCF: ``policy`` is ``"strict"`` (errors are refused), ``"repair"`` (what can be mended is, and told) or
     ``"accept"`` (numbers are taken as they are, and what is wrong with them is told); ``roots``: folders that hold
-    packages with meshes. ``gs.audit(path)`` lists everything.
+    packages with meshes and included files. ``gs.audit(path)`` lists everything. ``arguments``: values for the
+    ``<xacro:arg>`` of a .xacro file, which is expanded first; messages then have lines of the expanded document.
 
     Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
     """
     place, name = opened(path)
     checked_options(place, base, policy, roots)
-    foreign = FOREIGN.get(place.suffix.lower())
-    if foreign is not None:
-        return foreign(text_of(place, name, "XML"), name, base or "fixed", policy, roots)
+    if arguments and place.suffix.lower() != XACRO:
+        message, remedy = "arguments are for .xacro files", "leave them out"
+        raise SpecError.one("load", "property-value", message, remedy, arguments)
+    if place.suffix.lower() in FOREIGN:
+        text, name = foreign_text(place, name, arguments, roots)
+        if is_mjcf(text, name):
+            return from_mjcf(text, name, base, policy, roots)
+        return from_urdf(text, name, base or "fixed", policy, roots)
     model = READERS[place.suffix.lower()](text_of(place, name), name)
     if base is not None:
         model = model.replace({"context.base": base})
@@ -56,10 +72,20 @@ def load(
     return model
 
 
+def foreign_text(
+    place: Path, name: str, arguments: Mapping[str, object] | None = None, roots: Folders = ()
+) -> tuple[str, str]:
+    """The text of a URDF or MJCF file, xacro expanded, and how messages call it."""
+    text = text_of(place, name, "XML")
+    if place.suffix.lower() != XACRO:
+        return text, name
+    return expanded(text, name, arguments, roots), f"{name}{EXPANDED}"
+
+
 def opened(path: Any) -> tuple[Path, str]:
     """Path and name of a file whose kind can be read."""
     place, name = _path(path, LoadError)
-    if place.suffix.lower() not in {**READERS, **FOREIGN}:
+    if place.suffix.lower() not in (*READERS, *FOREIGN):
         what = "is a folder" if place.is_dir() else f"files of the kind '{place.suffix}' cannot be read"
         raise _failed(LoadError, "file-kind", name, what, f"{_known()}, {', '.join(FOREIGN)}")
     return place, name
@@ -81,21 +107,34 @@ def checked_options(place: Path, base: object, policy: object, roots: object) ->
     if not isinstance(roots, list | tuple) or not all(isinstance(r, str | os.PathLike) for r in roots):
         refuse("roots", f"must be a list of folders, got {roots!r}", "write roots=['folder']", roots)
     if place.suffix.lower() not in FOREIGN and (policy != "strict" or roots):
-        refuse("policy and roots", "are for URDF files", "leave them out", policy)
+        refuse("policy and roots", "are for URDF and MJCF files", "leave them out", policy)
 
 
-def save(model: Model, path: str | os.PathLike[str]) -> None:
-    """Store a model, checked. The file is complete or untouched: it is written next to its place, then moved there."""
+def save(model: Model, path: str | os.PathLike[str], allow_loss: bool = False) -> tuple[Problem, ...]:
+    """Store a model (.yaml, .urdf), checked. The file is complete or untouched: it is written next to its place, then
+    moved there.
+
+    Returns what the format cannot say, which the log ``gyrostat`` tells, too: nothing for YAML. URDF that would lose
+    coordinates or joints raises :class:`SaveError`, unless ``allow_loss``: such joints are fixed then.
+    """
     place, name = _path(path, SaveError)
-    if place.suffix.lower() not in READERS:
-        raise _failed(SaveError, "file-kind", name, f"files of the kind '{place.suffix}' cannot be written", _known())
-    data = to_text(model).encode("utf-8")
+    lost: tuple[Problem, ...] = ()
+    if place.suffix.lower() == ".urdf":
+        text, lost = to_urdf(model, place, allow_loss)
+    elif place.suffix.lower() in READERS:
+        text = to_text(model)
+    else:
+        remedy = f"{_known()}, .urdf"
+        raise _failed(SaveError, "file-kind", name, f"files of the kind '{place.suffix}' cannot be written", remedy)
     try:
-        _write(Path(os.path.realpath(place)), data)  # a link stays a link
+        _write(Path(os.path.realpath(place)), text.encode("utf-8"))  # a link stays a link
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         remedy = "check the folder and its permissions"
         raise _failed(SaveError, "file", name, f"cannot be written: {reason}", remedy) from None
+    if lost:
+        _log.warning("%s: what this file does not say:\n%s", name, "\n".join(map(str, lost)))
+    return lost
 
 
 def _write(place: Path, data: bytes) -> None:
@@ -174,7 +213,7 @@ def _remedy(place: Path) -> str:
             return "give a file in this folder"
         if not place.parent.is_dir():
             return f"there is no folder '{place.parent}'"
-        there = sorted(p.name for p in place.parent.iterdir() if p.suffix.lower() in {**READERS, **FOREIGN})
+        there = sorted(p.name for p in place.parent.iterdir() if p.suffix.lower() in (*READERS, *FOREIGN))
         if there:
             return nearest(place.name, there)
     return "check the path"

@@ -11,6 +11,7 @@ from gyrostat.errors import Problem
 from gyrostat.graph.lower import Lowered, Values, lower
 from gyrostat.io.urdf_read import Robot, UrdfJoint, UrdfLink
 from gyrostat.io.urdf_rules import matrix
+from gyrostat.io.urdf_shape import named_colors, to_shape
 from gyrostat.io.urdf_tree import Tree
 from gyrostat.io.urdf_xml import Element, Reader
 from gyrostat.spatial.rotation import from_euler
@@ -73,12 +74,18 @@ def build(
     entities: list[Entity] = [ReferenceFrame(WORLD)]
     connections: list[tuple[str, ...]] = []
     sources: dict[str, str] = {}
+    colors = named_colors(reader, robot.root, [shape for link in robot.links.values() for shape in link.shapes])
 
     def note(path: str, element: Element) -> None:
         sources[path] = f"{file}:{reader.line(element)}"
 
     def add_link(name: str) -> None:
         entity = _link(robot.links[name], names.link[name], name in unphysical, _empty(name), name in massless)
+        if isinstance(entity, RigidBody):
+            shapes = tuple(to_shape(shape, colors) for shape in robot.links[name].shapes)
+            entity = entity.model_copy(update={"shapes": shapes}) if shapes else entity
+        else:
+            leave_out(robot.links[name], "a link that moves without mass is a mere frame")
         entities.append(entity)
         if name in massless and isinstance(entity, RigidBody):  # inertia without mass, moving
             place = AcceptedPlace(names.free(f"{entity.name[:110]}_accepted", "place"))
@@ -88,6 +95,10 @@ def build(
         for key, element in robot.links[name].places.items():
             note(f"{entity.name}.{key}", element)
 
+    def leave_out(link: UrdfLink, why: str) -> None:
+        for shape in link.shapes:
+            reader.ignore(shape.element, f"unused-{shape.role}", f"{why}; its {shape.role} is not in the model")
+
     def _empty(name: str) -> bool:
         return group[name] != tree.root and own[group[name]] == 0.0
 
@@ -96,7 +107,9 @@ def build(
             return f"{WORLD}.frame"
         return f"{names.link[name]}.{side if _empty(name) and name not in unphysical else 'origin'}"
 
-    if names.link[tree.root] != WORLD:
+    if names.link[tree.root] == WORLD:
+        leave_out(robot.links[tree.root], "the link is the world itself")
+    else:
         add_link(tree.root)
         connections.append((f"{WORLD}.frame", port(tree.root, "a")))
     for joint in robot.joints.values():

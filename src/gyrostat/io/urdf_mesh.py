@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Roots:
         """The file that a mesh name means, or None; and what is to be said about it, empty if all is well.
 
         ``package://p/x`` is ``x`` in the folder ``p`` of one of the roots, or in the nearest folder called ``p`` that
-        holds the URDF; other names are relative to the URDF. A name that leads out of its folder is refused.
+        holds the URDF; ``file:///x`` is a file inside the URDF's folder or a root; other names are relative to the URDF
+        or to a root. A name that leads out of these folders is refused.
         """
         try:
             if name.startswith("package://"):
@@ -36,11 +38,22 @@ class Roots:
                 if not places:
                     return None, f"the package '{package}' is not known; name the folder that holds it in roots=[...]"
                 return _first(places, inside)
+            if name.startswith("file:///"):
+                return self.inside(unquote(name.removeprefix("file://")))
             if "://" in name or os.path.isabs(name) or name[1:2] == ":":
-                return None, "is refused: only package:// and relative names are followed"
-            return _first([self.folder, *self.roots], name)
+                return None, "is refused: only package://, file:// and relative names are followed"
+            return self.inside(name)
         except (OSError, ValueError) as error:
             return None, f"is no usable name: {error}"
+
+    def inside(self, name: str) -> tuple[Path | None, str]:
+        """A file with a path, or a name relative to one of the allowed folders, that is inside one of them."""
+        allowed = [Path(os.path.realpath(place)) for place in (self.folder, *self.roots)]
+        targets = [Path(os.path.realpath(place / name)) for place in allowed]
+        kept = [target for target in targets if any(target.is_relative_to(place) for place in allowed)]
+        if not kept:
+            return None, "is refused: it leads out of the allowed folders"
+        return next(((target, "") for target in kept if target.is_file()), (None, "is not there"))
 
 
 def _first(places: list[Path], inside: str) -> tuple[Path | None, str]:

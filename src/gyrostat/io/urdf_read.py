@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from gyrostat.io.urdf_mesh import Roots
+from gyrostat.io.urdf_shape import Role, UrdfShape, read_shape
 from gyrostat.io.urdf_xml import Element, Reader, short
 
 KINDS = {
@@ -41,6 +42,7 @@ class UrdfLink:
     moments: tuple[float, ...] = (0.0,) * 6  # as MOMENTS
     places: dict[str, Element] = field(default_factory=dict)  # property -> element
     readable: bool = True  # whether every number was
+    shapes: list[UrdfShape] = field(default_factory=list)
 
     def at(self, *keys: str) -> Element:
         """The element of the first of these properties that is there."""
@@ -100,11 +102,10 @@ def place(reader: Reader, owner: Element, far: float = FAR) -> tuple[Vector, Vec
 
 def read_link(reader: Reader, element: Element, roots: Roots) -> UrdfLink | None:
     """A link, or None if it has no name."""
-    for sort in ("visual", "collision"):
-        for shape in element.iterchildren(sort):
-            _shape(reader, shape, sort, roots)
+    roles: tuple[Role, Role] = ("visual", "collision")
+    shapes = [read_shape(reader, shape, role, roots) for role in roles for shape in element.iterchildren(role)]
     name = reader.need(element, "name")
-    link = UrdfLink(name or "", element)
+    link = UrdfLink(name or "", element, shapes=[shape for shape in shapes if shape is not None])
     inertial = reader.child(element, "inertial")
     if inertial is not None:
         link.places["inertial"] = inertial
@@ -131,35 +132,6 @@ def _inertial(reader: Reader, inertial: Element, link: UrdfLink) -> None:
         found = [reader.scalar(inertia, k) if reader.need(inertia, k) is not None else None for k in MOMENTS]
         link.readable &= None not in found
         link.moments = tuple(x or 0.0 for x in found)
-
-
-def _shape(reader: Reader, shape: Element, sort: str, roots: Roots) -> None:
-    """A visual or collision: nothing uses it yet; its numbers and the place of its mesh are looked at."""
-    told, fix = "", ""
-    for element in shape.iter():
-        if not isinstance(element.tag, str):
-            continue
-        for key, count in (
-            ("xyz", 3),
-            ("rpy", 3),
-            ("size", 3),
-            ("scale", 3),
-            ("radius", 1),
-            ("length", 1),
-            ("rgba", 4),
-        ):
-            if key in element.attrib:
-                reader.numbers(element, key, count, strict=False)
-        if element.tag == "mesh":
-            name = element.get("filename") or ""
-            path, told = roots.resolve(name)
-            if path is None and "refused" in told:
-                reader.warn(element, "mesh-path", f"the mesh {told}", repr(name), "keep meshes beside the URDF")
-            told = f"mesh {name!r}" + (f", which {told}" if told.startswith("is ") else f"; {told}" if told else "")
-    geometry = reader.child(shape, "geometry")
-    if geometry is None or len(geometry) == 0:
-        reader.warn(shape, "missing", f"the {sort} has no geometry", "nothing", "add a box, cylinder, sphere or mesh")
-    reader.ignore(shape, f"unused-{sort}", f"shapes are not in the model ({sort})", told, fix)
 
 
 def read_joint(reader: Reader, element: Element, links: dict[str, UrdfLink]) -> UrdfJoint | None:

@@ -44,20 +44,27 @@ class ArticulatedInertia:
         Z = skew(p) @ (B + moved).T * 0.5
         return ArticulatedInertia(_symmetric(A + Z + Z.T), moved, D)
 
-    def freed(self, s: Array) -> tuple[ArticulatedInertia, Array, Any]:
+    def freed(self, s: Array, extra: Any = None) -> tuple[ArticulatedInertia, Array, Any]:
         """What is felt in front of a joint that moves freely along s (6,): P - U U^T / d; with U = P s and 1 / d = 1 /
         (s.U).
 
-        Along s nothing is felt any more: where s is a coordinate axis, that row and column are exact zeros."""
+        Along s nothing is felt any more: where s is a coordinate axis, that row and column are exact zeros. ``extra``:
+        inertia that turns with the joint alone; d = s.U + extra, and then something is felt along s."""
         U = self @ s
+        if extra is not None:
+            inverse = 1.0 / (s @ U + extra)
+            return self.less(U, inverse), U, inverse
         inverse = 1.0 / (s @ U)
+        return self.less(U, inverse, _coordinate(s)), U, inverse
+
+    def less(self, U: Array, inverse: Any, k: int | None = None) -> ArticulatedInertia:
+        """P - U U^T / d; row and column k of it are known to be zero."""
         W = U * inverse
-        k = _coordinate(s)
         A, B, D = (
             np.array([[_update(i + 3 * r, j + 3 * c, k, M[i, j], U, W) for j in range(3)] for i in range(3)])
             for M, r, c in ((self.A, 0, 0), (self.B, 0, 1), (self.D, 1, 1))
         )
-        return ArticulatedInertia(_symmetric(A), B, _symmetric(D)), U, inverse
+        return ArticulatedInertia(_symmetric(A), B, _symmetric(D))
 
     def matrix(self) -> Array:
         """P as (6, 6)."""

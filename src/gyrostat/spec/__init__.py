@@ -6,6 +6,11 @@ Importing this package registers every kind of entity, so that files can name th
 from gyrostat.spec import assembly as assembly
 from gyrostat.spec import displacement as displacement
 from gyrostat.spec import force_element as force_element
+from gyrostat.spec import gear as gear
 from gyrostat.spec import joint as joint
+from gyrostat.spec import motor as motor
+from gyrostat.spec import pair_forces as pair_forces
 from gyrostat.spec import reference_frame as reference_frame
 from gyrostat.spec import rigid_body as rigid_body
+from gyrostat.spec import rotor as rotor
+from gyrostat.spec import shaft_elements as shaft_elements

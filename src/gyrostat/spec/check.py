@@ -11,11 +11,13 @@ from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
+from gyrostat.spec.pair_forces import PairForce
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.wiring import Wiring, label_of
 
-MASSLESS = (RigidBody, Joint, ReferenceFrame, ForceElement, Displacement, DHDisplacement)
+MASSLESS = (RigidBody, Joint, ReferenceFrame, ForceElement, Displacement, DHDisplacement, RotorInertia, PairForce)
 """Kinds that have no mass, or say it; other kinds may have some."""
 
 
@@ -71,6 +73,7 @@ def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
     found += wiring.problems
     found += [end.problem for end in wiring.loose if end.problem and end.lacks not in doubts.names]
     found += _root_problems(wiring, doubts)
+    found += model.shafts.problems
     if wiring.root is not None:
         touched = doubts.ends | doubts.names | {name for end in wiring.loose for name in end.touches}
         meant = doubts.meant | {name for end in wiring.loose for name in end.meant}
@@ -130,8 +133,7 @@ def _within(name: str, places: set[str]) -> bool:
 
 def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
     """Rule ``unreachable``: one problem for each separate part, unless a broken connection already explains it."""
-    order, _ = wiring.outward()
-    group_of, reached = wiring.group_of(), set(order)
+    group_of, reached = wiring.group_of(), wiring.reached()
     found: list[Problem] = []
     for name, entity in wiring.entities.items():
         if name in reached:

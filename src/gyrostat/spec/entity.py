@@ -31,6 +31,10 @@ class Entity(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     registry: ClassVar[dict[str, type[Entity]]] = {}
     type_name: ClassVar[str] = "entity"
+    binds: ClassVar[bool] = True
+    """Whether frames at its ports move each other; False for forces between two frames."""
+    abstract: ClassVar[bool] = False
+    """A class that sets it is no kind by itself, only what kinds have in common."""
     name: str = Field(kw_only=False)
 
     def __init__(self, name: str, **properties: Any):
@@ -42,6 +46,8 @@ class Entity(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
+        if cls.__dict__.get("abstract"):
+            return
         cls.type_name = snake(cls.__name__)
         if cls.type_name in cls.model_fields:
             message = f"'{cls.type_name}' is both the kind and one of its properties"

@@ -40,6 +40,8 @@ class JointKind:
 _ROTATION = ("qx", "qy", "qz", "qw")
 _ONE = JointKind(needs=("axis",), q=("q",), v=("v",), shafts=("shaft",))
 
+LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
+
 JOINT_KINDS: dict[str, JointKind] = {
     "fixed": JointKind(),
     "revolute": _ONE,
@@ -79,12 +81,19 @@ class Joint(Entity):
     For a planar joint the first direction is ``second_axis``, by default the coordinate axis that follows the largest
     component of ``axis`` in the order x, y, z, x, made perpendicular to it (for axis z: x, then y). A joint may be
     mounted either way round: q and v always mean the motion of b against a.
-    """
+
+    Joints with one rate may have limits: ``lower`` and ``upper`` for q, ``velocity_limit`` for |v|, ``effort_limit``
+    for the magnitude of the generalised force at the joint. Dynamics does not stop there; checks, plots, the viewer
+    and :class:`AchievableMotion` use them."""
 
     kind: Kind
     axis: Axis | None = None
     second_axis: Axis | None = None
     pitch: Number | None = None
+    lower: Number | None = None
+    upper: Number | None = None
+    velocity_limit: Number | None = None
+    effort_limit: Number | None = None
 
     def __init__(self, name: str, kind: Any = None, **properties: Any):
         super().__init__(name, **({} if kind is None else {"kind": kind}), **properties)
@@ -125,7 +134,24 @@ class Joint(Entity):
                 found.append(self.problem("joint-properties", message, "take it out, or choose another kind", (field,)))
             elif given is not None and field != "pitch":
                 found += axis_problems(self, field, given)
-        return found + self._direction_problems()
+        return found + self._direction_problems() + self._limit_problems()
+
+    def _limit_problems(self) -> list[Problem]:
+        given = {key: getattr(self, key) for key in LIMITS if getattr(self, key) is not None}
+        if given and len(self.table.v) != 1:
+            key, value = next(iter(given.items()))
+            message = f"a {self.kind} joint has no '{key}', got {shown(value)}"
+            remedy = "only joints with one rate have limits; take it out"
+            return [self.problem("joint-properties", message, remedy, (key,))]
+        found: list[Problem] = []
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            message = f"'lower' {shown(self.lower)} is greater than 'upper' {shown(self.upper)}"
+            found.append(self.problem("joint-limits", message, "exchange them", ("lower",)))
+        for key in LIMITS[2:]:
+            if given.get(key, 0.0) < 0.0:
+                message = f"'{key}' must not be negative, got {shown(given[key])}"
+                found.append(self.problem("joint-limits", message, "give a magnitude", (key,)))
+        return found
 
     def _direction_problems(self) -> list[Problem]:
         if self.axis is None or self.second_axis is None or not finite((self.axis, self.second_axis)):

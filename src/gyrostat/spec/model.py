@@ -15,6 +15,7 @@ from gyrostat.spec.assembly import Assembly, to_connections
 from gyrostat.spec.context import Context
 from gyrostat.spec.describe import RefusedError, describe
 from gyrostat.spec.entity import Entity
+from gyrostat.spec.shafts import Shafts, shafts
 from gyrostat.spec.values import Frame
 from gyrostat.spec.wiring import Wiring, wire
 
@@ -77,13 +78,23 @@ class Model:
         return wire(self.entities, self.connections)
 
     @cached_property
+    def shafts(self) -> Shafts:
+        """What turns with what."""
+        return shafts(self.wiring)
+
+    @cached_property
     def stateful(self) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], int | None], ...]:
         """(entity, names in q, names in v, place of a quaternion) in order of the state: file order, parents first."""
-        found = [
-            (name, entity.coordinates, entity.rates, entity.quaternion_at)
-            for name in self.wiring.state_order()
-            for entity in [self.wiring.entities[name]]
-        ]
+        found = []
+        for name in self.wiring.state_order():
+            entity = self.wiring.entities[name]
+            q, v = entity.coordinates, entity.rates
+            kept = self.shafts.kept(name, entity)
+            if len(kept) < len(v):  # the others are tied to rates elsewhere
+                q, v = tuple(q[k] for k in kept), tuple(v[k] for k in kept)
+            if v:
+                found.append((name, q, v, entity.quaternion_at))
+        found += [(name, ("q",), ("v",), None) for name in self.shafts.rotors]
         root = self.wiring.root
         if self.context.base == "free" and root is not None:
             from gyrostat.spec.joint import JOINT_KINDS
@@ -118,9 +129,22 @@ class Model:
             message = f"a path must be a string, got {path!r}"
             raise _refused(f"model '{self.name}'", message, "write a path such as 'forearm.mass'", path)
         value: Any = self
-        for depth, key in enumerate(path.split(".")):
+        for depth, key in enumerate(self.canonical(path).split(".")):
             value = _child(value, key, path, depth)
         return value
+
+    def canonical(self, path: str) -> str:
+        """A path as it is stored: ``elbow.gear.ratio`` is ``elbow_drive.gear.ratio``, the drive of that joint."""
+        keys, value, found = path.split("."), self, []
+        for k, key in enumerate(keys):
+            inside = _children(value)
+            drive = inside.get(f"{key}_drive")
+            below = _children(inside.get(key))
+            if isinstance(drive, Assembly) and len(keys) > k + 1 and keys[k + 1] not in below:
+                key = f"{key}_drive"
+            found.append(key)
+            value = inside.get(key)
+        return ".".join(found)
 
     def paths(self) -> Iterator[str]:
         """Every address of a physical property."""
@@ -138,12 +162,33 @@ class Model:
         for path, value in changes.items():
             try:
                 self[path]  # an unknown path is an error that suggests near ones
-                model = _with(model, path.split("."), value, path)
+                model = _with(model, self.canonical(path).split("."), value, path)
             except SpecError as error:
                 found += error.problems
         if found:
             raise SpecError(found)
         return model
+
+    def with_drive(self, joint: str, **properties: Any) -> Model:
+        """A new model in which a joint has a drivetrain: an assembly ``<joint>_drive`` of the entities that are needed.
+
+        ``rotor_inertia`` I_r [kg m^2], on the motor side, about ``rotor_axis``; ``gear_ratio`` N: motor turns per joint
+        turn; ``stiffness`` [N m/rad] and ``damping`` [N m s/rad] of the elasticity between gear and joint (``spring``:
+        other properties of :class:`Spring`); ``viscous`` [N m s/rad] and ``coulomb`` [N m] (one magnitude or plus,
+        minus; ``friction``: other properties of :class:`Friction`) at the joint, or with ``friction_at="motor"`` on the
+        motor's shaft; ``torque_limit`` [N m] and ``speed_limit`` [rad/s] of the motor. ``motor=False``: no motor.
+
+        The rotor sits on the joint's parent body and turns about the joint's axis, unless ``carrier`` (a body, or a
+        port) and ``rotor_axis`` (in the axes of that port) say otherwise. ``lumped=True``: the inertia of the carrier
+        already contains the rotor. ``reflected_inertia_only=True``: N^2 I_r at the joint, and nothing that the carrier
+        feels, as other programs have it.
+
+        A joint with a stiff drive keeps its coordinate; with a spring, the rotor has one of its own, its angle on the
+        motor side, behind those of the joints. Properties have paths: ``model["elbow.gear.ratio"]``.
+        """
+        from gyrostat.spec.with_drive import with_drive
+
+        return with_drive(self, joint, **properties)
 
     def source(self, path: str) -> str | None:
         """file:line of an entity or property, if the model came from a file."""
@@ -158,10 +203,19 @@ class Model:
         for name, entity in self.wiring.entities.items():
             kind = getattr(entity, "kind", entity.type_name.replace("_", " "))
             mass = getattr(entity, "mass", None)
-            on = parent.get(name, "unreachable")
+            on = parent.get(name) or self._beside(name)
             shown = "" if mass is None else f"{mass:g}"
             table.append((name, kind, "" if on == name else on, shown, ", ".join(owners.get(name, ()))))
         return table
+
+    def _beside(self, name: str) -> str:
+        """What an entity that has shafts only is connected with."""
+        group_of = self.wiring.group_of()
+        groups = [
+            group_of[name, port.name] for port in self.wiring.entities[name].ports if (name, port.name) in group_of
+        ]
+        beside = [other for group in groups for other, _ in self.wiring.groups[group] if other != name]
+        return ", ".join(dict.fromkeys(beside)) or "unreachable"
 
     def __repr__(self) -> str:
         head = ("entity", "kind", "on", "mass [kg]", "rates")

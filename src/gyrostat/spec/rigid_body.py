@@ -7,6 +7,7 @@ from typing import Any
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.rules import inertia_problems, not_finite, rotation_problems
+from gyrostat.spec.shape import Shapes
 from gyrostat.spec.values import Frames, Inertia, Number, Vector
 
 
@@ -16,6 +17,7 @@ class RigidBody(Entity):
     ``mass`` [kg]; ``com``: centre of mass seen from the body frame [m]; ``inertia``: about the centre of mass, in the
     axes of the body frame [kg m^2], 3x3 or three principal moments; ``momentum``: internal angular momentum, constant
     in the body frame [kg m^2/s], for example of a wheel spinning at constant speed relative to the body (H04 (2.7)).
+    ``shapes``: what it looks like and where it can touch; no algorithm of the dynamics sees them.
     """
 
     mass: Number
@@ -23,6 +25,7 @@ class RigidBody(Entity):
     inertia: Inertia = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     momentum: Vector = (0.0, 0.0, 0.0)
     frames: Frames = ()
+    shapes: Shapes = ()
 
     def __init__(self, name: str, **properties: Any):  # said here, because values may be written in several forms
         super().__init__(name, **properties)
@@ -39,4 +42,6 @@ class RigidBody(Entity):
         found = not_finite(self) + inertia_problems(self, self.mass, self.inertia)
         for frame in self.frames:
             found += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
+        for k, shape in enumerate(self.shapes):
+            found += rotation_problems(self, f"shapes.{k}.rotation", shape.rotation)
         return found

@@ -53,6 +53,15 @@ def _numbers(value: Any, length: int, what: str, remedy: str) -> tuple[float, ..
         raise RefusedError(f"must be {what}", value, remedy) from None
 
 
+def numbers_of(value: Any, what: str, remedy: str) -> tuple[float, ...]:
+    """A list of numbers of any length but zero."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, list | tuple) or not value:
+        raise RefusedError(f"must be {what}", value, remedy)
+    return _numbers(value, len(value), what, remedy)
+
+
 def to_vector(value: Any) -> tuple[float, float, float]:
     x, y, z = _numbers(value, 3, "three numbers", "write three numbers such as [0, 0, 0.5]")
     return x, y, z

@@ -67,14 +67,15 @@ class Wiring:
         return {port: k for k, group in enumerate(self.groups) for port in group}
 
     def outward(self) -> tuple[list[str], dict[str, str]]:
-        """Entities in breadth-first order from the reference frame, and for each the entity it was reached from."""
+        """Entities in breadth-first order from the reference frame, through frames that move each other, and for each
+        the entity it was reached from."""
         root = self.root
         if root is None:
             return [], {}
         group_of, order, parent, entered = self.group_of(), [root], {root: root}, set[int]()
         for name in order:
-            for port in self.entities[name].ports:
-                group = group_of.get((name, port.name))
+            for port in self.entities[name].ports if self.entities[name].binds else ():
+                group = group_of.get((name, port.name)) if port.kind == "spatial" else None
                 if group is None or group in entered:
                     continue
                 entered.add(group)
@@ -84,15 +85,28 @@ class Wiring:
                         order.append(other)
         return order, parent
 
+    def reached(self) -> set[str]:
+        """Entities that are connected with the reference frame in any way, by frames or by shafts."""
+        order, _ = self.outward()
+        group_of, found, queue = self.group_of(), set(order), list(order)
+        for name in queue:
+            for port in self.entities[name].ports:
+                group = group_of.get((name, port.name)) if port.kind == "scalar" else None
+                for other, _ in self.groups[group] if group is not None else ():
+                    if other not in found:
+                        found.add(other)
+                        queue.append(other)
+        return found
+
     def closing(self) -> set[str]:
         """Entities that close a loop: one of their ports meets, and so moves, what was reached another way."""
         group_of, via = self.group_of(), dict[str, int]()  # the connection by which an entity was reached
         found: set[str] = set()
         for name in self.outward()[0]:
-            for port in self.entities[name].ports:
+            for port in self.entities[name].ports if self.entities[name].binds else ():
                 group = group_of.get((name, port.name)) if port.kind == "spatial" else None
                 if group is not None and group != via.setdefault(name, -1):
-                    others = [other for other, _ in self.groups[group] if other != name]
+                    others = [n for n, _ in self.groups[group] if n != name and self.entities[n].binds]
                     if any(via.setdefault(other, group) != group for other in others):
                         found.add(name)
         return found

@@ -1,0 +1,58 @@
+"""The directive ``names``: what the listed public names are, one line each, then each from its docstring.
+
+Nothing is written into the folder of the sources, as the stub pages of autosummary would be.
+"""
+
+import re
+from inspect import isclass, isfunction, ismodule
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+
+import gyrostat as gs
+
+CLASS = (":members:", ":special-members: __call__", ":exclude-members: model_config, model_post_init")
+PLAIN = re.compile(r"(``.*?``|`[^`]*`|(?<!\w)\*{1,2}[A-Za-z][^*|]*\*{1,2}(?!\w))")
+"""What keeps its meaning in docstrings: literals, roles, emphasis. Elsewhere bars and stars are mathematics."""
+
+
+def described(name: str) -> list[str]:
+    """The directive of autodoc for one name, as lines."""
+    thing = getattr(gs, name)
+    if ismodule(thing):
+        return [f".. automodule:: gyrostat.{name}", "   :members:", ""]
+    if isfunction(thing):
+        return [f".. autofunction:: gyrostat.{name}", ""]
+    if isclass(thing):
+        return [f".. autoclass:: gyrostat.{name}", *(f"   {option}" for option in CLASS), ""]
+    return [f".. autodata:: gyrostat.{name}", "   :no-value:", ""]
+
+
+def escaped(line: str) -> str:
+    """A line of a docstring, in which bars and stars stand for themselves."""
+    parts = PLAIN.split(line)
+    return "".join(part if k % 2 else re.sub(r"([|*])", r"\\\1", part) for k, part in enumerate(parts))
+
+
+def on_docstring(app, what, name, thing, options, lines) -> None:
+    lines[:] = [escaped(line) for line in lines]
+
+
+class Names(Directive):
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        names = " ".join(self.content).split()
+        lines = [".. autosummary::", "   :nosignatures:", "", *(f"   gyrostat.{name}" for name in names), ""]
+        for name in names:
+            lines += described(name)
+        found = nodes.container()
+        self.state.nested_parse(StringList(lines, "names"), self.content_offset, found)
+        return found.children
+
+
+def setup(app) -> dict[str, bool]:
+    app.add_directive("names", Names)
+    app.connect("autodoc-process-docstring", on_docstring)
+    return {"parallel_read_safe": True}

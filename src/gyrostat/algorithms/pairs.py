@@ -1,0 +1,131 @@
+"""Forces between two frames: springs between points, bushings. They act like external wrenches that depend on the
+motion.
+
+A row is ``row(c, a, b) -> (force, torque)``: what pulls the origin of a towards b, in the world's axes, and the torque
+on a; b gets the opposite. ``a`` and ``b`` are :class:`Place`: placement and velocity of the two frames. ``stored`` has
+rows ``row(c, a, b) -> energy`` [J]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.graph.network import Network, Pair
+from gyrostat.spatial.algebra import Array, cross, force_to_child, join
+from gyrostat.spatial.representation import Motion, Pose
+from gyrostat.spec.pair_forces import Bushing, PointSpring
+
+TINY = 1e-300
+"""Keeps the root of a vanishing rotation differentiable."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A frame: its pose, angular velocity w and velocity u of its origin, in the world's axes."""
+
+    pose: Pose
+    w: Array
+    u: Array
+
+
+PairRow = Callable[[Pair, Place, Place], tuple[Array, Array]]
+pairs: Algorithm[PairRow] = Algorithm("forces between two frames")
+stored: Algorithm[Callable[[Pair, Place, Place], Any]] = Algorithm("energy of forces between two frames")
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, float) and value == 0.0
+
+
+@pairs.row(PointSpring)
+def point_spring(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
+    """Pull k (l - l_0) + d dl/dt along the line from a to b."""
+    d = b.pose.p - a.pose.p
+    if _is_zero(c["rest_length"]) and _is_zero(c["damping"]):
+        return d * c["stiffness"], np.zeros(3)
+    length = np.sqrt(d @ d)
+    n = d / length
+    pull = (length - c["rest_length"]) * c["stiffness"] + (n @ (b.u - a.u)) * c["damping"]
+    return n * pull, np.zeros(3)
+
+
+@stored.row(PointSpring)
+def point_spring_energy(c: Pair, a: Place, b: Place) -> Any:
+    d = b.pose.p - a.pose.p
+    if _is_zero(c["rest_length"]):
+        return (d @ d) * (c["stiffness"] * 0.5)
+    stretch = np.sqrt(d @ d) - c["rest_length"]
+    return stretch * stretch * (c["stiffness"] * 0.5)
+
+
+def rotation_vector(R: Array) -> Array:
+    """Axis times angle of a rotation by less than half a turn."""
+    v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) * 0.5
+    sine = np.sqrt(v @ v + TINY)
+    return v * (np.arctan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1.0) * 0.5) / sine)
+
+
+def _offset(a: Place, b: Place) -> tuple[Array, Array, Array, Array]:
+    """Rotation vector and shift of b from a, and their rates as an observer on a sees them, in the axes of a."""
+    R = a.pose.R
+    d = b.pose.p - a.pose.p
+    turn = rotation_vector(R.T @ b.pose.R)
+    rate = b.u - a.u - cross(a.w, d)
+    return turn, R.T @ d, R.T @ (b.w - a.w), R.T @ rate
+
+
+@pairs.row(Bushing)
+def bushing(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
+    """Torque K_r r + D_r w and force K_t d + D_t dd/dt; the force acts at the origin of b."""
+    turn, shift, w, u = _offset(a, b)
+    torque = c["stiffness"][:3] * turn + c["damping"][:3] * w
+    force = c["stiffness"][3:] * shift + c["damping"][3:] * u
+    R, d = a.pose.R, b.pose.p - a.pose.p
+    return R @ force, R @ torque + cross(d, R @ force)
+
+
+@stored.row(Bushing)
+def bushing_energy(c: Pair, a: Place, b: Place) -> Any:
+    turn, shift, *_ = _offset(a, b)
+    both = join(turn, shift)
+    return (c["stiffness"] * both) @ both * 0.5
+
+
+def place_of(on: Setting, motions: Mapping[int, Motion], at: tuple[int, tuple[Array, Array]]) -> Place:
+    """Placement and velocity of a frame that sits on an outport."""
+    port, (R, p) = at
+    motion = motions[port]
+    local = on.representation.motion_local(motion.pose, motion.V)
+    w = motion.pose.R @ local[:3]
+    return Place(motion.pose.then(R, p), w, motion.pose.R @ (local[3:] + cross(local[:3], p)))
+
+
+def with_pairs(
+    network: Network, on: Setting, motions: Mapping[int, Motion], loads: Mapping[int, Array]
+) -> Mapping[int, Array]:
+    """External forces at the ports, with those of the pairs."""
+    if not network.pairs:
+        return loads
+    found = dict(loads)
+    for c in network.pairs:
+        a, b = place_of(on, motions, c.a), place_of(on, motions, c.b)
+        force, torque = pairs.of(c)(c, a, b)  # type: ignore[arg-type]
+        world = join(torque + cross(a.pose.p, force), force)  # about the world's origin: b gets the opposite
+        for (port, _), w in ((c.a, world), (c.b, -world)):
+            pose = motions[port].pose
+            f = on.representation.force(pose, force_to_child(pose.R, pose.p, w))
+            found[port] = found[port] + f if port in found else f
+    return found
+
+
+def pair_energy(network: Network, on: Setting, motions: Mapping[int, Motion]) -> Any:
+    """Energy [J] that springs between frames hold."""
+    total: Any = 0.0
+    for c in network.pairs:
+        if any(kind in stored.rows for kind in c.kind.__mro__):
+            total = total + stored.of(c)(c, place_of(on, motions, c.a), place_of(on, motions, c.b))  # type: ignore[arg-type]
+    return total

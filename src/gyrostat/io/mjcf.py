@@ -1,0 +1,142 @@
+"""MJCF: a file of MuJoCo to a model, with an audit of everything in it.
+
+MuJoCo itself reads and compiles the file (angles, defaults, inertias of geoms), after it has been looked through and
+stripped of everything that could open files; bodies, joints, inertias, sites and shapes are taken from what it made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gyrostat.errors import Problem, SpecError, nearest
+from gyrostat.io.audit import Audit, Finding, Notes, tell
+from gyrostat.io.mjcf_build import FRAME, Parts
+from gyrostat.io.mjcf_compile import collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
+from gyrostat.io.mjcf_drives import Drives, effort_limits, fixed_tendons, read_actuators
+from gyrostat.io.mjcf_rules import check_bodies, check_options, check_tendons, give_inertias
+from gyrostat.io.mjcf_strip import strip
+from gyrostat.io.mjcf_xml import Includes, MjcfReader, open_source
+from gyrostat.io.urdf_mesh import Roots
+from gyrostat.io.urdf_xml import short
+from gyrostat.spec.check import problems
+from gyrostat.spec.context import Context
+from gyrostat.spec.model import Model
+
+Folders = Sequence[str | os.PathLike[str]]
+
+
+def read_mjcf(
+    text: str, file: str = "<text>", base: str | None = None, policy: str = "strict", roots: Folders = ()
+) -> tuple[Model | None, Audit]:
+    """The model in an MJCF text, None if ``policy`` refuses it, and everything that is to be said about the text.
+
+    ``file``: name of the file in messages; other files are looked for in its folder and in ``roots`` alone.
+    ``base``: None as the file says; ``"fixed"`` leaves free joints out; ``"free"`` lets the world of a file without
+    free joints move. :class:`LoadError` if it is no XML.
+    """
+    notes = Notes(file, policy)
+    reader = MjcfReader(notes, [])
+    reader.source = open_source(text, file)
+    model = _model(reader, file, base, Roots.of(Path(file), roots))
+    return (None if notes.refused else model), notes.audit()
+
+
+def from_mjcf(
+    text: str, file: str = "<text>", base: str | None = None, policy: str = "strict", roots: Folders = ()
+) -> Model:
+    """The model in an MJCF text; one :class:`SpecError` lists every error that ``policy`` does not get past."""
+    model, audit = read_mjcf(text, file, base, policy, roots)
+    if model is None:
+        raise SpecError([f.problem() for f in audit.errors])
+    tell(audit, policy)
+    return model
+
+
+def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots) -> Model | None:
+    source = reader.source
+    if source.root.tag != "mujoco":
+        what = "the outermost tag must be <mujoco>, or <robot> for URDF"
+        tag = short(source.root.tag)
+        reader.error(source.root, "root-tag", what, f"<{tag}>", nearest(tag, ["mujoco", "robot"]))
+        return None
+    Includes(reader, roots, file).expand()
+    folder = _mesh_folder(source.root)
+    strip(reader)
+    if reader.notes.fatal:
+        return None
+    meshes = collect_meshes(reader, roots, folder)
+    _name_frames(source.root)
+    mujoco = load_mujoco()
+    spec = parse_spec(reader, mujoco, source.text())
+    if spec is None:
+        return None
+    check_options(reader, mujoco, spec)
+    changed = check_bodies(reader, mujoco, spec)
+    check_tendons(reader, spec)
+    actuators = read_actuators(reader, mujoco, spec)
+    tendons = fixed_tendons(mujoco, spec)
+    ties = list(zip(spec.equalities, elements_of(reader, spec.equalities), strict=True))
+    done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed))
+    if done is None:
+        return None
+    by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
+    parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators))
+    drives = Drives(parts, actuators, _switched_off(mujoco, spec), tendons)
+    parts.world()
+    for b in range(1, done.model.nbody):
+        parts.moved(b)
+    drives.add()
+    drives.couplings(ties, mujoco)
+    title = source.root.get("model") or Path(file).stem or "robot"
+    floats = base == "free" and not (done.model.jnt_type == 0).any()
+    context = Context(gravity=_gravity(mujoco, spec), base="free" if floats else "fixed")
+    name = title if title.isprintable() else "robot"
+    model = Model(name, tuple(parts.entities), tuple(parts.connections), context, parts.sources)
+    for problem in problems(model):  # what these rules have not seen
+        reader.notes.add(_left(problem, file))
+    return model
+
+
+def _mesh_folder(root: Any) -> str:
+    """Where meshes are, relative to the file: the last word of all <compiler> on it."""
+    found = ""
+    for compiler in root.iterchildren("compiler"):
+        found = compiler.get("meshdir") or compiler.get("assetdir") or found
+    return found
+
+
+def _name_frames(root: Any) -> None:
+    """A site in every named <frame>: frames do not outlive MuJoCo's compiler, sites do."""
+    for frame in list(root.iter("frame")):
+        if frame.get("name") and frame.tag == "frame":
+            site = frame.makeelement("site", {"name": FRAME + frame.get("name"), "pos": "0 0 0", "quat": "1 0 0 0"})
+            frame.insert(0, site)
+
+
+def _switched_off(mujoco: Any, spec: Any) -> set[str]:
+    flags, bits = int(spec.option.disableflags), mujoco.mjtDisableBit
+    off = {
+        name
+        for name, bit in (
+            ("spring", bits.mjDSBL_SPRING),
+            ("damper", bits.mjDSBL_DAMPER),
+            ("frictionloss", bits.mjDSBL_FRICTIONLOSS),
+            ("equality", bits.mjDSBL_EQUALITY),
+        )
+        if flags & int(bit)
+    }
+    return off | ({"frictionloss", "equality"} if flags & int(bits.mjDSBL_CONSTRAINT) else set())
+
+
+def _gravity(mujoco: Any, spec: Any) -> tuple[float, ...]:
+    off = int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    return (0.0, 0.0, 0.0) if off else tuple(float(x) for x in spec.option.gravity)
+
+
+def _left(problem: Problem, file: str) -> Finding:
+    place, _, line = (problem.where or "").rpartition(":")
+    name, at = (place, int(line)) if line.isdecimal() else (file, 0)
+    return Finding("error", name, at, "", problem.entity, problem.rule, problem.message, "", problem.remedy, fatal=True)

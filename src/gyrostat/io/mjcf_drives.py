@@ -1,0 +1,229 @@
+"""Armature, damping, friction, springs, couplings and limits of effort: what acts on the joints of an MJCF.
+
+=========================== ========================================================================================
+MJCF                        model
+=========================== ========================================================================================
+armature [kg m^2 or kg]     inertia that the joint alone feels; an actuator's counts by the square of its gear
+damping, frictionloss       viscous and Coulomb friction at the joint; an actuator's damping likewise
+stiffness, springref        a ``Spring`` between the joint's shaft and its housing
+the same of ball joints,    a ``Bushing``: they are alike in all directions
+damping of free ones
+equality of two joints      a ``Gear``: q1 = ref1 + c0 + c1 (q2 - ref2), rigid here; likewise one that holds a fixed
+                            tendon of joints at its length
+range of force or control   ``effort_limit`` of the joint
+=========================== ========================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gyrostat.io.mjcf_build import BALL, FREE, Parts
+from gyrostat.io.mjcf_compile import elements_of
+from gyrostat.io.mjcf_xml import MjcfReader, attributes
+from gyrostat.io.urdf_xml import Element
+from gyrostat.spec.gear import Gear
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.model import Model
+from gyrostat.spec.pair_forces import Bushing
+from gyrostat.spec.shaft_elements import Spring
+
+
+def fixed_tendons(mujoco: Any, spec: Any) -> dict[str, list[tuple[str, float]]]:
+    """Joints and coefficients of the tendons that are sums of joint angles."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for tendon in spec.tendons:
+        path = list(tendon.path)
+        if path and all(part.type == mujoco.mjtWrap.mjWRAP_JOINT and part.target is not None for part in path):
+            found[tendon.name] = [(part.target.name, float(part.coef)) for part in path]
+    return found
+
+
+@dataclass
+class Actuators:
+    """What actuators add to joints, by the name of the joint: inertia, damping, greatest effort."""
+
+    armature: dict[str, float] = field(default_factory=dict)
+    damping: dict[str, float] = field(default_factory=dict)
+    effort: dict[str, float | None] = field(default_factory=dict)  # None: one of them is not bounded
+
+
+def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
+    """Simple ones on a joint give a limit; the law from control to force is for the user."""
+    found = Actuators()
+    kinds = mujoco.mjtTrn
+    for actuator, element in zip(spec.actuators, elements_of(reader, spec.actuators), strict=True):
+        on_joint = actuator.trntype in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT)
+        gear, damping = float(actuator.gear[0]), np.atleast_1d(actuator.damping)
+        heavy = float(actuator.armature) or float(np.abs(damping).max())
+        if heavy and (not on_joint or np.any(damping[1:])):
+            what = "armature or damping of an actuator that is not simply on a joint is not in the model"
+            reader.wrong(element, "actuator", what, attributes(element), "put it on the joint")
+            continue
+        law = "the actuator is not in the model: tau is the generalised force at the joint, gear included"
+        reader.ignore(element, "unused-actuator", law, attributes(element, "joint", "tendon", "site", "body", "gear"))
+        if on_joint:
+            joint = actuator.target
+            found.armature[joint] = found.armature.get(joint, 0.0) + gear**2 * float(actuator.armature)
+            found.damping[joint] = found.damping.get(joint, 0.0) + gear**2 * float(damping[0])
+            bound, so_far = _greatest(mujoco, actuator, spec.compiler.autolimits), found.effort.get(joint, 0.0)
+            found.effort[joint] = None if bound is None or so_far is None else so_far + abs(gear) * bound
+    return found
+
+
+def _limited(mujoco: Any, limited: Any, range_: Any, auto: bool) -> bool:
+    if int(limited) == int(mujoco.mjtLimited.mjLIMITED_AUTO):
+        return bool(auto and range_[0] < range_[1])
+    return int(limited) == int(mujoco.mjtLimited.mjLIMITED_TRUE)
+
+
+def _greatest(mujoco: Any, actuator: Any, auto: bool) -> float | None:
+    """The greatest force [before the gear], None if it has no bound."""
+    bounds: list[float] = []
+    if _limited(mujoco, actuator.forcelimited, actuator.forcerange, auto):
+        bounds.append(float(np.abs(actuator.forcerange).max()))
+    plain = actuator.biastype == mujoco.mjtBias.mjBIAS_NONE and actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+    if plain and _limited(mujoco, actuator.ctrllimited, actuator.ctrlrange, auto):
+        direct = actuator.dyntype == mujoco.mjtDyn.mjDYN_NONE
+        if direct:
+            bounds.append(abs(float(actuator.gainprm[0])) * float(np.abs(actuator.ctrlrange).max()))
+    return min(bounds) if bounds else None
+
+
+def effort_limits(m: Any, actuators: Actuators) -> dict[int, float]:
+    """Greatest effort of each joint: of its actuators together, and of the joint itself."""
+    found: dict[int, float] = {}
+    for j in range(m.njnt):
+        bounds = [x for x in [actuators.effort.get(m.joint(j).name)] if x]
+        if m.jnt_actfrclimited[j]:
+            bounds.append(float(np.abs(m.jnt_actfrcrange[j]).max()))
+        if bounds and m.jnt_type[j] not in (FREE, BALL):
+            found[j] = min(bounds)
+    return found
+
+
+@dataclass
+class Drives:
+    """Puts what acts on joints into the parts of a model."""
+
+    parts: Parts
+    actuators: Actuators
+    off: set[str]  # forces that the file switches off: spring, damper, frictionloss, equality
+    tendons: dict[str, list[tuple[str, float]]]  # fixed tendons: joints and coefficients
+
+    def add(self) -> None:
+        """Springs, then armature, damping and friction of each joint."""
+        joints = {entity.name: entity for entity in self.parts.entities if isinstance(entity, Joint)}
+        for j, name in self.parts.joint.items():
+            forces = self._forces(j)
+            if not any(forces.values()):
+                continue
+            if self.parts.done.model.jnt_type[j] in (FREE, BALL):
+                self._bushing(j, forces)
+                continue
+            if forces["curved"]:
+                self._not_here(j, forces, "springs and dampers that are not linear")
+            if forces["stiffness"]:
+                self._spring(j, forces["stiffness"])
+            if forces["armature"] or forces["damping"] or forces["frictionloss"]:
+                self._drive(j, joints[name], forces)
+
+    def _forces(self, j: int) -> dict[str, float]:
+        """Coefficients of what acts on a joint; ``curved``: whether springs or dampers are not linear."""
+        m, own = self.parts.done.model, self.parts.done.model.joint(j).name
+        at, curved = int(m.jnt_dofadr[j]), 0.0
+        for poly, force in (("jnt_stiffnesspoly", "spring"), ("jnt_springyield", "spring"), ("dof_dampingpoly", "damper")):
+            if hasattr(m, poly) and force not in self.off:
+                curved += float(np.abs(getattr(m, poly)[at if force == "damper" else j]).sum())
+        forces = {
+            "armature": float(m.dof_armature[at]) + self.actuators.armature.get(own, 0.0),
+            "damping": float(m.dof_damping[at]) + self.actuators.damping.get(own, 0.0),
+            "frictionloss": float(m.dof_frictionloss[at]),
+            "stiffness": float(m.jnt_stiffness[j]),
+        }
+        switches = {"damping": "damper", "frictionloss": "frictionloss", "stiffness": "spring"}
+        return {k: 0.0 if switches.get(k) in self.off else x for k, x in forces.items()} | {"curved": curved}
+
+    def _spring(self, j: int, stiffness: float) -> None:
+        parts, name = self.parts, self.parts.joint[j]
+        own = parts.names.free(f"{name[:110]}_spring", "spring")
+        rest = float(parts.done.model.qpos_spring[parts.done.model.jnt_qposadr[j]])
+        parts.add(Spring(own, stiffness=stiffness, rest=rest, ground=True), parts.done.elements["joint"][j])
+        parts.connections.append((f"{own}.a", f"{name}.shaft"))
+
+    def _drive(self, j: int, joint: Joint, forces: dict[str, float]) -> None:
+        """An assembly ``<joint>_drive``, made on the joint alone and put among the parts."""
+        given: dict[str, Any] = {"viscous": forces["damping"] or None, "coulomb": forces["frictionloss"] or None}
+        if forces["armature"]:
+            given |= {"rotor_inertia": forces["armature"], "reflected_inertia_only": True}
+        driven = Model(joint.name, (joint,)).with_drive(joint.name, motor=False, **given)
+        self.parts.add(driven.entities[-1], self.parts.done.elements["joint"][j])
+        self.parts.connections += driven.connections
+
+    def _bushing(self, j: int, forces: dict[str, float]) -> None:
+        """Ball and free joints: damping, and the spring of a ball, are torques along the rotation vector."""
+        parts, name = self.parts, self.parts.joint[j]
+        free = parts.done.model.jnt_type[j] == FREE
+        if forces["armature"] or forces["frictionloss"] or forces["curved"] or (free and forces["stiffness"]):
+            self._not_here(j, forces, "armature and friction of ball and free joints, and springs of free ones")
+        k, d = forces["stiffness"] * (not free), forces["damping"]
+        if k or d:
+            own = parts.names.free(f"{name[:110]}_bushing", "bushing")
+            stiffness, damping = (k,) * 3 + (0.0,) * 3, (d,) * 3 + (d if free else 0.0,) * 3
+            parts.add(Bushing(own, stiffness=stiffness, damping=damping), parts.done.elements["joint"][j])
+            parts.connections += [(f"{own}.a", f"{name}.a"), (f"{own}.b", f"{name}.b")]
+
+    def _not_here(self, j: int, forces: dict[str, float], sort: str) -> None:
+        element = self.parts.done.elements["joint"][j]
+        found = ", ".join(f"{key} {value:g}" for key, value in forces.items() if value and key != "curved")
+        fix = "set them to zero for this joint, or add the forces yourself"
+        self.parts.reader.wrong(element, "joint-forces", f"{sort} are not in the model", found, fix)
+
+    def couplings(self, ties: list[tuple[Any, Element]], mujoco: Any) -> None:
+        """A gear for each equality of two joints; other equalities close loops."""
+        reader, kinds, fix = self.parts.reader, mujoco.mjtEq, "take it out, or load without it by policy='accept'"
+        for equality, element in ties:
+            if not equality.active or "equality" in self.off:
+                reader.ignore(element, "unused-equality", "an equality that is not active is not in the model")
+            elif equality.type not in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON):
+                what = f"<{element.tag}> closes a loop, and loops are not read from MJCF"
+                reader.wrong(element, "loop", what, attributes(element), fix)
+            elif (terms := self._terms(equality, mujoco)) is None or not self._single(terms[0]):
+                what = "only linear couplings of different hinges and slides are treated"
+                reader.wrong(element, "coupling", what, attributes(element), fix)
+            else:
+                self._gear(equality.name, element, *terms)
+
+    def _single(self, joints: list[str]) -> bool:
+        """Whether all of them are hinges and slides of the model."""
+        m = self.parts.done.model
+        kinds = {m.joint(j).name: m.jnt_type[j] for j in self.parts.joint}
+        return len(set(joints)) == len(joints) and all(kinds.get(name, FREE) not in (FREE, BALL) for name in joints)
+
+    def _terms(self, equality: Any, mujoco: Any) -> tuple[list[str], list[float], float] | None:
+        """(joints, ratios, shift): q0 - ref0 = shift + sum of ratio_k (q_k - ref_k); None if it is not of that kind."""
+        c = [float(x) for x in equality.data[:5]]
+        if equality.type == mujoco.mjtEq.mjEQ_JOINT:
+            linear = equality.name2 and c[1] and not any(c[2:])
+            return ([equality.name1, equality.name2], [c[1]], c[0]) if linear else None
+        path = [(joint, coef) for joint, coef in self.tendons.get(equality.name1, []) if coef]
+        names = [joint for joint, _ in path]
+        if equality.name2 or len(path) < 2 or len(set(names)) < len(path):
+            return None
+        first = path[0][1]
+        return names, [-coef / first for _, coef in path[1:]], c[0] / first
+
+    def _gear(self, wanted: str, element: Element, joints: list[str], ratios: list[float], shift: float) -> None:
+        parts, m = self.parts, self.parts.done.model
+        ends = [m.joint(name).id for name in joints]
+        ref = [float(m.qpos0[m.jnt_qposadr[j]]) for j in ends]
+        first, *others = (parts.joint[j] for j in ends)
+        own = parts.names.free(wanted or f"{first[:100]}_coupling", "coupling")
+        offset = ref[0] + shift - sum(ratio * x for ratio, x in zip(ratios, ref[1:], strict=True))
+        gear = Gear(own, ratios[0] if len(ratios) == 1 else [ratios], offset=offset)
+        parts.add(gear, element)
+        parts.connections.append((f"{own}.motor", f"{first}.shaft"))
+        parts.connections += [(f"{own}.{p}", f"{other}.shaft") for p, other in zip(gear.joints, others, strict=True)]

@@ -1,0 +1,189 @@
+"""A model as links and joints: what moves together becomes links fixed to each other, what moves a joint of URDF."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import Problem
+from gyrostat.graph.causality import causality
+from gyrostat.graph.lower import Placement, Values, lower
+from gyrostat.spatial.algebra import Array, compose
+from gyrostat.spec.displacement import Displacement
+from gyrostat.spec.entity import Entity
+from gyrostat.spec.force_element import ForceElement
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.model import Model
+from gyrostat.spec.reference_frame import ReferenceFrame
+from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.wiring import label_of
+
+HERE: Placement = (np.eye(3), np.zeros(3))
+
+
+@dataclass
+class Spot:
+    """A named place of a group: a body, a frame of one, or an open displacement; ``fixed``: the fixed joint on the way
+    to it, if there is one."""
+
+    name: str
+    place: Placement
+    body: RigidBody | None = None
+    fixed: str = ""
+
+    @property
+    def here(self) -> bool:
+        return not self.place[1].any() and np.array_equal(self.place[0], np.eye(3))
+
+
+@dataclass
+class Step:
+    """A joint of URDF; ``rate``: whose coordinate it has."""
+
+    name: str
+    kind: str
+    axis: Array | None
+    rate: tuple[str, int] | None
+
+
+@dataclass
+class Group:
+    """Everything that moves together. ``parent`` and ``place``: the group before the joint and where it sits there;
+    ``steps``: the joints of URDF that take the place of ``joint``."""
+
+    joint: str = ""
+    parent: int = -1
+    place: Placement = HERE
+    steps: list[Step] = field(default_factory=list)
+    spots: list[Spot] = field(default_factory=list)
+    empty: list[Spot] = field(default_factory=list)  # displacements by nothing: links without mass
+
+
+@dataclass
+class Parts:
+    """Groups in the order of the file; ``lost``: what URDF cannot say; ``essential``: what it must say and cannot."""
+
+    groups: list[Group] = field(default_factory=list)
+    lost: list[Problem] = field(default_factory=list)
+    essential: list[Problem] = field(default_factory=list)
+
+
+def groups_of(model: Model) -> Parts:
+    """The groups of a model, each joint's after that of the joint before it."""
+    wiring, found = model.wiring, Parts()
+    visits, loops = causality(wiring)
+    for loop in loops:
+        remedy = "open the loop; a URDF is a tree"
+        found.essential.append(Problem("model", "urdf-loop", f"has a loop, {loop}", remedy, loop.entities))
+    at: dict[str, tuple[int, Placement]] = {}
+    fixed: dict[str, str] = {}  # port -> the fixed joint that leads to it
+    connected = {port for group in wiring.groups for port in group}
+    for visit in visits:
+        name, entity = visit.entity, wiring.entities[visit.entity]
+        if isinstance(entity, ReferenceFrame):
+            found.groups.append(Group())
+            at[f"{name}.frame"] = 0, HERE
+            continue
+        k, place = at[str(visit.source)]
+        way = fixed.get(str(visit.source), "")
+        if isinstance(entity, Joint):
+            out = f"{name}.{'a' if visit.inport == 'b' else 'b'}"
+            steps = [] if entity.kind == "fixed" else _steps(name, entity, visit.inport == "b", found)
+            if steps:
+                at[out] = len(found.groups), HERE
+                found.groups.append(Group(name, k, place, steps))
+            else:
+                at[out], fixed[out] = (k, place), name
+            continue
+        if isinstance(entity, ForceElement | RotorInertia):
+            continue  # told elsewhere
+        seen = lower(entity, Values(name, entity, {}), visit.inport)
+        if seen.kind not in (RigidBody, Displacement):
+            found.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
+            continue
+        for out, inner in seen.places.items():
+            at[f"{name}.{out}"] = k, compose(*place, *inner)
+        _spots(found.groups[k], name, entity, place, way, at, connected, str(visit.inport))
+    return _ordered(model, found)
+
+
+def _spots(
+    group: Group,
+    name: str,
+    entity: Entity,
+    place: Placement,
+    way: str,
+    at: dict[str, tuple[int, Placement]],
+    connected: set[tuple[str, str]],
+    inport: str,
+) -> None:
+    """The links that an entity becomes."""
+    if isinstance(entity, RigidBody):
+        origin = place if inport == "origin" else at[f"{name}.origin"][1]
+        group.spots.append(Spot(name, origin, entity, way))
+        for frame in entity.frames:
+            there = place if inport == frame.name else at[f"{name}.{frame.name}"][1]
+            group.spots.append(Spot(f"{name}.{frame.name}", there))
+        return
+    far = "a" if inport == "b" else "b"
+    spot = Spot(name, at[f"{name}.{far}"][1], None, way)
+    if (name, far) not in connected:
+        group.spots.append(spot)
+    elif spot.here:
+        group.empty.append(spot)
+
+
+def _ordered(model: Model, found: Parts) -> Parts:
+    """Joints in the order of the state."""
+    rank = {name: k for k, name in enumerate(model.wiring.state_order(), start=1)}
+    order = sorted(range(len(found.groups)), key=lambda k: rank.get(found.groups[k].joint, 0))
+    place = {k: new for new, k in enumerate(order)}
+    found.groups = [found.groups[k] for k in order]
+    for group in found.groups:
+        group.parent = place.get(group.parent, -1)
+    return found
+
+
+def _cannot(entity: Entity, name: str, message: str, remedy: str) -> Problem:
+    return Problem(label_of(entity, name), "urdf-lacks", message, remedy, name)
+
+
+def _steps(name: str, joint: Joint, far: bool, found: Parts) -> list[Step]:
+    """The joints of URDF that mean the same as a joint that is met from a, or from the far side; none if there are
+    none, and then the joint is told.
+
+    Met from b, the motion is undone: a turn by -q about the axis is one by q about its opposite. Several coordinates
+    keep their order only if their motions commute."""
+    seen = lower(joint, Values(name, joint, {}), "b" if far else "a").props
+    axis = -seen["axis"] if far and "axis" in seen else seen.get("axis")
+    second = seen.get("second_axis")
+    kind = joint.kind
+    if kind in ("revolute", "continuous", "prismatic"):
+        free = kind == "revolute" and joint.lower is None and joint.upper is None
+        return [Step(name, "continuous" if free else kind, axis, (name, 0))]
+    if kind == "cylindrical":
+        return _chain(name, joint, found, [("angle", "continuous", axis), ("shift", "prismatic", axis)])
+    if not far and kind == "universal":
+        return _chain(name, joint, found, [("angle1", "continuous", axis), ("angle2", "continuous", second)])
+    if not far and kind == "planar":
+        shifts = [("x", "prismatic", second), ("y", "prismatic", np.cross(axis, second))]
+        return _chain(name, joint, found, [*shifts, ("angle", "continuous", axis)])
+    if not far and kind == "free":
+        return [Step(name, "floating", None, None)]
+    why = " that is met from its far side" if far and kind not in ("helical", "spherical") else ""
+    message = f"URDF has no {kind} joint{why}"
+    remedy = "use revolute or prismatic joints, or save with allow_loss=True, which makes it fixed"
+    found.essential.append(_cannot(joint, name, message, remedy))
+    return []
+
+
+def _chain(name: str, joint: Joint, found: Parts, steps: list[tuple[str, str, Any]]) -> list[Step]:
+    """Simple joints in a row that have the same coordinates in the same order."""
+    chain = [Step(f"{name}_{suffix}", kind, axis, (name, k)) for k, (suffix, kind, axis) in enumerate(steps)]
+    called = ", ".join(step.name for step in chain)
+    message = f"URDF has no {joint.kind} joint that says its directions; it is written as {called}"
+    found.lost.append(Problem(label_of(joint, name), "urdf-chain", message, "its coordinates have these names", name))
+    return chain

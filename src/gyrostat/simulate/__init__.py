@@ -1,0 +1,1 @@
+"""Motion in time: trajectories, integration, drives and controllers."""

@@ -1,0 +1,105 @@
+"""Gears and couplings: rigid, linear relations between the angles of shafts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from gyrostat.errors import Problem
+from gyrostat.spec.describe import RefusedError
+from gyrostat.spec.entity import Entity, Port
+from gyrostat.spec.rules import finite, not_finite, shown
+from gyrostat.spec.values import numbers_of, to_number
+
+Row = tuple[float, ...]
+REMEDY = "write a number, or rows of numbers such as [[1, 1], [1, -1]]"
+
+
+def to_ratio(value: Any) -> float | tuple[Row, ...]:
+    """A number, or the rows of a matrix."""
+    if not isinstance(value, list | tuple) and not hasattr(value, "tolist"):
+        return to_number(value)
+    rows = value.tolist() if hasattr(value, "tolist") else list(value)
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list | tuple) and row for row in rows):
+        if isinstance(rows, float | int):
+            return to_number(rows)
+        raise RefusedError("must be a number or rows of numbers", value, REMEDY)
+    found = tuple(numbers_of(row, "rows of numbers", REMEDY) for row in rows)
+    if len({len(row) for row in found}) > 1:
+        raise RefusedError("must have rows of equal length", value, REMEDY)
+    return found
+
+
+def to_offset(value: Any) -> float | Row:
+    if isinstance(value, list | tuple) or (hasattr(value, "ndim") and value.ndim):
+        return numbers_of(value, "a number or a list of numbers", "one number for each motor shaft")
+    return to_number(value)
+
+
+_ROW = {"type": "array", "items": {"type": "number"}, "minItems": 1}
+Ratio = Annotated[
+    float | tuple[Row, ...],
+    BeforeValidator(to_ratio),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array", "items": _ROW, "minItems": 1}]}),
+]
+Offset = Annotated[float | Row, BeforeValidator(to_offset), WithJsonSchema({"anyOf": [{"type": "number"}, _ROW]})]
+
+
+class Gear(Entity):
+    """Angle at ``motor`` = ``ratio`` x angle at ``joint`` + ``offset``; torques the other way round, without loss.
+
+    A number N for ``ratio`` means N turns of the motor for one of the joint (R = 1/N in H04), with the sign of the
+    direction; ports ``motor`` and ``joint``, both scalar. Rows (n, m) couple n motor shafts with m joint shafts, as
+    in differentials, belts and coupled wrists: ports ``motor1`` ... ``motorn``, ``joint1`` ... ``jointm``, without a
+    number where there is one. ``offset``: one number, or one for each motor shaft [rad].
+
+    Between the shafts of two joints it is a coupling: the joint at ``motor`` has no coordinate of its own.
+    """
+
+    ratio: Ratio
+    offset: Offset = 0.0
+
+    def __init__(self, name: str, ratio: Any = None, **properties: Any):
+        super().__init__(name, **({} if ratio is None else {"ratio": ratio}), **properties)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The ratio as rows of a matrix (n, m)."""
+        return self.ratio if isinstance(self.ratio, tuple) else ((self.ratio,),)
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        return _numbered("motor", len(self.rows))
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return _numbered("joint", len(self.rows[0]))
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return tuple(Port(name, "scalar") for name in (*self.motors, *self.joints))
+
+    @property
+    def default_port(self) -> str | None:
+        return None
+
+    def problems(self) -> list[Problem]:
+        found = not_finite(self)
+        if not finite(self.ratio):
+            return found
+        rows = self.rows
+        columns = tuple(zip(*rows, strict=True))
+        if any(not any(line) for line in (*rows, *columns)):
+            what = "must not be zero" if not isinstance(self.ratio, tuple) else "has a row or a column of zeros"
+            message = f"ratio {what}, got {shown(self.ratio)}"
+            remedy = "give the turns of the motor for one turn of the joint"
+            found.append(self.problem("gear-ratio", message, remedy, ("ratio",)))
+        if isinstance(self.offset, tuple) and len(self.offset) != len(rows):
+            message = f"offset has {len(self.offset)} numbers for {len(rows)} motor shaft(s)"
+            found.append(self.problem("gear-offset", message, "give one for each motor shaft", ("offset",)))
+        return found
+
+
+def _numbered(name: str, count: int) -> tuple[str, ...]:
+    return (name,) if count == 1 else tuple(f"{name}{k + 1}" for k in range(count))

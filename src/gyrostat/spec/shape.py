@@ -1,0 +1,106 @@
+"""Shapes on a body: what it looks like, and where it can touch. They never influence the dynamics."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
+
+from gyrostat.spec.describe import RefusedError
+from gyrostat.spec.rules import finite
+from gyrostat.spec.values import IDENTITY, RotationValue, Value, Vector, to_number
+
+SIZES: dict[str, tuple[int, str]] = {
+    "box": (3, "the lengths along x, y, z"),
+    "cylinder": (2, "the radius and the length along z"),
+    "capsule": (2, "the radius and the length of the cylinder between the caps, along z"),
+    "sphere": (1, "the radius"),
+    "ellipsoid": (3, "the radii along x, y, z"),
+    "mesh": (3, "the factors by which x, y, z are scaled"),
+}
+"""How many numbers the size of each kind has [m], and what they are."""
+
+_COLOR = {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}, "minItems": 3, "maxItems": 4}
+
+
+def _list(value: Any) -> list[float]:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list | tuple):
+        raise RefusedError("must be a list of numbers", value, "write it as in [0.1, 0.2, 0.3]")
+    return [to_number(item) for item in value]
+
+
+def _size(value: Any) -> tuple[float, ...]:
+    return tuple(_list(value))
+
+
+def _color(value: Any) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    found = (*_list(value), 1.0) if len(_list(value)) == 3 else tuple(_list(value))
+    if len(found) != 4 or not all(0.0 <= x <= 1.0 for x in found):
+        remedy = "write red, green, blue and, if need be, opacity, each between 0 and 1"
+        raise RefusedError("must be three or four numbers between 0 and 1", value, remedy)
+    return found
+
+
+def _finite(value: Any) -> Any:
+    if not finite(value):
+        raise RefusedError("must be finite", value, "give a number, not NaN or infinity")
+    return value
+
+
+class Shape(Value):
+    """A solid in the frame of a body, drawn (``visual``) or in the way (``collision``).
+
+    ``size`` [m]: box, full lengths; cylinder and capsule, radius and length along z; sphere, radius; ellipsoid, three
+    radii; mesh, factors of scale (1, 1, 1), with the name of its ``file``. ``translation`` [m] and ``rotation`` of the
+    shape's middle (a mesh: of its origin), seen from the body frame. ``color``: red, green, blue, opacity, 0 to 1.
+
+    A ``file`` is a path, or relative to the folder of the file that the model came from.
+    """
+
+    kind: Literal["box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"]
+    size: Annotated[
+        tuple[float, ...],
+        BeforeValidator(_size),
+        Field(validate_default=True),
+        WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 3}),
+    ] = ()
+    file: Annotated[str, Field(validate_default=True)] = ""
+    translation: Annotated[Vector, AfterValidator(_finite)] = (0.0, 0.0, 0.0)
+    rotation: Annotated[RotationValue, AfterValidator(_finite)] = IDENTITY
+    color: Annotated[
+        tuple[float, ...] | None, BeforeValidator(_color), WithJsonSchema({"anyOf": [_COLOR, {"type": "null"}]})
+    ] = None
+    role: Literal["visual", "collision"] = "visual"
+
+    @field_validator("size")
+    @classmethod
+    def _fits_the_kind(cls, size: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
+        kind = info.data.get("kind")
+        if kind is None:
+            return size
+        if kind == "mesh" and not size:
+            return 1.0, 1.0, 1.0
+        count, what = SIZES[kind]
+        if len(size) != count or not all(math.isfinite(x) and (x > 0.0 or (kind == "mesh" and x != 0.0)) for x in size):
+            wanted = {1: "one number", 2: "two numbers", 3: "three numbers"}[count]
+            sort = "other than zero" if kind == "mesh" else "above zero"
+            raise RefusedError(f"of a {kind} must be {wanted} {sort}", size, f"give {what}")
+        return size
+
+    @field_validator("file")
+    @classmethod
+    def _belongs_to_a_mesh(cls, file: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind")
+        if kind is not None and (kind == "mesh") != bool(file):
+            message = "must name the file of the mesh" if kind == "mesh" else f"is only for meshes, this is a {kind}"
+            raise RefusedError(message, file, "write kind='mesh', file='arm.stl'")
+        return file
+
+
+Shapes = Annotated[
+    tuple[Shape, ...], WithJsonSchema({"type": "array", "items": Shape.model_json_schema()}, mode="validation")
+]

@@ -1,0 +1,199 @@
+"""``model.with_drive``: the usual drivetrain of a joint, put together from its entities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gyrostat.errors import SpecError, nearest
+from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.entity import Entity
+from gyrostat.spec.gear import Gear
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.model import Model
+from gyrostat.spec.motor import Motor
+from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.shaft_elements import Damper, Friction, Spring
+from gyrostat.spec.wiring import Wiring, wire
+
+Connections = tuple[tuple[str, ...], ...]
+
+
+def with_drive(model: Model, joint: str, **given: Any) -> Model:
+    """See :meth:`Model.with_drive`."""
+    scope, _, name = str(joint).rpartition(".")
+    if scope:  # inside an assembly: the drive goes there, too
+        return _within(model, scope.split("."), name, given)
+    entities, connections = _driven(model.name, model.entities, model.connections, model.wiring, name, given)
+    return Model(model.name, entities, connections, model.context, model.sources)
+
+
+def _within(model: Model, scope: list[str], name: str, given: Mapping[str, Any]) -> Model:
+    def enter(entities: tuple[Entity, ...], path: list[str]) -> tuple[Entity, ...]:
+        found = next((e for e in entities if e.name == path[0]), None)
+        if not isinstance(found, Assembly):
+            known = [e.name for e in entities if isinstance(e, Assembly)]
+            raise _refused(path[0], "is no assembly", nearest(path[0], known))
+        if len(path) > 1:
+            changed = found.model_copy(update={"entities": enter(found.entities, path[1:])})
+        else:
+            inside = wire(found.entities, found.connections)
+            parts, connections = _driven(found.name, found.entities, found.connections, inside, name, given)
+            changed = found.model_copy(update={"entities": parts, "connections": connections})
+        return tuple(changed if e is found else e for e in entities)
+
+    return Model(model.name, enter(model.entities, scope), model.connections, model.context, model.sources)
+
+
+def _refused(entity: str, message: str, remedy: str) -> SpecError:
+    return SpecError.one(f"drive of '{entity}'", "drive", message, remedy, entity)
+
+
+def _driven(
+    owner: str,
+    entities: tuple[Entity, ...],
+    connections: Connections,
+    wiring: Wiring,
+    name: str,
+    given: Mapping[str, Any],
+) -> tuple[tuple[Entity, ...], Connections]:
+    """Entities and connections of a scope, with the drive of one of its joints."""
+    joint = next((e for e in entities if e.name == name), None)
+    if not isinstance(joint, Joint):
+        known = [e.name for e in entities if isinstance(e, Joint)]
+        what = "is no joint" if joint is not None else f"there is no such joint in '{owner}'"
+        raise _refused(name, what, nearest(name, known))
+    if len(joint.table.shafts) != 1:
+        remedy = (
+            "connect RotorInertia, Gear and Motor to its shafts one by one"
+            if joint.table.shafts
+            else ("only revolute, continuous, prismatic and helical joints can be driven so")
+        )
+        raise _refused(name, f"a {joint.kind} joint has {len(joint.table.shafts)} shafts, expected one", remedy)
+    if any(e.name == f"{name}_drive" for e in entities):
+        raise _refused(name, f"there is already '{name}_drive'", "change it with model.replace, or name this one")
+    drive, carried = _drive(name, joint, wiring, **given)
+    links = ((f"{name}.{joint.table.shafts[0]}", f"{drive.name}.shaft"),)
+    if carried is not None:
+        links += ((carried, f"{drive.name}.carrier"),)
+    return (*entities, drive), (*connections, *links)
+
+
+def _drive(
+    name: str,
+    joint: Joint,
+    wiring: Wiring,
+    *,
+    rotor_inertia: Any = None,
+    gear_ratio: Any = 1.0,
+    stiffness: Any = None,
+    damping: Any = None,
+    viscous: Any = None,
+    coulomb: Any = None,
+    torque_limit: Any = None,
+    speed_limit: Any = None,
+    rotor_axis: Any = None,
+    carrier: str | None = None,
+    lumped: bool = True,
+    reflected_inertia_only: bool = False,
+    friction_at: str = "joint",
+    motor: bool | None = None,
+    spring: Mapping[str, Any] | None = None,
+    friction: Mapping[str, Any] | None = None,
+) -> tuple[Assembly, str | None]:
+    """The assembly, and the port that carries its rotor."""
+    if friction_at not in ("joint", "motor"):
+        raise _refused(name, f"friction_at must be 'joint' or 'motor', got {friction_at!r}", "friction_at='joint'")
+    law = ({} if stiffness is None else {"stiffness": stiffness}) | dict(spring or {})
+    if law and rotor_inertia is None:
+        message = "is elastic, but has no rotor: the motor side of the spring would have no inertia"
+        raise _refused(name, message, "give rotor_inertia")
+    if damping is not None and not law:
+        raise _refused(name, "damping is that of the spring, and there is none", "give stiffness, or use viscous")
+    if rotor_inertia is None and (rotor_axis is not None or carrier is not None):
+        raise _refused(name, "has a carrier or an axis, but no rotor", "give rotor_inertia")
+    rubbed = {"viscous": viscous, "coulomb": coulomb}
+    rubbed = {key: value for key, value in rubbed.items() if value is not None} | dict(friction or {})
+    limits = {"torque_limit": torque_limit, "speed_limit": speed_limit}
+    limits = {key: value for key, value in limits.items() if value is not None}
+    geared = rotor_inertia is not None or bool(limits) or bool(motor) or (bool(rubbed) and friction_at == "motor")
+    parts: list[Entity] = []
+    fast: list[str] = []
+    slow: list[str] = []
+    carried = None
+    if rotor_inertia is not None:
+        seat = (None, None) if reflected_inertia_only else _seat(name, joint, wiring, carrier, rotor_axis)
+        carried, axis = seat
+        parts.append(
+            RotorInertia("rotor", inertia=rotor_inertia, axis=axis, **({} if axis is None else {"lumped": lumped}))
+        )
+        fast.append("rotor.shaft")
+    if geared:
+        parts.append(Gear("gear", gear_ratio))
+        fast.append("gear.motor")
+        slow.append("gear.joint")
+    if geared and motor is not False:
+        parts.append(Motor("motor", **limits))
+        fast.append("motor.shaft")
+    connections: list[tuple[str, ...]] = []
+    if law:
+        parts.append(Spring("spring", **law))
+        elastic = ["spring"]
+        if damping is not None:
+            parts.append(Damper("damper", damping=damping))
+            elastic.append("damper")
+        connections.append((*slow, *(f"{e}.a" for e in elastic)))
+        slow = [f"{e}.b" for e in elastic]
+    if rubbed:
+        parts.append(Friction("friction", **rubbed))
+        (slow if friction_at == "joint" else fast).append("friction.shaft")
+    if not parts:
+        raise _refused(name, "nothing is given", "give rotor_inertia, viscous, torque_limit or others")
+    connections += [tuple(side) for side in (fast, slow) if len(side) > 1]
+    exposes = {"shaft": slow[0]} | ({} if carried is None else {"carrier": "rotor.carrier"})
+    return Assembly(f"{name}_drive", entities=tuple(parts), connections=tuple(connections), exposes=exposes), carried
+
+
+def _seat(name: str, joint: Joint, wiring: Wiring, carrier: str | None, axis: Any) -> tuple[str, Any]:
+    """The port that carries the rotor, and its axis there."""
+    _, parent = wiring.outward()
+    near = _inport(wiring, joint, name, parent)
+    if carrier is None:
+        return f"{name}.{near}", axis if axis is not None else _own_axis(joint, near)
+    entity = carrier.partition(".")[0]
+    if entity not in wiring.entities and not any(full.startswith(f"{entity}.") for full in wiring.entities):
+        raise _refused(name, f"there is no carrier '{carrier}'", nearest(entity, [*wiring.entities]))
+    if axis is not None:
+        return carrier, axis
+    for port in ("a", "b"):
+        if entity in _rigidly(wiring, name, port):
+            return f"{name}.{port}", _own_axis(joint, near)
+    message = f"the axis of the joint is not known in '{carrier}', which moves against both sides of the joint"
+    raise _refused(name, message, "give rotor_axis in the axes of the carrier")
+
+
+def _own_axis(joint: Joint, near: str) -> Any:
+    """The joint's axis; a rotor behind a positive gear turns as the outboard body does."""
+    axis = joint.axis or (0.0, 0.0, 1.0)
+    return axis if near == "a" else tuple(-x if x else 0.0 for x in axis)
+
+
+def _inport(wiring: Wiring, joint: Joint, name: str, parent: Mapping[str, str]) -> str:
+    """Port of the joint on the side of the reference frame: a, unless it is mounted the other way round."""
+    group_of = wiring.group_of()
+    before = parent.get(name)
+    at_b = group_of.get((name, "b"))
+    return "b" if at_b is not None and any(other == before for other, _ in wiring.groups[at_b]) else "a"
+
+
+def _rigidly(wiring: Wiring, name: str, port: str) -> set[str]:
+    """Entities that are fixed to one side of a joint."""
+    group_of, found, queue = wiring.group_of(), {name}, [(name, port)]
+    for place in queue:
+        group = group_of.get(place)
+        for other, _ in wiring.groups[group] if group is not None else ():
+            entity = wiring.entities[other]
+            if other not in found and not entity.rates and entity.binds:
+                found.add(other)
+                queue += [(other, p.name) for p in entity.ports if p.kind == "spatial"]
+    return found - {name}

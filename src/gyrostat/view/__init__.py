@@ -1,0 +1,1 @@
+"""Pictures: figures over time, the browser viewer, component diagrams."""

@@ -1,0 +1,271 @@
+"""The viewer: a robot in the browser, with sliders, torques under gravity and replay; or one HTML file of it."""
+
+from __future__ import annotations
+
+import contextlib
+import html as html_text
+import io
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, SaveError, ShapeError
+from gyrostat.solvers.functions import rnea
+from gyrostat.solvers.manifold import neutral
+from gyrostat.solvers.state import coordinates
+from gyrostat.spec.check import expect_model
+from gyrostat.spec.model import Model
+from gyrostat.view.channels import channels
+from gyrostat.view.controls import Sliders
+from gyrostat.view.replay import RATE, Replay, between
+from gyrostat.view.scene import Scene, scene
+from gyrostat.view.stage import LAYERS, Stage
+
+Array = np.ndarray
+_log = logging.getLogger("gyrostat")
+
+
+class ViewError(GyrostatError):
+    """The viewer cannot start: a package is missing, or no port is free."""
+
+
+def _server(host: str, port: int) -> Any:
+    try:
+        import viser
+    except ImportError:
+        raise ViewError("view: the viewer needs the package viser. Hint: pip install 'gyrostat[view]'") from None
+    with contextlib.redirect_stdout(io.StringIO()):  # it greets with a table
+        server = viser.ViserServer(host=host, port=port, verbose=False)
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+    return server
+
+
+def _stop(server: Any) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
+
+
+class Viewer:
+    """A robot in the browser. ``url``: where; ``q``: the configuration that is shown."""
+
+    def __init__(self, server: Any, drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]):
+        self.scene, self.model, self.q = drawn, drawn.model, np.array(q)
+        self._server, self._lock, self._time = server, threading.RLock(), 0.0 if t is None else float(t[0])
+        self.stage = Stage(server, drawn)
+        R, p = drawn.placements(self.q, self._time)
+        self.stage.look(R, p)
+        self.stage.place(R, p)
+        self.replay: Replay | None = None
+        if t is not None:
+            self.replay = Replay(server, self.model, t, data, self._play)
+        self._panels()
+        self._told()
+
+    @property
+    def url(self) -> str:
+        """Where the browser finds it."""
+        return f"http://{self._server.get_host()}:{self._server.get_port()}".replace("127.0.0.1", "localhost")
+
+    def _panels(self) -> None:
+        gui = self._server.gui
+        gui.set_panel_label(self.model.name)
+        if self.model.nv:
+            with gui.add_folder("Joints"):
+                reset = gui.add_button("All to zero")
+                reset.on_click(lambda _: self.set(neutral(self.model)))
+                self._sliders = Sliders(self._server, self.model, self.q, self.scene.extent, self._moved)
+            with gui.add_folder("Efforts at rest"):
+                self._efforts = gui.add_html("")
+        with gui.add_folder("Show"):
+            for name in LAYERS:
+                if self.stage.layers[name]:
+                    self._layer(name)
+        if self.stage.missing:
+            with gui.add_folder("Not shown", expand_by_default=False):
+                lines = "".join(f"<li>{html_text.escape(line)}</li>" for line in self.stage.missing[:50])
+                gui.add_html(f'<ul style="font-size:12px;margin:4px 12px;padding-left:12px">{lines}</ul>')
+            _log.warning("view: %d shapes are not shown: %s", len(self.stage.missing), self.stage.missing[0])
+
+    def _layer(self, name: str) -> None:
+        shown = bool(self.stage.layers[name][0].visible)
+        box = self._server.gui.add_checkbox(name, shown)
+        box.on_update(lambda _: self.stage.show(name, bool(box.value)))
+
+    # ------------------------------------------------------------------ moving
+    def set(self, q: Any) -> None:
+        """Show the configuration q (nq,), or a mapping of joint names to values."""
+        given = coordinates(self.model, q, "view", "raise")
+        if given.shape != (self.model.nq,):
+            raise ShapeError(f"view: q has shape {given.shape}, expected ({self.model.nq},). Hint: one configuration")
+        with self._lock:
+            self._show(given, self._time)
+            if self.model.nv:
+                self._sliders.set(self.q)
+
+    def _moved(self, places: list[int], values: Array) -> None:
+        with self._lock:
+            q = self.q.copy()
+            q[places] = values
+            self._show(q, self._time)
+
+    def _play(self, q: Array, t: float) -> None:
+        with self._lock:
+            self._time = t
+            self._show(q, t)
+            self._sliders.set(q)
+
+    def _show(self, q: Array, t: float) -> None:
+        self.q = np.array(q)
+        self.stage.place(*self.scene.placements(self.q, t))
+        self._told()
+
+    def _told(self) -> None:
+        """The read-out: what the drives must give to hold the robot against its weight."""
+        if self.model.nv:
+            self._efforts.content = efforts(self.model, self.q)
+
+    def close(self) -> None:
+        """End the viewer and its web server."""
+        if self.replay is not None:
+            self.replay.close()
+        _stop(self._server)
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<viewer of '{self.model.name}' at {self.url}>"
+
+
+def efforts(model: Model, q: Array) -> str:
+    """The generalised forces at rest as a table in HTML, red beyond a joint's limit; or why there are none."""
+    try:
+        zero = np.zeros(model.nv)
+        time_given = {} if isinstance(model.context.base, str) else {"t": 0.0}
+        tau = rnea(model, q, zero, zero, **time_given)
+    except GyrostatError as error:
+        return f'<div style="font-size:12px;margin:4px 12px">{html_text.escape(str(error))}</div>'
+    rows = []
+    for channel in channels(model):
+        bound = channel.limits.get("tau", (None, None))[1]
+        for name, at in zip(channel.names("tau"), channel.v_at, strict=True):
+            label = channel.name if len(channel.v_at) == 1 else f"{channel.name} {name}"
+            color = ";color:#c0392b;font-weight:bold" if bound is not None and abs(tau[at]) > bound else ""
+            rows.append(
+                f"<tr><td>{html_text.escape(label)}</td>"
+                f'<td style="text-align:right;font-variant-numeric:tabular-nums{color}">{round(float(tau[at]), 3) + 0.0:.3f}</td>'
+                f'<td style="padding-left:6px">{channel.unit("tau")}</td></tr>'
+            )
+    return f'<table style="font-size:12px;margin:4px 12px;width:calc(100% - 24px)">{"".join(rows)}</table>'
+
+
+def _given(model: Model, q: Any, t: Any, more: dict[str, Any]) -> tuple[Array, Array | None, dict[str, Array]]:
+    """The first configuration; times and arrays of a trajectory, if there is one."""
+    if q is None:
+        if t is not None:
+            raise ShapeError("view: t was given without q. Hint: a trajectory is t (T,) and q (T, nq)")
+        return neutral(model), None, {}
+    found = coordinates(model, q, "view", "raise")
+    if found.ndim == 1 and t is None:
+        return found, None, {}
+    times = np.arange(len(found)) / RATE if t is None else np.asarray(t, dtype=float)
+    if found.ndim != 2 or times.shape != (len(found),) or len(found) < 2:
+        wanted = f"t (T,) and q (T, {model.nq}) with at least two rows"
+        raise ShapeError(f"view: t has shape {times.shape}, q has {found.shape}, expected {wanted}. Hint: np.stack")
+    if not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0.0) or times[-1] <= times[0]:
+        raise ShapeError("view: t must be finite and grow. Hint: sort the samples by time")
+    data = {"q": found}
+    for name, value in more.items():
+        if value is None:
+            continue
+        x = np.asarray(value, dtype=float)
+        if x.shape != (len(times), model.nv):
+            wanted = f"({len(times)}, {model.nv})"
+            raise ShapeError(f"view: {name} has shape {x.shape}, expected {wanted}. Hint: one row for each time")
+        data[name] = x
+    return found[0], times, data
+
+
+def view(
+    model: Model,
+    q: Any = None,
+    t: Any = None,
+    *,
+    v: Any = None,
+    a: Any = None,
+    tau: Any = None,
+    port: int = 8080,
+    host: str = "127.0.0.1",
+    block: bool | None = None,
+    html: str | os.PathLike[str] | None = None,
+    roots: Sequence[str | os.PathLike[str]] = (),
+) -> Viewer | Path:
+    """Show a model in the browser, at http://localhost:8080 (or the next port that is free).
+
+    ``q`` (nq,): the configuration; with ``t`` (T,) [s], q (T, nq) is a trajectory that can be replayed, and v, a, tau
+    (T, nv) are plotted with it. The page has sliders by joint name, the efforts that hold the robot against its weight,
+    and switches for frames, centres of mass, inertias and collision shapes.
+
+    ``html``: write one HTML file instead, which needs no network and no server; its path is returned. ``block``: wait
+    until interrupted; by default in scripts, not in interactive sessions. ``host``: "0.0.0.0" lets other machines look
+    on. ``roots``: folders in which meshes are looked for, besides that of the model's file.
+    """
+    expect_model(model, "view")
+    first, times, data = _given(model, q, t, {"v": v, "a": a, "tau": tau})
+    drawn = scene(model, roots)
+    if html is not None:
+        return export_html(drawn, first, times, data, html)
+    viewer = Viewer(_server(host, port), drawn, first, times, data)
+    print(f"gyrostat viewer of '{model.name}': {viewer.url}", flush=True)
+    if block or (block is None and not hasattr(sys, "ps1") and "ipykernel" not in sys.modules):
+        _wait(viewer)
+    return viewer
+
+
+def _wait(viewer: Viewer) -> None:
+    print("Ctrl+C ends it.", flush=True)
+    try:
+        while True:
+            time.sleep(1.0)
+    except KeyboardInterrupt:
+        viewer.close()
+
+
+def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
+    """One HTML file that shows a scene, with a trajectory if there is one; it holds all that it needs."""
+    server = _server("127.0.0.1", 8080)
+    try:
+        stage = Stage(server, drawn)
+        R, p = drawn.placements(q, None if t is None else t[0])
+        stage.look(R, p)
+        stage.place(R, p)
+        record = server.get_scene_serializer()
+        if t is not None:
+            times = np.arange(t[0], t[-1] + 0.5 / RATE, 1.0 / RATE)
+            poses = np.array([between(drawn.model, t, data["q"], now) for now in times])
+            for R, p in zip(*drawn.placements(poses, times), strict=True):
+                stage.place(R, p)
+                record.insert_sleep(1.0 / RATE)
+        text = record.as_html()
+    finally:
+        _stop(server)
+    for line in stage.missing[:1]:
+        _log.warning("view: %d shapes are not shown: %s", len(stage.missing), line)
+    target = Path(path)
+    title = html_text.escape(drawn.model.name)
+    try:
+        target.write_text(text.replace("<title>Viser</title>", f"<title>{title}</title>", 1), "utf-8")
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}"
+        raise SaveError.one(f"file '{target}'", "file", message, "choose a folder that exists") from None
+    return target

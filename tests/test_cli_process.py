@@ -1,0 +1,108 @@
+"""`gyrostat` as a process of its own: start, exit codes, pipes, terminals."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.command_line import ARM, BAD_ARM
+
+PROGRAM = [sys.executable, "-m", "gyrostat"]
+
+
+def gyrostat(*words: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=60, **options)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("torque", "--help")])
+def test_it_starts_in_less_than_half_a_second(words):
+    found = []
+    for _ in range(6):  # other processes can only add time
+        start = time.perf_counter()
+        assert gyrostat(*words).returncode == 0
+        found.append(time.perf_counter() - start)
+        if found[-1] < 0.5:
+            break
+    assert min(found) < 0.5
+
+
+def test_help_loads_neither_numpy_nor_rich():
+    code = (
+        "import sys; from gyrostat.cli import main; main(['--help']); "
+        "sys.exit(' '.join({'numpy', 'rich', 'casadi', 'llvmlite', 'pydantic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "\n" or done.stderr == "", done.stderr
+
+
+def test_exit_codes(tmp_path):
+    good, bad = tmp_path / "arm.urdf", tmp_path / "bad.urdf"
+    good.write_text(ARM)
+    bad.write_text(BAD_ARM)
+    assert gyrostat("check", good).returncode == 0
+    assert gyrostat("check", bad).returncode == 1
+    assert gyrostat("info", bad).returncode == 1
+    assert gyrostat("check").returncode == 2
+    assert gyrostat("info", "lwx").returncode == 2
+
+
+def test_debug_shows_the_traceback_and_nothing_else_does(tmp_path):
+    bad = tmp_path / "bad.urdf"
+    bad.write_text(BAD_ARM)
+    assert "Traceback" not in gyrostat("info", bad).stderr
+    shown = gyrostat("info", bad, "--debug")
+    assert "Traceback" in shown.stderr and shown.returncode == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
+@pytest.mark.parametrize("words", ["info lwr", "frames lwr --json", "export yaml lwr", "--help", "demo lwr"])
+def test_a_pipe_that_closes_early_is_no_mistake(words):
+    command = f"{sys.executable} -m gyrostat {words} | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.count("\n") == 1
+    assert "Traceback" not in done.stderr and "Broken" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
+def test_a_reader_that_is_gone_ends_a_long_output():
+    command = f"{sys.executable} -m gyrostat frames lwr --json | (exec 0<&-; sleep 1); echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stderr == "" and done.stdout.strip() == "141"
+
+
+def test_names_that_the_encoding_lacks_are_printed_as_escapes(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM.replace("elbow", "Ellbögen"), "utf-8")
+    done = gyrostat("info", path, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0 and "Ellb\\xf6gen" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+def test_a_terminal_gets_tables_with_lines_and_a_pipe_does_not():
+    import pty
+
+    done, text = _in_terminal(pty, "info", "lwr")
+    assert done == 0 and "│" in text and "q7" in text
+    done, text = _in_terminal(pty, "info", "lwr", "--json")
+    assert done == 0 and "\x1b" not in text and json.loads(text)["nv"] == 7
+    assert "│" not in gyrostat("info", "lwr").stdout
+
+
+def _in_terminal(pty, *words: str) -> tuple[int, str]:
+    """Exit code and everything that is shown."""
+    own, other = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
+    process = subprocess.Popen([*PROGRAM, *words], stdin=other, stdout=other, stderr=other, env=env)
+    os.close(other)
+    shown = b""
+    try:
+        while data := os.read(own, 65536):
+            shown += data
+    except OSError:  # the other end is gone
+        pass
+    finally:
+        os.close(own)
+    return process.wait(60), shown.decode()

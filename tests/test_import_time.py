@@ -1,0 +1,89 @@
+"""`import gyrostat` is cheap, and its lazy names are all there."""
+
+import ast
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import gyrostat as gs
+
+HEAVY = ("numpy", "casadi", "llvmlite", "pydantic", "yaml", "lxml", "matplotlib", "typer", "rich", "importlib.metadata")
+
+
+def in_a_new_process(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_gyrostat_loads_nothing_heavy():
+    code = "import sys; before = set(sys.modules); import gyrostat; print(*(set(sys.modules) - before))"
+    assert not set(HEAVY) & set(in_a_new_process(code).split())
+
+
+def test_importing_gyrostat_takes_less_than_half_a_second():
+    def seconds() -> float:
+        start = time.perf_counter()
+        in_a_new_process("import gyrostat")
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+def test_both_lists_of_public_names_agree():
+    tree = ast.parse(Path(gs.__file__).read_text("utf-8"))
+    block = next(n for n in tree.body if isinstance(n, ast.If) and getattr(n.test, "id", "") == "TYPE_CHECKING")
+    imported = {
+        alias.name: (node.module, alias.asname)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert {name: module for name, (module, _) in imported.items()} == gs._MODULE_OF
+    assert all(name == asname for name, (_, asname) in imported.items()), "write `import name as name`"
+    assert gs.__all__ == sorted(imported)
+
+
+@pytest.mark.parametrize("name", gs.__all__)
+def test_every_public_name_is_there_and_is_no_module(name):
+    value = getattr(gs, name)
+    assert isinstance(value, ModuleType) == (name == "robots")
+    assert name in dir(gs)
+
+
+def test_a_star_import_gives_all_public_names():
+    names = in_a_new_process("from gyrostat import *; print(*globals())").split()
+    assert set(gs.__all__) <= set(names)
+
+
+def test_an_unknown_name_lists_near_ones():
+    with pytest.raises(AttributeError, match=r"gyrostat has no 'rneaa'\. Hint: did you mean 'rnea'"):
+        gs.rneaa  # noqa: B018
+    assert not hasattr(gs, "__wrapped__")
+
+
+def test_a_public_function_comes_before_a_folder_of_the_same_name(monkeypatch):
+    monkeypatch.setitem(gs._MODULE_OF, "twice", "gyrostat.errors")
+    gs.twice = ModuleType("gyrostat.twice")  # what Python does when it has imported a folder
+    assert "twice" not in vars(gs)
+    gs.other = ModuleType("gyrostat.other")
+    assert isinstance(vars(gs).pop("other"), ModuleType)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import gyrostat as gs; print(gs.gravity(gs.robots.pendulum(), [1.5707963267948966]).round(9))", "[4.905]"),
+        (
+            "from gyrostat import ForwardDynamics, robots; print(ForwardDynamics(robots.pendulum())([0],[0],[1.0]))",
+            "[3.]",
+        ),
+        ("import gyrostat as gs, gyrostat.algorithms.kinematics; print(type(gs.kinematics).__name__)", "Algorithm"),
+        ("import gyrostat as gs; print(gs.spatial.__name__, gs.__version__ != '')", "gyrostat.spatial True"),
+        ("import gyrostat as gs; print(sorted(gs.Entity.registry)[0])", "assembly"),
+    ],
+)
+def test_the_first_use_of_a_name_brings_what_it_needs(code, expected):
+    assert in_a_new_process(code).strip() == expected

@@ -1,0 +1,147 @@
+"""docs/correctness.md from what was found: no dates, no places of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+from validation.compare import QUANTITIES, TOLERANCE, Found
+from validation.references import ReferenceRow
+from validation.robots import BASES, RobotRow
+
+PACKAGES = {
+    "gyrostat": "gyrostat", "Pinocchio": "pin", "MuJoCo": "mujoco", "example-robot-data": "example-robot-data",
+    "NumPy": "numpy",
+}  # fmt: skip
+
+HEAD = f"""# Correctness
+
+This page is written by `./run validate`, which fails if a number is larger than it may be. {{versions}}.
+
+{{summary}}
+
+Each robot takes one random state: angles within 1.5 rad, any orientation of a free base, rates and accelerations of size one. Differences are relative to the largest entry of
+the vector or matrix (placements and Jacobians: to 1 where that is larger). {TOLERANCE:g} is allowed. Accelerations solve for the mass matrix, so two programs may differ by
+rounding times its condition number; where that is above {TOLERANCE:g} it is what is allowed, and the table says so. Jacobians are those of four links, spread over the robot.
+The plain NumPy equations are compared here ({{mode}} mode); that compiled code gives the same is shown by the test suite.
+"""
+
+LOADED = """## Damping, friction and couplings against Pinocchio
+
+Files with `<dynamics>` or `<mimic>`, loaded with all they say. Pinocchio computes the coupled mechanism (`mimic=True`); damping d and friction f, which it stores and does not use, are
+added as d v + f sign(v).
+"""
+
+
+@dataclass
+class Results:
+    """Everything that was found. ``robots``: rows by peer; ``missing``: peers that are not installed."""
+
+    robots: dict[str, list[RobotRow]] = field(default_factory=dict)
+    loaded: list[RobotRow] = field(default_factory=list)
+    references: list[ReferenceRow] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    histories: bool = True
+    mode: str = "interpret"
+
+    @property
+    def failures(self) -> list[str]:
+        """What differs by more than it may."""
+        rows = [(peer, row) for peer, found in self.robots.items() for row in found]
+        rows += [("as loaded", row) for row in self.loaded]
+        found = [f"{row.name} ({peer})" for peer, row in rows if row.failed]
+        return found + [f"{row.case}, {row.quantity} ({row.source})" for row in self.references if row.failed]
+
+
+def page(results: Results) -> str:
+    """The whole page."""
+    known = [f"{name} {_version(package)}" for name, package in PACKAGES.items() if _version(package)]
+    parts = [HEAD.format(versions=", ".join(known), summary=_summary(results), mode=results.mode)]
+    parts += [_against(peer, rows) for peer, rows in results.robots.items()]
+    parts += [f"## Robots against {peer}\n\n{peer} was not installed.\n" for peer in results.missing]
+    if results.loaded:
+        parts.append(LOADED + "\n" + _robot_table(results.loaded, ("torques", "mass matrix")))
+    parts.append(_reference_section(results))
+    return "\n".join(parts)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _summary(results: Results) -> str:
+    lines = []
+    for peer, rows in results.robots.items():
+        compared = [row for row in rows if row.errors]
+        numbers = [one for row in compared for one in row.found]
+        agreeing = sum(not row.failed for row in compared)
+        worst = max((one.error for one in numbers if one.allowed <= TOLERANCE), default=0.0)
+        lines.append(
+            f"* **{peer}**: {agreeing} of {len(compared)} robots agree, {len(numbers)} comparisons; the largest "
+            f"difference, where {TOLERANCE:g} is allowed, is {worst:.0e}."
+        )
+    count = len(results.references)
+    lines.append(f"* **Published numbers**: {count - sum(r.failed for r in results.references)} of {count} are met.")
+    lines += [f"* **Above what is allowed**: {text}." for text in results.failures]
+    return "\n".join(lines)
+
+
+def _against(peer: str, rows: Sequence[RobotRow]) -> str:
+    compared = [row for row in rows if row.errors]
+    text = f"## Robots against {peer}\n\nIn each cell: fixed base, then free base.\n\n" + _robot_table(compared)
+    left_out = [f"* `{row.name}`: {_plain(row.refused)}." for row in rows if row.refused and not row.errors]
+    if left_out:
+        text += "\nNot compared, for the reason that the refusing program gives:\n\n" + "\n".join(left_out) + "\n"
+    return text
+
+
+def _robot_table(rows: Sequence[RobotRow], quantities: Sequence[str] = QUANTITIES) -> str:
+    """One line per robot. The second column: errors of the audit that the policy ``accept`` let pass."""
+    cells = [
+        [
+            f"`{row.name}`",
+            str(row.dofs),
+            ", ".join(row.audit) or "-",
+            *(" / ".join(_cell(row, base, x) for base in BASES) for x in quantities),
+        ]
+        for row in rows
+    ]
+    return table(["robot", "rates", "errors accepted", *quantities], cells)
+
+
+def _cell(row: RobotRow, base: str, quantity: str) -> str:
+    found = row.errors.get(base, {}).get(quantity)
+    return "-" if found is None else _number(found)
+
+
+def _number(found: Found) -> str:
+    text = f"{found.error:.0e}" if found.error else "0"
+    text += f" (allowed {found.allowed:.0e})" if found.allowed > TOLERANCE else ""
+    return f"**{text}**" if found.failed else text
+
+
+def _reference_section(results: Results) -> str:
+    text = "## Published numbers\n\nAllowed is the accuracy of what was published: half a unit of the last digit, or "
+    text += "what the histories of ADAMS are good for.\n\n"
+    if not results.histories:
+        text += "The histories of ADAMS were not at hand: of them, one sample that the tests hold is compared.\n\n"
+    rows = [
+        [row.source, row.case, f"{row.quantity} [{row.unit}]", f"{row.error:.0e}" if row.error else "0",
+         f"{row.allowed:.0e}"]
+        for row in results.references
+    ]  # fmt: skip
+    return text + table(["source", "case", "quantity", "difference", "allowed"], rows)
+
+
+def _plain(text: str) -> str:
+    """Foreign messages in a Markdown line."""
+    return text.replace("|", "/").replace("<", "&lt;").rstrip(".")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

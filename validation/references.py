@@ -1,0 +1,137 @@
+"""Numbers that others published. Models and figures are those that the tests hold, and are taken from there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gyrostat as gs
+
+TESTS = Path(__file__).parents[1] / "tests"
+DATA = Path(__file__).parents[2] / "shared" / "refdata"
+"""Reference data beside the checkout, as tests/reference_data.py has it; may be absent."""
+
+
+@dataclass(frozen=True)
+class ReferenceRow:
+    """Largest difference of one quantity; ``allowed`` is the accuracy of what was published."""
+
+    source: str
+    case: str
+    quantity: str
+    unit: str
+    error: float
+    allowed: float
+
+    @property
+    def failed(self) -> bool:
+        return not self.error <= self.allowed
+
+
+def from_tests(name: str) -> Any:
+    """A module of the test suite."""
+    if str(TESTS) not in sys.path:
+        sys.path.append(str(TESTS))
+    return import_module(name)
+
+
+def worst(got: Any, want: Any) -> float:
+    return float(np.abs(np.asarray(got) - np.asarray(want)).max())
+
+
+def rbdl() -> Iterator[ReferenceRow]:
+    """Accelerations without torques, motions of points; printed with 13 to 16 digits."""
+    figures, source = from_tests("test_reference_values"), "RBDL, unit tests"
+    for case, (build, a) in figures.RBDL.items():
+        zero = np.zeros(len(a))
+        found = gs.ForwardDynamics(build(), mode="interpret")(zero, zero, zero)
+        yield ReferenceRow(source, case, "accelerations", "rad/s^2", worst(found, a), 1e-12)
+    far = gs.fk(figures.point(-1.9, -1.8, 0), figures.STATE, figures.STATE, np.zeros(6))["body.point"]
+    for quantity, unit, got, want in (
+        ("position", "m", far.p, [-0.6357089363622626, -0.6831041744630977, 2.96897480591697]),
+        ("velocity", "m/s", far.velocity("aligned")[3:], [0.3091226260907569, 3.891012095550828, 4.100277995030419]),
+        ("acceleration", "m/s^2", far.acceleration("aligned")[3:],
+         [-5.30276015884716, 6.541369639625232, -4.795115077652286]),
+    ):  # fmt: skip
+        yield ReferenceRow(source, "point on a floating body", quantity, unit, worst(got, want), 1e-12)
+
+
+def iiwa() -> Iterator[ReferenceRow]:
+    """Placement of the hand of the KUKA iiwa 14, and torques that one turning link causes."""
+    figures, source = from_tests("test_reference_values"), "MotionGenesis, from Drake's benchmarks"
+    hand = gs.fk(figures.iiwa(), figures.IIWA_STATE[0])["link7"]
+    p = [0.2970356451892219, 0.1727696964662288, 1.154681973689345]
+    yield ReferenceRow(source, "KUKA iiwa 14", "position of the hand", "m", worst(hand.p, p), 1e-14)
+    tau = gs.rnea(figures.iiwa(gravity=(0, 0, 0)), np.zeros(7), np.zeros(7), [0, 0, 0, 0, 0, 0, 1000])
+    yield ReferenceRow(source, "KUKA iiwa 14", "torques", "N m", worst(tau, [1, 0, 1, 0, 1, 0, 1]), 1e-12)
+
+
+def puma() -> Iterator[ReferenceRow]:
+    """Puma 560 with rotors and friction: four decimals, or six digits."""
+    figures, source = from_tests("test_reference_values"), "Robotics Toolbox (Corke), unit tests"
+    model, rotors = figures.puma(), np.diag(figures.puma_rotors())
+    for case, (v, a, want) in figures.PUMA_TORQUES.items():
+        error = worst(figures.puma_torques(v, a), want)
+        yield ReferenceRow(source, f"Puma 560, {case}", "torques", "N m", error, 6e-5)
+    M = gs.crba(model, figures.QN) + rotors
+    yield ReferenceRow(source, "Puma 560", "mass matrix", "kg m^2", worst(M, figures.PUMA_INERTIA), 6e-5)
+    C = gs.coriolis(model, figures.QN, figures.COUNT)
+    yield ReferenceRow(source, "Puma 560", "Coriolis matrix", "N m s", worst(C, figures.PUMA_CORIOLIS), 6e-5)
+    v, tau, want = (np.array(x) for x in figures.PUMA_ACCEL)
+    found = np.linalg.solve(M, tau - figures.puma_torques(v, figures.ZERO))
+    yield ReferenceRow(source, "Puma 560", "accelerations", "rad/s^2", worst(found, want), 6e-5)
+
+
+def lwr() -> Iterator[ReferenceRow]:
+    """The equations that the paper prints, evaluated by themselves."""
+    paper = from_tests("test_equations_of_motion").paper_terms
+    model = gs.robots.kuka_lwr4()
+    q, v = np.random.default_rng(3).normal(size=(2, 7))
+    found = gs.EquationsOfMotion(model, mode="interpret")(q, v)
+    for quantity, unit, want in zip("DCG", ("kg m^2", "N m s", "N m"), paper(q, v), strict=True):
+        error = worst(getattr(found, quantity), want)
+        yield ReferenceRow("Wolinski and Malczyk 2015, equations", "KUKA LWR 4+", quantity, unit, error, 1e-12)
+
+
+def adams() -> Iterator[ReferenceRow]:
+    """Bodies on one joint that fall from rest; histories of 5 s, six digits printed."""
+    figures, source = from_tests("test_against_adams"), "MSC ADAMS, from Chrono's unit tests"
+    names = [name for name in figures.CASES if (DATA / "adams_joints" / f"{name}.csv").exists()]
+    tables = {name: np.loadtxt(DATA / "adams_joints" / f"{name}.csv", delimiter=",", skiprows=2) for name in names}
+    histories = {name: table[::10, 1:] for name, table in tables.items()}
+    if not histories:  # one sample of one history is typed into the tests
+        histories = {"Universal_Case03": np.array([[float(x) for x in figures.SAMPLE.split(",")]])}
+    for name, table in histories.items():
+        yield from _history(figures, source, name, table)
+
+
+def _history(figures: Any, source: str, case: str, table: np.ndarray) -> Iterator[ReferenceRow]:
+    kind, _, _, centre, _ = figures.CASES[case]
+    parts = np.split(table, [3, 6, 9, 12, 16, 19, 22], axis=1)
+    history = dict(zip(figures.COLUMNS, parts, strict=True))
+    model, R_0 = figures.build(case)
+    q, v, a = figures.joint_state(kind, R_0, figures.matrix(history["quaternion"]), history, centre)
+    motion = gs.fk(model, q, v, a)["body.centre"]
+    cut = gs.InverseDynamics(model).port_forces(q, v, a, ports=["joint.a"])["joint.a"]
+    for quantity, unit, got, tolerance in (
+        ("position", "m", motion.p, 1e-5),
+        ("velocity", "m/s", motion.velocity("aligned")[:, 3:], 5e-5),
+        ("acceleration", "m/s^2", motion.acceleration("aligned")[:, 3:], 2e-4),
+        ("force", "N", -cut[:, 3:] @ R_0.T, 2e-4),  # ADAMS tells the force on the ground
+    ):
+        allowed = tolerance * max(1.0, float(np.abs(history[quantity]).max()))
+        yield ReferenceRow(source, case, quantity, unit, worst(got, history[quantity]), allowed)
+
+
+SOURCES = {"RBDL": rbdl, "MotionGenesis": iiwa, "Puma 560": puma, "KUKA LWR 4+": lwr, "ADAMS": adams}
+
+
+def complete() -> bool:
+    """The histories are there, not only what is typed into the tests."""
+    return (DATA / "adams_joints").is_dir()

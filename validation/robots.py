@@ -1,0 +1,101 @@
+"""Robot after robot, against another program."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gyrostat as gs
+from validation.compare import Found, Peer, compare, off, random_state
+from validation.mujoco_robot import MujocoRobot, Unsuited
+from validation.pinocchio_robot import PinocchioRobot
+from validation.urdf_files import RobotFile, opened, robot_files
+
+BASES = ("fixed", "free")
+
+
+@dataclass
+class RobotRow:
+    """What was found for one file. ``errors``: base -> quantity -> difference."""
+
+    name: str
+    dofs: int = 0
+    audit: tuple[str, ...] = ()
+    refused: str = ""
+    errors: dict[str, dict[str, Found]] = field(default_factory=dict)
+
+    @property
+    def found(self) -> list[Found]:
+        return [one for by_quantity in self.errors.values() for one in by_quantity.values()]
+
+    @property
+    def failed(self) -> bool:
+        return any(one.failed for one in self.found)
+
+
+MakePeer = Callable[[RobotFile, gs.Model, str], Peer]
+PEERS: dict[str, MakePeer] = {"Pinocchio": PinocchioRobot, "MuJoCo": MujocoRobot}
+
+
+def files(only: tuple[str, ...] = ()) -> list[Path]:
+    return robot_files(only)
+
+
+def compared(path: Path, peers: list[str], mode: str = "interpret") -> dict[str, RobotRow]:
+    """One robot against each of the peers, on a fixed and on a free base."""
+    file = opened(path)
+    rows = {peer: RobotRow(file.name, audit=tuple(sorted(set(file.errors)))) for peer in peers}
+    for base in BASES:
+        try:
+            model = file.load(base)
+        except gs.GyrostatError as error:
+            for row in rows.values():
+                row.refused = _reason(error)
+            return rows
+        for peer, row in rows.items():
+            row.dofs = model.nv if base == "fixed" else row.dofs
+            try:
+                row.errors[base] = compare(model, PEERS[peer](file, model, base), not file.singular, mode)
+            except Unsuited as error:
+                row.refused = str(error)
+    return rows
+
+
+def as_loaded(path: Path) -> RobotRow | None:
+    """Torques with damping, friction and couplings of the file, as ``gs.load`` reads it; None if it has none of them.
+
+    Pinocchio gives the torques of the coupled mechanism; damping and friction are added as d v + f sign(v).
+    """
+    options = {key: True for key in ("friction", "mimic") if key in inspect.signature(gs.load).parameters}
+    file = opened(path)
+    if not options or not _has_losses(path):
+        return None
+    row = RobotRow(file.name, audit=tuple(sorted(set(file.errors))))
+    for base in BASES:
+        model = file.load(base, **options)
+        peer = PinocchioRobot(file, model, base, mimic=True)
+        q, v, a = random_state(model)
+        tau = gs.InverseDynamics(model, mode="interpret")(q, v, a)
+        row.dofs = model.nv if base == "fixed" else row.dofs
+        row.errors[base] = {
+            "torques": Found(off(tau, peer.torques(q, v, a) + peer.losses(v))),
+            "mass matrix": Found(off(gs.MassMatrix(model, mode="interpret")(q), peer.mass_matrix(q))),
+        }
+    return row
+
+
+def _has_losses(path: Path) -> bool:
+    import pinocchio as pin
+
+    model: Any = pin.buildModelFromUrdf(str(path), mimic=True)
+    coupled = any(joint.shortname() == "JointModelMimic" for joint in model.joints)
+    return coupled or bool(model.damping.any() or model.upperDryFrictionLimit.any())
+
+
+def _reason(error: gs.GyrostatError) -> str:
+    """The message without the file's place on this machine."""
+    (problem, *_) = getattr(error, "problems", None) or [None]
+    return problem.message if problem is not None else type(error).__name__

@@ -1,0 +1,73 @@
+"""The URDF files of the wheel ``example-robot-data``, and how both sides load them."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import re
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import gyrostat as gs
+
+FOLDER = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+BARE = {key: False for key in ("friction", "mimic") if key in inspect.signature(gs.load).parameters}
+"""Options of ``gs.load`` that leave out what Pinocchio does not compute by default."""
+
+
+@dataclass(frozen=True)
+class RobotFile:
+    """One file, and what its audit says: the policy that loads it, names that differ in the model."""
+
+    path: Path
+    policy: str
+    errors: tuple[str, ...]
+    links: dict[str, str]
+    joints: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(FOLDER).as_posix() if self.path.is_relative_to(FOLDER) else self.path.name
+
+    @property
+    def singular(self) -> bool:
+        """A joint moves no mass: the mass matrix has no inverse."""
+        return "moving-massless" in self.errors
+
+    def load(self, base: str, **options: bool) -> gs.Model:
+        """The model; without ``options`` the bare mechanism."""
+        with _quiet():
+            return gs.load(self.path, base=base, policy=self.policy, **(options or BARE))
+
+
+def robot_files(only: tuple[str, ...] = ()) -> list[Path]:
+    """Every URDF file of the wheel, or those whose path contains one of the given texts."""
+    found = sorted(FOLDER.rglob("*.urdf"))
+    return [path for path in found if not only or any(text in path.as_posix() for text in only)]
+
+
+def opened(path: Path) -> RobotFile:
+    """Audit a file, and choose the policy ``accept`` where ``strict`` would refuse it."""
+    audit = gs.audit(path)
+    policy = "strict" if audit.ok else "accept"
+    names: dict[str, dict[str, str]] = {"link": {}, "joint": {}}
+    for finding in audit if audit.ok else gs.audit(path, policy="accept"):
+        where = re.fullmatch(r"robot/(link|joint)\[(.*)\]", finding.element)
+        called = re.search(r"called '(.*)' in the model", finding.what)
+        if finding.rule == "name" and where and called:
+            names[where[1]][where[2]] = called[1]
+    return RobotFile(path, policy, tuple(f.rule for f in audit.errors), names["link"], names["joint"])
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What the reader logs is in the audit already."""
+    logger = logging.getLogger("gyrostat")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
