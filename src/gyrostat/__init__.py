@@ -27,6 +27,11 @@ _NAMES = {
     "gyrostat.spec.model": "Model",
     "gyrostat.spec.reference_frame": "ReferenceFrame",
     "gyrostat.spec.rigid_body": "RigidBody",
+    "gyrostat.spec.gear": "Gear",
+    "gyrostat.spec.motor": "Motor",
+    "gyrostat.spec.pair_forces": "Bushing PointSpring",
+    "gyrostat.spec.rotor": "RotorInertia",
+    "gyrostat.spec.shaft_elements": "Backlash Damper Friction Spring",
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
     # ---- files
     "gyrostat.io.audit": "Audit audit",
@@ -174,11 +179,20 @@ if TYPE_CHECKING:
     from gyrostat.spec.entity import Entity as Entity
     from gyrostat.spec.entity import Port as Port
     from gyrostat.spec.force_element import ForceElement as ForceElement
+    from gyrostat.spec.gear import Gear as Gear
     from gyrostat.spec.joint import JOINT_KINDS as JOINT_KINDS
     from gyrostat.spec.joint import Joint as Joint
     from gyrostat.spec.model import Model as Model
+    from gyrostat.spec.motor import Motor as Motor
+    from gyrostat.spec.pair_forces import Bushing as Bushing
+    from gyrostat.spec.pair_forces import PointSpring as PointSpring
     from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
     from gyrostat.spec.rigid_body import RigidBody as RigidBody
+    from gyrostat.spec.rotor import RotorInertia as RotorInertia
+    from gyrostat.spec.shaft_elements import Backlash as Backlash
+    from gyrostat.spec.shaft_elements import Damper as Damper
+    from gyrostat.spec.shaft_elements import Friction as Friction
+    from gyrostat.spec.shaft_elements import Spring as Spring
     from gyrostat.spec.values import axis_angle as axis_angle
     from gyrostat.spec.values import euler as euler
     from gyrostat.spec.values import quaternion as quaternion

@@ -94,7 +94,8 @@ def _newton_euler(net: Network, on: Setting, q: Array, v: Array, tau: Array, loa
 
 def _operators(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
     """D a = T - C v - G - Q (23). A base that moves by itself is in none of them: Newton-Euler tells its part."""
-    given = velocity_matrix(net, on, q, v) @ v + gravity_forces(net, on, q) + applied_forces(net, on, q, loads)
+    given = velocity_matrix(net, on, q, v) @ v + gravity_forces(net, on, q)
+    given = given + applied_forces(net, on, q, loads, v)
     if net.driven:
         given = _bias(net, on, q, v, loads)
     return _solved(net, mass_matrix(net, on, q), tau - given)

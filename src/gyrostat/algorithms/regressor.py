@@ -79,7 +79,8 @@ def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodie
         origin, _ = rigid(on, motions[at], R, p)
         given = Columns({k: force_to_parent(R, p, _needed(on, origin))})
         loads[at] = loads[at] + given if at in loads else given
-    Y = np.full((network.model.nv, 10 * len(bodies)), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
+    count = network.model.nv + len(network.transmission.followers)
+    Y = np.full((count, 10 * len(bodies)), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
 
     def step(c: Component, messages: Mapping[str, Columns]) -> Columns:
         part = parts[c.name]
@@ -93,4 +94,4 @@ def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodie
         return Columns(total)
 
     inward(network, Columns({}), step, loads)
-    return Y
+    return network.transmission.gathered(Y)

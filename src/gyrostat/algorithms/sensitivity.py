@@ -22,12 +22,14 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.algorithms.crba import NO_INERTIA
-from gyrostat.algorithms.kinematics import JointMemo, sweep_motion, world_motion
-from gyrostat.algorithms.rne import own_force, own_inertia, wrench_at
+from gyrostat.algorithms.crba import NO_INERTIA, scaled, summed
+from gyrostat.algorithms.kinematics import JointMemo, Spin, sweep_motion, world_motion
+from gyrostat.algorithms.rne import own_force, own_inertia, spin_momentum, wrench_at
+from gyrostat.algorithms.shafts import element_derivatives
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
+from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, cross, cross_force, cross_motion, join, skew
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
@@ -35,6 +37,7 @@ from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Outboard:
     columns: Mapping[int, Array] = field(default_factory=dict)
 
     def __add__(self, other: Outboard) -> Outboard:
-        columns = {**self.columns, **other.columns}
+        columns = summed(self.columns, other.columns)
         return Outboard(self.M + other.M, self.B + other.B, self.f + other.f, self.l + other.l, columns)
 
     def moved(self, shift: Shift) -> Outboard:
@@ -106,7 +109,8 @@ class Rate:
     Q: Array
     dS_dt: Array
     own: Array | None
-    first: int  # number of the joint's first rate
+    place: int  # among the rates of its joint
+    ties: Ties  # the rates of the model that it follows
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,17 @@ class Effect:
     shifts: Mapping[str, Shift]
     body: Outboard = field(default_factory=Outboard)
     rates: list[Rate] = field(default_factory=list)
+    spin: Spinning | None = None
+
+
+@dataclass(frozen=True)
+class Spinning:
+    """A rotor: its momentum h (6,) at unit rate, V~* h, its inertia; turning it moves nothing."""
+
+    h: Array
+    turned: Array
+    inertia: Any
+    ties: Ties
 
 
 Row = Callable[[Component, Setting, Motion, Any, Array, Array], Effect]
@@ -140,6 +155,15 @@ def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any, v: Array, a: 
     return Effect(memo, Outboard(M, InertiaRate.of(M, motion.V), own_force(c, on, motion, M), momentum))
 
 
+@sensitivity.row(RotorInertia)
+def spinning(c: Component, on: Setting, motion: Motion, memo: Spin, v: Array, a: Array) -> Effect:
+    """f = h a_r + V~* h v_r, u = h . A + I a_r: the momentum h v_r is that of a gyrostat."""
+    h = spin_momentum(c, on, motion)
+    turned = join(cross(motion.V[:3], h[:3]), np.zeros(3))
+    body = Outboard(f=h * memo.a + turned * memo.v, l=h * memo.v)
+    return Effect({}, body, spin=Spinning(h, turned, c["inertia"], c.ties[0]))
+
+
 @sensitivity.row(Joint, FreeBase)
 def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array, a: Array) -> Effect:
     rep, S, joint, n = on.representation, memo.S, memo.joint, len(v)
@@ -160,7 +184,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array,
             dS_dt = dS_dt + at(sum(joint.dS[j][:, k] * v[j] for j in range(n)))
         elif n == 1:
             dS_dt = carried  # a single rate does not turn itself
-        rates.append(Rate(s, P, Q + cross_motion(V_2, P), dS_dt, own, c.v_at.start))
+        rates.append(Rate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, c.ties[k]))
     return Effect(dict.fromkeys(c.outports, memo.shift), rates=rates)
 
 
@@ -168,6 +192,8 @@ def uncovered(network: Network, on: Setting) -> str:
     """Why the closed forms do not hold for this network; empty if they do."""
     if on.gravity.field is not None:
         return "gravity is a field"
+    if network.pairs:
+        return f"'{network.pairs[0].name}' acts between two frames"
     for c in network.components:
         if not any(kind in sensitivity.rows for kind in c.kind.__mro__):
             return f"'{c.name}' of kind {c.kind.__name__} has no row"
@@ -176,41 +202,71 @@ def uncovered(network: Network, on: Setting) -> str:
     return ""
 
 
-Visit = Callable[[int, Rate, Outboard], Array]
+class Sums:
+    """A matrix (n, n) over the rates of the model, summed over the rates that follow them."""
+
+    def __init__(self, n: int, kind: Any):
+        self.X = np.full((n, n), 0.0, dtype=kind)
+
+    def put(self, rows: Ties, columns: Ties, x: Any) -> None:
+        for j, a in rows:
+            for k, b in columns:
+                old, new = self.X[j, k], scaled(scaled(x, a), b)
+                self.X[j, k] = new if isinstance(old, float) and old == 0.0 else old + new
+
+
+Visit = Callable[[Rate, Outboard], Array]
 """What a rate, with everything outboard as one body, sends inward: forces (6, any)."""
-Meet = Callable[[int, Rate, int, Array], None]
-"""What a rate j reads off the forces of rate k, at its joint."""
+Spun = Callable[[Spinning], Array]
+"""The same for a rotor."""
+Same = Callable[[Rate, Rate, Array, Outboard], None]
+"""What a rate reads off the forces of another, or itself, at their joint."""
+Meet = Callable[[Rate, Ties, Array], None]
+"""What a rate reads off the forces of rates outboard."""
 
 
 def sweep_sensitivity(
-    network: Network, on: Setting, q: Array, v: Array, a: Array, visit: Visit, same: Meet, inboard: Meet
+    network: Network,
+    on: Setting,
+    state: tuple[Array, Array, Array],
+    visit: Visit,
+    spun: Spun,
+    same: Same,
+    inboard: Meet,
 ) -> None:
     """Kinematics outward; composite bodies and the forces of the rates inward.
 
-    ``same(j, rate j, k, forces of k)`` for rates of one joint, ``inboard(...)`` for rates j of joints inboard of k."""
+    ``same(rate j, rate k, forces of k, ...)`` for rates of one joint, ``inboard(rate j, k, forces)`` for rates j of
+    joints inboard of k."""
     effects: dict[str, Effect] = {}
+    q, v, a = state
+    v_all, a_all = network.transmission.rates(v), network.transmission.rates(a)
 
     def begin(c: Component, motion: Motion, memo: Any) -> None:
-        effects[c.name] = sensitivity.of(c)(c, on, motion, memo, v[c.v_at], a[c.v_at])
+        effects[c.name] = sensitivity.of(c)(c, on, motion, memo, v_all[c.v_at], a_all[c.v_at])
 
     sweep_motion(network, on, q, v, a, world_motion(on.gravity.acceleration), begin)
 
     def step(c: Component, messages: Mapping[str, Outboard]) -> Outboard:
         effect = effects[c.name]
+        if effect.spin is not None:
+            forces = spun(effect.spin)
+            return replace(effect.body, columns={k: scaled(forces, x) for k, x in effect.spin.ties})
         if not effect.rates:
             total = effect.body
             for name, message in messages.items():
                 total = total + message.moved(effect.shifts[name])
             return total
         (total,) = messages.values()
-        first = c.v_at.start
-        own = {first + k: visit(first + k, rate, total) for k, rate in enumerate(effect.rates)}
-        for j, rate in enumerate(effect.rates):
-            for k, forces in own.items():
-                same(first + j, rate, k, forces)
-            for k, forces in total.columns.items():
-                inboard(first + j, rate, k, forces)
-        return replace(total, columns={**total.columns, **own}).moved(next(iter(effect.shifts.values())))
+        own = [visit(rate, total) for rate in effect.rates]
+        columns: dict[int, Array] = dict(total.columns)
+        for rate, forces in zip(effect.rates, own, strict=True):
+            for k, met in total.columns.items():
+                inboard(rate, ((k, 1.0),), met)
+            for other in effect.rates:
+                same(other, rate, forces, total)
+            columns = summed(columns, {k: scaled(forces, x) for k, x in rate.ties})
+        return replace(total, columns=columns).moved(next(iter(effect.shifts.values())))
 
     inward(network, Outboard(), step, {})
 
@@ -218,54 +274,71 @@ def sweep_sensitivity(
 def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
     """d tau / dq on the manifold, d tau / dv, d tau / da = M, each (nv, nv), by (3.51)-(3.53)."""
     n, kind = network.model.nv, np.result_type(*(np.asarray(x) for x in (q, v, a)), np.float64)
-    dq, dv, M = (np.full((n, n), 0.0, dtype=kind) for _ in range(3))
-    met: dict[int, tuple[Array, Array, Rate]] = {}
+    dq, dv, M = (Sums(n, kind) for _ in range(3))
 
-    def visit(k: int, rate: Rate, body: Outboard) -> Array:
+    def visit(rate: Rate, body: Outboard) -> Array:
         B, S = body.spun(1.0), rate.S
         carried = (body.M @ rate.Q) + (B @ rate.P)
-        met[k] = carried, body.f, rate
         with_v = (body.M @ (rate.P + rate.dS_dt)) + (B @ S)
-        return np.stack([body.M @ S, carried + cross_force(S, body.f), with_v, B.transposed(S)], axis=1)
+        return np.stack([body.M @ S, carried + cross_force(S, body.f), with_v, B.transposed(S), carried], axis=1)
 
-    def same(j: int, other: Rate, k: int, forces: Array) -> None:
-        carried, f, rate = met[k]
-        dq[j, k], dv[j, k] = other.S @ carried, other.S @ forces[:, 2]
+    def spun(rotor: Spinning) -> Array:
+        M.put(rotor.ties, rotor.ties, rotor.inertia)
+        none = np.zeros(6)
+        return np.stack([rotor.h, none, rotor.turned, rotor.turned, none], axis=1)
+
+    def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
+        with_q = other.S @ forces[:, 4]
         if rate.own is not None:
-            dq[j, k] = dq[j, k] + rate.own[:, j - rate.first] @ f
-        if j <= k:
-            M[j, k] = M[k, j] = other.S @ forces[:, 0]
+            with_q = with_q + rate.own[:, other.place] @ body.f
+        dq.put(other.ties, rate.ties, with_q)
+        dv.put(other.ties, rate.ties, other.S @ forces[:, 2])
+        if other.place <= rate.place:
+            entry = other.S @ forces[:, 0]
+            M.put(other.ties, rate.ties, entry)
+            if other.place < rate.place:
+                M.put(rate.ties, other.ties, entry)
 
-    def inboard(j: int, other: Rate, k: int, forces: Array) -> None:
-        F, with_q, with_v, G = (forces[:, i] for i in range(4))
-        dq[j, k], dv[j, k], M[j, k] = other.S @ with_q, other.S @ with_v, other.S @ F
-        M[k, j] = M[j, k]
-        dq[k, j] = F @ other.Q + G @ other.P
-        dv[k, j] = F @ (other.P + other.dS_dt) + G @ other.S
+    def inboard(other: Rate, k: Ties, forces: Array) -> None:
+        F, with_q, with_v, G, _ = (forces[:, i] for i in range(5))
+        dq.put(other.ties, k, other.S @ with_q)
+        dv.put(other.ties, k, other.S @ with_v)
+        entry = other.S @ F
+        M.put(other.ties, k, entry)
+        M.put(k, other.ties, entry)
+        dq.put(k, other.ties, F @ other.Q + G @ other.P)
+        dv.put(k, other.ties, F @ (other.P + other.dS_dt) + G @ other.S)
 
-    sweep_sensitivity(network, on, q, v, a, visit, same, inboard)
-    return dq, dv, M
+    sweep_sensitivity(network, on, (q, v, a), visit, spun, same, inboard)
+    for sums, entries in zip((dq, dv, M), element_derivatives(network, q, v, a), strict=True):
+        for (j, k), x in entries.items():
+            sums.put(((j, 1.0),), ((k, 1.0),), x)
+    return dq.X, dv.X, M.X
 
 
 def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
     """C(q, v) (nv, nv) with C v the Coriolis and centrifugal forces and dM/dt = C + C^T.
 
-    C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]."""
+    C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The momentum of a
+    rotor is that of a gyrostat; its own row has dM/dt."""
     n = network.model.nv
-    C = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.asarray(v), np.float64))
+    C = Sums(n, np.result_type(np.asarray(q), np.asarray(v), np.float64))
 
-    def visit(k: int, rate: Rate, body: Outboard) -> Array:
+    def visit(rate: Rate, body: Outboard) -> Array:
         B = body.spun(0.5)
         force = (body.M @ rate.dS_dt) + (B @ rate.S)
         return np.stack([body.M @ rate.S, force, B.transposed(rate.S)], axis=1)
 
-    def same(j: int, other: Rate, k: int, forces: Array) -> None:
-        C[j, k] = other.S @ forces[:, 1]
+    def spun(rotor: Spinning) -> Array:
+        return np.stack([rotor.h, np.zeros(6), rotor.turned], axis=1)
 
-    def inboard(j: int, other: Rate, k: int, forces: Array) -> None:
+    def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
+        C.put(other.ties, rate.ties, other.S @ forces[:, 1])
+
+    def inboard(other: Rate, k: Ties, forces: Array) -> None:
         F, force, G = (forces[:, i] for i in range(3))
-        C[j, k] = other.S @ force
-        C[k, j] = F @ other.dS_dt + G @ other.S
+        C.put(other.ties, k, other.S @ force)
+        C.put(k, other.ties, F @ other.dS_dt + G @ other.S)
 
-    sweep_sensitivity(network, on, q, v, np.zeros(n), visit, same, inboard)
-    return C
+    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard)
+    return C.X

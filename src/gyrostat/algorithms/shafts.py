@@ -17,6 +17,7 @@ import numpy as np
 from gyrostat.algorithms.affine_number import Affine
 from gyrostat.algorithms.algorithm import Algorithm
 from gyrostat.engine.choose import sign
+from gyrostat.engine.dual import Dual, rates_of
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import ShaftComponent
 from gyrostat.spatial.algebra import Array
@@ -25,6 +26,8 @@ from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shaft_elements import Backlash, Damper, Friction, Spring, both_ways
 
 At = Mapping[str, Any]
+LEVEL = 7
+"""Of rates that belong to this module alone: the state may carry others."""
 ShaftRow = Callable[[ShaftComponent, At, At, At], Mapping[str, Any]]
 shafts: Algorithm[ShaftRow] = Algorithm("elements on shafts")
 store: Algorithm[Callable[[ShaftComponent, At], Any]] = Algorithm("energy of elements on shafts")
@@ -193,6 +196,30 @@ def element_inertia(net: Network, q: Array, v: Array) -> tuple[dict[tuple[int, i
         if isinstance(torque, Affine):
             J |= {(k, j): x for j, x in torque.terms.items()}
     return J, b
+
+
+Entries = dict[tuple[int, int], Any]
+
+
+def element_derivatives(net: Network, q: Array, v: Array, a: Array) -> tuple[Entries, Entries, Entries]:
+    """Derivatives {(j, k): x} of the torques of all elements by q, v and a; each row on numbers with a rate."""
+    found: tuple[Entries, Entries, Entries] = {}, {}, {}
+    moved = net.transmission
+    for c in moved.elements:
+        motion = [
+            {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()},
+            *({port: shaft.rate(x) for port, shaft in c.shafts.items()} for x in (v, a)),
+        ]
+        for which, entries in enumerate(found):
+            for port, shaft in c.shafts.items():
+                varied = [dict(x) for x in motion]
+                varied[which][port] = Dual(varied[which][port], 1.0, LEVEL)
+                for other, torque in shafts.of(c)(c, *varied).items():  # type: ignore[arg-type]
+                    slope = rates_of(torque, LEVEL)[()]
+                    for j, x in c.shafts[other].ties if not _is_zero(slope) else ():
+                        for k, y in shaft.ties:
+                            entries[j, k] = entries.get((j, k), 0.0) + slope * x * y
+    return found
 
 
 def element_energy(net: Network, q: Array) -> Any:

@@ -7,14 +7,16 @@ known here but bodies with mass."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.kinematics import sweep_motion, world_motion
+from gyrostat.algorithms.pairs import with_pairs
 from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
+from gyrostat.algorithms.shafts import element_inertia, element_torques
 from gyrostat.algorithms.tangent import coordinate_rates
 from gyrostat.engine.dual import rates_of, values_of, with_rates
 from gyrostat.graph.bases import DrivenBase
@@ -24,6 +26,7 @@ from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import Gravity
 from gyrostat.spatial.representation import Motion, Representation, representation
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 
 INERTIAL = representation("inertial")
 
@@ -47,15 +50,22 @@ def bodies(network: Network) -> list[Component]:
     return [c for c in network.components if issubclass(c.kind, RigidBody)]
 
 
+def rotors(network: Network) -> list[Component]:
+    return [c for c in network.components if issubclass(c.kind, RotorInertia)]
+
+
 def _of_centre(c: Component, motion: Motion, V: Array) -> Array:
-    """(w, velocity of the centre of mass) of a body, from its V in inertial representation."""
+    """(w, velocity of the centre of mass) of a body, from its V in inertial representation; of a rotor's carrier, w."""
+    if "com" not in c.props:
+        return V
     return join(V[:3], V[3:] + cross(V[:3], motion.pose.R @ c["com"]))
 
 
 def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
-    """(w, velocity of the centre of mass) = J v, (6, nv), for every body; a base that moves by itself stands still."""
+    """(w, velocity of the centre of mass) = J v, (6, nv), for every body; w alone counts for the carriers of rotors. A
+    base that moves by itself stands still."""
     still, rest = weightless(at_rest(network, on)), np.zeros(network.model.nv)
-    chosen = bodies(network)
+    chosen = [*bodies(network), *rotors(network)]
 
     def velocities(v: Array) -> Array:
         motions = sweep_motion(network, still, q, v, rest)
@@ -112,7 +122,20 @@ def mass_matrix(network: Network, on: Setting, q: Array) -> Array:
         R, J = motions[c.inport].pose.R, jacobians[c.name]  # type: ignore[index]
         half = np.concatenate([(R @ c["inertia"] @ R.T) @ J[:3], J[3:] * c["mass"]])
         D = D + J.T @ half
+    for c in rotors(network):  # I (t + w)^T (t + w), without I w^T w, which the carrier has
+        t, w = spin_row(c, n), (motions[c.inport].pose.R @ c["axis"]) @ jacobians[c.name][:3]  # type: ignore[index]
+        D = D + (np.outer(t, t) + np.outer(t, w) + np.outer(w, t)) * c["inertia"]
+    for (j, k), x in element_inertia(network, q, np.zeros(n))[0].items() if network.transmission.elements else ():
+        D = D + np.outer(np.eye(n)[j], np.eye(n)[k]) * x
     return D
+
+
+def spin_row(c: Component, n: int) -> Array:
+    """t (n,) with the rate of a rotor against its carrier = t v."""
+    row = np.zeros(n, dtype=object)
+    for k, factor in c.ties[0]:
+        row[k] = row[k] + factor
+    return row if any(not isinstance(x, float) for x in row) else row.astype(float)
 
 
 def velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
@@ -120,6 +143,23 @@ def velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
     C = np.zeros((len(v), len(v)))
     for s in stacks(network, on, q, v):
         C = C + s.J.T @ (s.M @ s.J_rate - s.Omega @ s.J)
+    if rotors(network):
+        C = C + _rotor_velocity_matrix(network, weightless(at_rest(network, on)), q, v)
+    return C
+
+
+def _rotor_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
+    """I (J_w^T (w x z) t + t^T z^T dJ_w/dt) of every rotor: the torque on its carrier, and its own."""
+    n = len(v)
+    jacobians = body_jacobians(network, on, with_rates(q, coordinate_rates(network.model, q, v), 1))
+    motions = sweep_motion(network, on, q, v, np.zeros(n))
+    C = np.zeros((n, n))
+    for c in rotors(network):
+        motion, J = motions[c.inport], jacobians[c.name]  # type: ignore[index]
+        z, J_w, J_rate = motion.pose.R @ c["axis"], values_of(J, 1)[:3], rates_of(J, 1)[:3]
+        turned = cross(motion.V[:3], z)
+        t = spin_row(c, n)
+        C = C + (np.outer(turned @ J_w, t) + np.outer(t, z @ J_rate)) * c["inertia"]
     return C
 
 
@@ -137,8 +177,19 @@ def one_by_one(
         f = _force_at_centre(c, here, motions[c.inport])  # type: ignore[index]
         for n, k in enumerate(rates):
             totals[n] = totals[n] + jacobians[c.name][:, k] @ f
+    t, t_rate, t_rate2 = (network.transmission.rates(x) for x in (np.eye(len(v)), v, a))
+    for c in rotors(network):
+        motion, r = motions[c.inport], c.v_at.start  # type: ignore[index]
+        h = (motion.pose.R @ c["axis"]) * c["inertia"]
+        moment = h * t_rate2[r] + cross(motion.V[:3], h) * t_rate[r]
+        own = h @ motion.A[:3] + t_rate2[r] * c["inertia"]
+        for n, k in enumerate(rates):
+            totals[n] = totals[n] + jacobians[c.name][:3, k] @ moment + own * t[r][k]
     given = np.array(totals) if totals else np.zeros(0)
-    return given + applied_forces(network, on, q, loads)[list(rates)]
+    inertial = element_inertia(network, q, v)[0] if network.transmission.elements else {}
+    for (j, k), x in inertial.items():
+        given = np.array([g + x * a[k] if rates[n] == j else g for n, g in enumerate(given)])
+    return given + applied_forces(network, on, q, loads, v)[list(rates)]
 
 
 def _force_at_centre(c: Component, on: Setting, motion: Motion) -> Array:
@@ -153,10 +204,24 @@ def _force_at_centre(c: Component, on: Setting, motion: Motion) -> Array:
     return join(J @ dw + cross(w, J @ w + R @ c["momentum"]) - n, c["mass"] * a - f)
 
 
-def applied_forces(network: Network, on: Setting, q: Array, loads: Loads = no_loads) -> Array:
-    """Q = -H^T Phi^T F_Q (27): generalised forces that balance force elements and external wrenches."""
+def applied_forces(network: Network, on: Setting, q: Array, loads: Loads = no_loads, v: Array | None = None) -> Array:
+    """Q = -H^T Phi^T F_Q (27): generalised forces that balance force elements, springs, friction and external
+    wrenches."""
     rest = np.zeros(network.model.nv)
-    return sweep_forces(network, weightless(at_rest(network, on), on.representation), q, rest, rest, loads)[0]
+    still = weightless(at_rest(network, on), on.representation)
+    moving = rest if v is None else v
+    between = _pair_loads(network, still, q, moving, loads)
+    Q = sweep_forces(replace(network, pairs=()), still, q, rest, rest, between)[0]
+    slow, fast = (element_torques(network, q, x, rest) for x in (rest, moving))
+    return np.array([x + fast[k] - slow[k] if k in fast else x for k, x in enumerate(Q)]) if fast else Q
+
+
+def _pair_loads(network: Network, on: Setting, q: Array, v: Array, loads: Loads) -> Loads:
+    """External forces, with those between frames at their velocities."""
+    if not network.pairs:
+        return loads
+    motions = sweep_motion(network, on, q, v, np.zeros(len(v)))
+    return lambda resting: with_pairs(network, on, motions, loads(resting))
 
 
 def gravity_forces(network: Network, on: Setting, q: Array) -> Array:

@@ -43,6 +43,10 @@ def _run(words: list[str], debug: bool) -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return INTERRUPTED
+    except SystemExit as stop:  # typer's way to end for a closed pipe, or after shell completion
+        if isinstance(stop.__context__, BrokenPipeError):
+            raise stop.__context__ from None
+        return int(stop.code or 0)
     except BrokenPipeError:
         raise
     except of_typer as error:

@@ -71,28 +71,36 @@ def show_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], r
     """A table; ``right``: columns of numbers. In a pipe: columns that line up, separated by two blanks or more."""
     lines = [[safe(cell) for cell in row] for row in rows]
     numbers = set(right)
-    if on_terminal():
-        _rich_table(title, head, lines, numbers)
+    widths = [max(len(row[k]) for row in [list(head), *lines]) for k in range(len(head))]
+    if on_terminal() and _rich_table(title, head, lines, numbers, sum(w + 3 for w in widths[:-1])):
         return
     if title:
         say(title)
-    widths = [max(len(row[k]) for row in [list(head), *lines]) for k in range(len(head))]
     for row in [list(head), ["-" * w for w in widths], *lines]:
         cells = [c.rjust(w) if k in numbers else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))]
         say("  ".join(cells).rstrip())
 
 
-def _rich_table(title: str, head: Sequence[str], rows: list[list[str]], right: set[int]) -> None:
+NARROW = 24
+"""Characters that the last column of a table with lines has at least; a terminal without room gets no lines."""
+
+
+def _rich_table(title: str, head: Sequence[str], rows: list[list[str]], right: set[int], before: int) -> bool:
+    """A table with lines, whose last column may be wrapped, if the terminal is wide enough; says whether it was."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False)
+    if before + NARROW > console.width:
+        return False
     table = Table(title=Text(title, style="bold") if title else None, title_justify="left")
     for k, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if k in right else "left", no_wrap=k in right)
+        table.add_column(Text(name), justify="right" if k in right else "left", no_wrap=k < len(head) - 1)
     for row in rows:
         table.add_row(*map(Text, row))
-    Console(highlight=False).print(table)
+    console.print(table)
+    return True
 
 
 DEEPEST = 40

@@ -93,14 +93,17 @@ def view(
 
 
 def _serve(viewer: Any, browser: bool) -> None:
-    """Until Ctrl-C."""
-    import threading
+    """Until Ctrl-C, which is the proper end."""
+    import time
     import webbrowser
 
     try:
         if browser:
             webbrowser.open(viewer.url)
-        threading.Event().wait()
+        while True:
+            time.sleep(1.0)
+    except KeyboardInterrupt:
+        pass
     finally:
         viewer.close()
 

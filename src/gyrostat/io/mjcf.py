@@ -18,7 +18,7 @@ from gyrostat.io.mjcf_compile import collect_meshes, compile_spec, elements_of, 
 from gyrostat.io.mjcf_drives import Drives, effort_limits, fixed_tendons, read_actuators
 from gyrostat.io.mjcf_rules import check_bodies, check_options, check_tendons, give_inertias
 from gyrostat.io.mjcf_strip import strip
-from gyrostat.io.mjcf_xml import Includes, MjcfReader, open_source
+from gyrostat.io.mjcf_xml import Includes, MjcfReader, Source, open_source
 from gyrostat.io.urdf_mesh import Roots
 from gyrostat.io.urdf_xml import short
 from gyrostat.spec.check import problems
@@ -63,12 +63,12 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots) -> Mod
         reader.error(source.root, "root-tag", what, f"<{tag}>", nearest(tag, ["mujoco", "robot"]))
         return None
     Includes(reader, roots, file).expand()
-    folder = _mesh_folder(source.root)
+    folder, bare = _mesh_folder(source.root)
     strip(reader)
     if reader.notes.fatal:
         return None
-    meshes = collect_meshes(reader, roots, folder)
-    _name_frames(source.root)
+    meshes = collect_meshes(reader, roots, folder, bare)
+    _name_frames(source)
     mujoco = load_mujoco()
     spec = parse_spec(reader, mujoco, source.text())
     if spec is None:
@@ -100,20 +100,22 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots) -> Mod
     return model
 
 
-def _mesh_folder(root: Any) -> str:
-    """Where meshes are, relative to the file: the last word of all <compiler> on it."""
-    found = ""
+def _mesh_folder(root: Any) -> tuple[str, bool]:
+    """Where meshes are, relative to the file, and whether paths in their names do not count: <compiler> says it."""
+    folder, bare = "", False
     for compiler in root.iterchildren("compiler"):
-        found = compiler.get("meshdir") or compiler.get("assetdir") or found
-    return found
+        folder = compiler.get("meshdir") or compiler.get("assetdir") or folder
+        bare = compiler.get("strippath", "true" if bare else "false") == "true"
+    return folder, bare
 
 
-def _name_frames(root: Any) -> None:
+def _name_frames(source: Source) -> None:
     """A site in every named <frame>: frames do not outlive MuJoCo's compiler, sites do."""
-    for frame in list(root.iter("frame")):
-        if frame.get("name") and frame.tag == "frame":
+    for frame in list(source.root.iter("frame")):
+        if frame.get("name"):
             site = frame.makeelement("site", {"name": FRAME + frame.get("name"), "pos": "0 0 0", "quat": "1 0 0 0"})
             frame.insert(0, site)
+            source.file_of[site], site.sourceline = source.file_of[frame], frame.sourceline
 
 
 def _switched_off(mujoco: Any, spec: Any) -> set[str]:

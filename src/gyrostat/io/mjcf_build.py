@@ -80,7 +80,7 @@ class Parts:
         if np.array_equal(R, np.eye(3)) and not p.any():
             return port
         own = self.names.free(f"{name[:110]}_origin", "origin")
-        self.add(Displacement(own, translation=p, rotation=RotationMatrix(matrix=R.tolist())), element)
+        self.add(Displacement(own, translation=(p[0], p[1], p[2]), rotation=RotationMatrix(matrix=R.tolist())), element)
         self.connections.append((port, f"{own}.a"))
         return f"{own}.b"
 
@@ -148,7 +148,8 @@ class Parts:
             limits = {"lower": float(m.jnt_range[j, 0]), "upper": float(m.jnt_range[j, 1])}
         if j in self.limits:
             limits["effort_limit"] = self.limits[j]
-        return Joint(name, "prismatic" if kind == SLIDE else "revolute", axis=axis / np.linalg.norm(axis), **limits)
+        turning = "revolute" if m.jnt_limited[j] else "continuous"
+        return Joint(name, "prismatic" if kind == SLIDE else turning, axis=axis / np.linalg.norm(axis), **limits)
 
     def _body(self, b: int) -> RigidBody:
         m = self.done.model

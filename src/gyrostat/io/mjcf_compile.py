@@ -6,6 +6,7 @@ others are replaced by spheres. Contact is switched off, so that no convex hulls
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -64,15 +65,17 @@ class MeshFile:
     refquat: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)  # w x y z
 
 
-def collect_meshes(reader: MjcfReader, roots: Roots, folder: str) -> dict[str, MeshFile]:
-    """The meshes of the file by name; their elements get names of their own as files."""
+def collect_meshes(reader: MjcfReader, roots: Roots, folder: str, bare: bool) -> dict[str, MeshFile]:
+    """The meshes of the file by name; their elements get names of their own as files. ``bare``: without their paths."""
     found: dict[str, MeshFile] = {}
     for k, element in enumerate(reader.source.root.iterfind("asset/mesh")):
         file = element.get("file")
         if file is None:
             continue
         name = element.get("name") or Path(file).stem
-        path, why = roots.resolve(f"{folder}/{file}" if folder and "://" not in file else file)
+        file = Path(file).name if bare else file
+        whole = not folder or "://" in file or os.path.isabs(file) or file[1:2] == ":"
+        path, why = roots.resolve(file if whole else f"{folder}/{file}")
         if path is not None and path.suffix.lower() not in FORMATS:
             path, why = None, f"is of a kind that is not read ({', '.join(FORMATS)} are)"
         if path is None and "refused" in why:
@@ -80,7 +83,7 @@ def collect_meshes(reader: MjcfReader, roots: Roots, folder: str) -> dict[str, M
             reader.warn(element, "mesh-path", f"the mesh {why}", repr(file), fix)
         element.set("name", name)
         element.attrib.pop("content_type", None)
-        element.set("file", f"mesh{k}{path.suffix.lower() if path else '.stl'}")
+        element.set("file", f"gyrostat-mesh-{k}{path.suffix.lower() if path else '.stl'}")
         found[name] = MeshFile(name, file, path, why, element)
     return found
 
@@ -99,11 +102,14 @@ def parse_spec(reader: MjcfReader, mujoco: Any, text: str) -> Any | None:
     return spec
 
 
-def refused(reader: MjcfReader, error: Exception) -> None:
+def refused(reader: MjcfReader, error: Exception, meshes: dict[str, MeshFile] | None = None) -> None:
     """MuJoCo's own words, at the element that they are about."""
     message = str(error).strip()
     line = _LINE.search(message)
     element = reader.source.at(int(line[1])) if line else reader.source.root
+    for mesh in (meshes or {}).values():
+        if mesh.element.get("file") in message:
+            message, element = message.replace(mesh.element.get("file"), mesh.file), mesh.element
     what = message.splitlines()[0].removeprefix("XML Error: ").removeprefix("Error: ").strip()
     rule = "moving-massless" if "mass and inertia of moving bodies" in what else "mujoco"
     if rule == "moving-massless":
@@ -114,8 +120,9 @@ def refused(reader: MjcfReader, error: Exception) -> None:
 
 def _warned(reader: MjcfReader, told: list[Any]) -> None:
     for warning in told:
-        text = " ".join(str(warning.message).split())
-        reader.warn(reader.source.root, "mujoco", f"MuJoCo warns: {text}")
+        what = "MuJoCo warns: " + " ".join(str(warning.message).split())
+        if not any(f.what == what for f in reader.notes.found):
+            reader.warn(reader.source.root, "mujoco", what)
 
 
 def elements_of(reader: MjcfReader, items: Any) -> list[Element]:
@@ -148,7 +155,7 @@ def compile_spec(reader: MjcfReader, mujoco: Any, meshes: dict[str, MeshFile], e
             warnings.simplefilter("always")
             done.model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        refused(reader, error)
+        refused(reader, error, meshes)
         return None
     _warned(reader, told)
     _number(reader, done)
@@ -207,9 +214,12 @@ def _fetch(reader: MjcfReader, mesh: MeshFile | None, used: dict[str, bytes], ne
         return True
     why, data = mesh.why, b""
     if mesh.path is not None:
-        with open(mesh.path, "rb") as file:
-            data = file.read(MAX_MESH + 1)
-        why = f"is larger than {MAX_MESH // 2**20} MiB" if len(data) > MAX_MESH else ""
+        try:
+            with open(mesh.path, "rb") as file:
+                data = file.read(MAX_MESH + 1)
+            why = f"is larger than {MAX_MESH // 2**20} MiB" if len(data) > MAX_MESH else ""
+        except OSError as error:
+            why = f"cannot be read: {error.strerror}"
     if not why:
         used[key] = data
         return True

@@ -55,7 +55,19 @@ def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
     """Simple ones on a joint give a limit; the law from control to force is for the user."""
     found = Actuators()
     kinds = mujoco.mjtTrn
+    known = {
+        kinds.mjTRN_JOINT: ("joint", {joint.name for joint in spec.joints}),
+        kinds.mjTRN_JOINTINPARENT: ("joint", {joint.name for joint in spec.joints}),
+        kinds.mjTRN_TENDON: ("tendon", {tendon.name for tendon in spec.tendons}),
+        kinds.mjTRN_SITE: ("site", {site.name for site in spec.sites}),
+        kinds.mjTRN_BODY: ("body", {body.name for body in spec.bodies}),
+    }
     for actuator, element in zip(spec.actuators, elements_of(reader, spec.actuators), strict=True):
+        sort, names = known.get(actuator.trntype, ("", set[str]()))
+        if sort and actuator.target not in names:
+            fix = reader.nearest(actuator.target, names)
+            reader.error(element, f"unknown-{sort}", f"acts on a {sort} that does not exist", repr(actuator.target), fix)
+            continue
         on_joint = actuator.trntype in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT)
         gear, damping = float(actuator.gear[0]), np.atleast_1d(actuator.damping)
         heavy = float(actuator.armature) or float(np.abs(damping).max())
@@ -67,6 +79,7 @@ def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
         reader.ignore(element, "unused-actuator", law, attributes(element, "joint", "tendon", "site", "body", "gear"))
         if on_joint:
             joint = actuator.target
+            _told_if_lopsided(reader, actuator, element)
             found.armature[joint] = found.armature.get(joint, 0.0) + gear**2 * float(actuator.armature)
             found.damping[joint] = found.damping.get(joint, 0.0) + gear**2 * float(damping[0])
             bound, so_far = _greatest(mujoco, actuator, spec.compiler.autolimits), found.effort.get(joint, 0.0)
@@ -91,6 +104,13 @@ def _greatest(mujoco: Any, actuator: Any, auto: bool) -> float | None:
         if direct:
             bounds.append(abs(float(actuator.gainprm[0])) * float(np.abs(actuator.ctrlrange).max()))
     return min(bounds) if bounds else None
+
+
+def _told_if_lopsided(reader: MjcfReader, actuator: Any, element: Element) -> None:
+    low, high = (float(x) for x in actuator.forcerange)
+    if low + high and low < high:
+        what = "the range of force is not symmetric; the greater magnitude is taken for the joint's effort limit"
+        reader.warn(element, "effort-range", what, f"{low:g} .. {high:g}")
 
 
 def effort_limits(m: Any, actuators: Actuators) -> dict[int, float]:

@@ -79,9 +79,9 @@ def _inertial(reader: MjcfReader, body: Any, element: Element, inertial: Element
         moments = (xx, 0.0, 0.0, yy, 0.0, zz)
     bounded = max(float(body.mass), compiler.boundmass)
     moments = _bounded(moments, compiler)
-    places = dict.fromkeys(("inertial", "mass", "inertia"), inertial)
+    places: dict[str, Element] = {"inertial": inertial, "mass": inertial, "inertia": inertial}
     link = UrdfLink(element.get("name") or "", inertial, bounded, (0.0, 0.0, 0.0), moments=moments, places=places)
-    fine = check_link(reader, link)  # type: ignore[arg-type]
+    fine = check_link(reader, link)
     if fine and link.moments == moments:
         return None
     return Inertial(link.mass, link.moments, full, not fine)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 MAX_BYTES = 16 * 2**20
-MAX_MACROS = 100_000
+MAX_MACROS = 20_000
 MAX_NESTED = 100
-MAX_ELEMENTS = 1_000_000
+MAX_ELEMENTS = 300_000
 MAX_TEXT = 32 * 2**20
 _DECLARED = re.compile(r"<!(?:DOCTYPE|ENTITY)")
 _PACKAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -44,14 +44,14 @@ class Sandbox:
     written: int = 0
 
     # ------------------------------------------------------------------ files
-    def read(self, name: str) -> str:
-        """The text of a file inside the allowed folders."""
+    def read(self, name: str, where: str) -> str:
+        """The text of a file inside the allowed folders; ``where``: the place that asks for it."""
         place = Path(os.path.realpath(name))
         if not any(place.is_relative_to(folder) for folder in self.folders):
             remedy = "keep included files beside the model, or name their folder in roots=[...]"
-            raise RefusedError(f"the file '{name}' is outside the allowed folders", remedy, self.here())
+            raise RefusedError(f"the file '{name}' is outside the allowed folders", remedy, where)
         if place.exists() and not place.is_file():
-            raise RefusedError(f"'{name}' is not a regular file", "give the path of a file", self.here())
+            raise RefusedError(f"'{name}' is not a regular file", "give the path of a file", where)
         with open(place, "rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
@@ -67,11 +67,13 @@ class Sandbox:
         """In place of ``xacro.parse``: of a text, or of an included file."""
         text = given
         if given is None:
+            self.xacro.filestack.pop()  # it is not entered before it is read
+            where = self.place_of(Path(str(name)).name)
             try:
-                text = self.read(str(name))
+                text = self.read(str(name), where)
             except OSError as error:
-                self.xacro.filestack.pop()
                 raise self.xacro.XacroException(f"{error.strerror}: {name}", exc=error) from None
+            self.xacro.filestack.append(name)
         found = _DECLARED.search(text)
         if found is not None:
             place = f"{name or self.home.name}:{text.count(chr(10), 0, found.start()) + 1}"
@@ -164,7 +166,7 @@ class Sandbox:
         """In place of ``xacro.load_yaml``: plain data without aliases; ``!degrees`` and its like are numbers."""
         yaml = importlib.import_module("yaml")
         try:
-            text = self.read(self.xacro.abs_filename_spec(name))
+            text = self.read(self.xacro.abs_filename_spec(name), self.place_of(name))
             if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
                 raise RefusedError(f"'{name}' has aliases (*name)", "write the values where they are used")
             return yaml.load(text, _yaml_loader(yaml, self.expression))

@@ -46,7 +46,8 @@ def wall(sandbox: Sandbox, refusal: type[Exception]) -> Callable[[str, tuple[Any
     def hook(event: str, values: tuple[Any, ...]) -> None:
         if event == "open" and not isinstance(values[0], int):
             path = Path(os.path.realpath(os.fsdecode(values[0])))
-            reads = values[1] is None or not set(str(values[1])) & set("wax+")
+            writing = int(values[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+            reads = not set(str(values[1] or "")) & set("wax+") and not writing
             module = path.suffix in (".py", ".pyc") and str(path).startswith(libraries)
             if not reads or not (module or any(path.is_relative_to(f) for f in sandbox.folders)):
                 raise refusal(f"the file '{path}' is outside the allowed folders", "keep it beside the model")

@@ -99,7 +99,7 @@ class EquationsOfMotion(StateSolver):
             "D": any_mass_matrix(net, on, q),
             "C": velocity_matrix(whole, on, q, v),
             "G": gravity_forces(net, on, q),
-            "Q": applied_forces(net, on, q, given),
+            "Q": applied_forces(net, on, q, given, v),
             "C_skew": coriolis_matrix(net, at_rest(net, on), q, v),
         }
 

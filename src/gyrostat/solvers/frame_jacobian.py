@@ -73,7 +73,7 @@ class OfFrame(StateSolver):
         at, place = net.located[self.frame]
         rest = np.zeros(net.model.nv)
         path = replace(net, components=tuple(c for c, _ in net.path(at)))
-        rates = [k for c in path.components for k in range(c.v_at.start, c.v_at.stop)]
+        rates = list(dict.fromkeys(k for c in path.components for ties in c.ties for k, _ in ties))
 
         def velocity(v: Array) -> Array:
             motion = sweep_motion(path, on, q, v, rest)[at]

@@ -14,7 +14,7 @@ from gyrostat.solvers.forward_kinematics import FrameMotion
 from gyrostat.solvers.joint_limits import limits_of, plain_coordinates
 from gyrostat.solvers.manifold import difference, neutral
 from gyrostat.solvers.pose_error import ROWS, PoseError, chosen_rows
-from gyrostat.solvers.spread import spread
+from gyrostat.solvers.spread import keep_held, spread
 from gyrostat.solvers.state import coordinates, names_of, real_array
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -182,12 +182,9 @@ class Task:
 
 def _try_others(model: Model, task: Task, best: Found, lost: Array, others: Array, iterations: int) -> None:
     """Further starts for the problems that failed; ``best`` takes what is better."""
-    p, plain = task.problems, plain_coordinates(model)
+    p = task.problems
     which = np.repeat(lost, len(others))
-    q = np.tile(others, (len(lost), 1))
-    fixed = [(i, j) for i, j in zip(plain.q, plain.v, strict=True) if p.held[j]]
-    for i, _ in fixed:
-        q[:, i] = task.start[which, i]
+    q = keep_held(model, np.tile(others, (len(lost), 1)), task.start[which], p.held)
     time = None if p.t is None else p.t[which]
     again = Problems(p.error, p.R_t[which], p.p_t[which], p.weights, p.low, p.high, p.held, p.tolerance, time)
     tried = minimise(model, again, q, iterations)

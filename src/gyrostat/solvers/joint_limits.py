@@ -66,7 +66,9 @@ def limits_of(model: Model, limits: Any, who: str) -> tuple[Array, Array]:
         return low, high
     if isinstance(limits, str):
         if limits != "model":
-            raise SpecError.one(who, "limits", f"limits is {clipped(limits)}", "'model', None, or (lower, upper)", limits)
+            raise SpecError.one(
+                who, "limits", f"limits is {clipped(limits)}", "'model', None, or (lower, upper)", limits
+            )
         return _own_limits(model, low, high)
     if not isinstance(limits, list | tuple) or len(limits) != 2:
         raise SpecError.one(who, "limits", f"limits is {clipped(limits)}", "'model', None, or (lower, upper)", limits)
@@ -98,7 +100,9 @@ def _side(model: Model, given: Any, empty: Array, who: str) -> Array:
         side = empty.copy()
         for name, value in given.items():
             if name not in model.coordinates:
-                raise StateError(f"{who}: limits: no coordinate '{name}'. Hint: {nearest(str(name), model.coordinates)}")
+                raise StateError(
+                    f"{who}: limits: no coordinate '{name}'. Hint: {nearest(str(name), model.coordinates)}"
+                )
             side[model.coordinates.index(name)] = value
     else:
         side = np.array(real_array(given, who, "limits"), dtype=float)

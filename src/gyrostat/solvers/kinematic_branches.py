@@ -13,7 +13,7 @@ from gyrostat.solvers.damped_least_squares import minimise
 from gyrostat.solvers.inverse_kinematics import Task
 from gyrostat.solvers.joint_limits import limits_of, plain_coordinates
 from gyrostat.solvers.manifold import difference
-from gyrostat.solvers.spread import spread
+from gyrostat.solvers.spread import keep_held, spread
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -92,11 +92,8 @@ def inverse_kinematics_branches(
 
 
 def _round(model: Model, task: Task, count: int, skip: int, iterations: int) -> Array:
-    p, plain = task.problems, plain_coordinates(model)
-    q = spread(model, p.low, p.high, count, skip)
-    for i, j in zip(plain.q, plain.v, strict=True):
-        if p.held[j]:
-            q[:, i] = task.start[0, i]
+    p = task.problems
+    q = keep_held(model, spread(model, p.low, p.high, count, skip), task.start, p.held)
     many = type(p)(
         p.error,
         np.repeat(p.R_t, count, axis=0),
@@ -136,13 +133,12 @@ def _wrapped(angle: Array, low: Array, high: Array) -> Array:
 def _check_freedom(model: Model, task: Task) -> None:
     """As many independent rows as rates, at some of the configurations: otherwise solutions are not isolated."""
     p = task.problems
-    samples = spread(model, p.low, p.high, 8)
+    samples = keep_held(model, spread(model, p.low, p.high, 8), task.start, p.held)
     which = np.zeros(8, dtype=int)
     E = p.derivative(samples, which)[:, :, ~p.held]
     rank = int(np.max(np.linalg.matrix_rank(E, tol=1e-9)))
     free = int(np.sum(~p.held))
     if rank < free:
-        idle = [n for n, k in zip(model.dofs, np.abs(E).max(axis=(0, 1), initial=0.0), strict=False) if k == 0.0]
         names = [n for n, h in zip(model.dofs, p.held, strict=True) if not h]
         idle = [n for n, k in zip(names, np.abs(E).max(axis=(0, 1), initial=0.0), strict=True) if k == 0.0]
         some = f"{', '.join(idle)} do not move it" if idle else "the robot is redundant for it"

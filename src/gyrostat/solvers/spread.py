@@ -17,8 +17,7 @@ def spread(model: Model, low: Array, high: Array, count: int, skip: int = 0) -> 
     i has fractional parts of (i + 1) g^-k, k = 1, 2, ..., where g > 1 solves g^(d+1) = g + 1 in d dimensions.
     """
     plain = plain_coordinates(model)
-    dimensions = model.nq
-    x = _sequence(dimensions, count, skip)
+    x = _sequence(model.nq, count, skip)
     q = np.empty((count, model.nq))
     free = [k for start in plain.quaternion for k in range(start, start + 4)]
     reach = np.ones(model.nq)
@@ -30,6 +29,18 @@ def spread(model: Model, low: Array, high: Array, count: int, skip: int = 0) -> 
         q[:, start : start + 4] = _rotations(x[:, start : start + 3])
     others = np.setdiff1d(np.arange(model.nq), [*plain.q, *free])  # positions of free joints
     q[:, others] = 2.0 * x[:, others] - 1.0
+    return q
+
+
+def keep_held(model: Model, q: Array, start: Array, held: Array) -> Array:
+    """q (..., nq) with the coordinates of held rates (nv,) as in ``start``; a quaternion or placement is kept whole."""
+    i = j = 0
+    for _, names, rates, at in model.stateful:
+        holds = held[j : j + len(rates)]
+        kept = np.full(len(names), holds.any()) if at is not None else holds
+        places = i + np.flatnonzero(kept)
+        q[..., places] = start[..., places]
+        i, j = i + len(names), j + len(rates)
     return q
 
 

@@ -10,8 +10,10 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.crba import total_inertia
 from gyrostat.algorithms.kinematics import sweep_motion
-from gyrostat.algorithms.rne import Loads, own_inertia
-from gyrostat.algorithms.stacked import bodies
+from gyrostat.algorithms.pairs import pair_energy
+from gyrostat.algorithms.rne import Loads, own_inertia, spin_momentum
+from gyrostat.algorithms.shafts import element_energy, element_inertia
+from gyrostat.algorithms.stacked import bodies, rotors
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.calls import OfConfiguration, OfMotion
@@ -82,6 +84,9 @@ def _momentum(net: Network, on: Setting, q: Array, v: Array) -> tuple[SpatialIne
         M = own_inertia(c, on, motion)
         total, momentum = total + M, momentum + M @ motion.V
         momentum = momentum + join(motion.pose.R @ c["momentum"], np.zeros(3))
+    every = net.transmission.rates(v)
+    for c in rotors(net):
+        momentum = momentum + spin_momentum(c, on, motions[c.inport]) * every[c.v_at.start]  # type: ignore[index]
     return total, momentum
 
 
@@ -108,12 +113,13 @@ class CentroidalMatrix(OfConfiguration):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, columns = total_inertia(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"])
         p = centre_of(total, self)
-        found = [force_to_child(np.eye(3), p, columns[k]) for k in range(net.model.nv)]
+        found = [force_to_child(np.eye(3), p, columns.get(k, np.zeros(6))) for k in range(net.model.nv)]
         return {"A": np.stack(found, axis=1) if found else np.zeros((6, 0))}
 
 
 class KineticEnergy(OfMotion):
-    """T = 1/2 sum of V^T M V (...) [J]. The constant momentum of gyrostats does no work and is left out."""
+    """T = 1/2 sum of V^T M V (...) [J], rotors of drives included: I (w_r^2 / 2 + w_r z . w) above what their carrier
+    has. The constant momentum of gyrostats does no work and is left out."""
 
     name = "kinetic_energy"
     result = "T"
@@ -124,12 +130,19 @@ class KineticEnergy(OfMotion):
         for c in bodies(net):
             motion = motions[c.inport]  # type: ignore[index]
             T = T + 0.5 * (motion.V @ (own_inertia(c, on, motion) @ motion.V))
+        every = net.transmission.rates(x["v"])
+        for c in rotors(net):
+            motion, rate = motions[c.inport], every[c.v_at.start]  # type: ignore[index]
+            T = T + (spin_momentum(c, on, motion) @ motion.V + 0.5 * c["inertia"] * rate) * rate
+        still = element_inertia(net, x["q"], x["v"])[0] if net.transmission.elements else {}
+        for (j, k), inertia in still.items():
+            T = T + 0.5 * inertia * x["v"][j] * x["v"][k]
         return {"T": T}
 
 
 class PotentialEnergy(OfConfiguration):
-    """U (...) [J] of gravity: -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre (the torque
-    of its gradient on a long body is not in it)."""
+    """U (...) [J] of gravity, -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre (the torque
+    of its gradient on a long body is not in it), and of springs, on shafts and between frames."""
 
     name = "potential_energy"
     result = "U"
@@ -138,7 +151,7 @@ class PotentialEnergy(OfConfiguration):
         law = self.model.context.gravity
         rest = np.zeros(net.model.nv)
         motions = sweep_motion(net, on, x["q"], rest, rest)
-        U: Any = 0.0
+        U: Any = element_energy(net, x["q"]) + pair_energy(net, on, motions)
         for c in bodies(net):
             pose = motions[c.inport].pose  # type: ignore[index]
             p = pose.p + pose.R @ c["com"]

@@ -1,0 +1,176 @@
+"""Straight lines of a frame, in joint coordinates by inverse kinematics.
+
+The frame goes from p0, R0 (where it is at q0) to p1, R1: p = p0 + s (p1 - p0), R = R0 exp(s a), a = log(R0^T R1), the
+shortest turn. s(t) from 0 to 1 is itself a trajectory. Joint rates and accelerations follow from J v = (R0 a, p1 - p0) s' and
+J v' + J' v = (R0 a, p1 - p0) s'', in the world's axes (R0 a does not change along the line): no finite differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import SpecError, StateError
+from gyrostat.simulate.trajectories.polynomial import point_to_point
+from gyrostat.simulate.trajectories.trajectory import Trajectory, expect_trajectory
+from gyrostat.solvers.damped_least_squares import minimise
+from gyrostat.solvers.forward_kinematics import ForwardKinematics
+from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate
+from gyrostat.solvers.functions import kept_solver
+from gyrostat.solvers.inverse_kinematics import Task
+from gyrostat.solvers.pose_error import rotation_matrix, rotation_vector
+from gyrostat.spec.check import expect_model
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+
+NODES = 64
+FARTHEST = 0.5  # [rad, m] between neighbouring nodes: more is a jump to another branch
+SINGULAR = 1e-6
+
+
+def cartesian_line(
+    model: Model,
+    frame: str,
+    q0: Any,
+    target: Any,
+    duration: Any = None,
+    law: Trajectory | None = None,
+    limits: Any = "model",
+    hold: str | Iterable[str] = (),
+    tolerance: float = 1e-10,
+) -> Trajectory:
+    """Joint motion (nq,) that takes ``frame`` on a straight line from where it is at ``q0`` to ``target``.
+
+    ``target``: a homogeneous matrix (4, 4) or the motion of a frame (line and turn), or a position (3,) [m] (line alone;
+    the orientation is left to the joints). In ``duration`` [s] with a quintic s(t), or with any ``law`` of one coordinate
+    from 0 to 1. Rates named in ``hold`` keep their q0: as many must be held as the robot has too many. The frame is on the
+    line to ``tolerance`` [m, rad] at *every* time asked for. Derivatives up to order 2. Out of reach, at a limit or a
+    singularity on the way: an error that says where.
+    """
+    return CartesianLine(model, frame, q0, target, _law(duration, law), limits, hold, tolerance)
+
+
+class CartesianLine(Trajectory):
+    """See :func:`cartesian_line`; ``law`` is s(t), ``nodes`` (65, nq) the joint coordinates at equal steps of s."""
+
+    kind = "cartesian_line"
+
+    def __init__(
+        self,
+        model: Model,
+        frame: str,
+        q0: Any,
+        target: Any,
+        law: Trajectory,
+        limits: Any,
+        hold: str | Iterable[str],
+        tolerance: float,
+    ):
+        expect_model(model, self.kind)
+        if model.nq != model.nv:
+            message = f"'{model.name}' has quaternions in q, whose derivatives are not rates"
+            raise SpecError.one(self.kind, "model", message, "use inverse_kinematics at instants of your own")
+        self.model, self.law, self.available = model, law, 2
+        self.task = Task(model, frame, target, q0, None, None, limits, hold, tolerance, None)
+        if self.task.shape:
+            raise SpecError.one(self.kind, "target", "one q0 and one target are expected", "use .then(...) for more")
+        self.frame = self.task.problems.error.frame
+        self.turns = bool(self.task.problems.error.turns)
+        if not self.task.problems.error.shifts:
+            raise SpecError.one(self.kind, "target", "a rotation alone is no line", "give a matrix (4, 4)")
+        self._set_line()
+        super().__init__(model.nq, law.duration, law.inner, law.outside, model.coordinates)
+        self.nodes = self._march()
+
+    def _set_line(self) -> None:
+        p = self.task.problems
+        here = kept_solver(self.model, ForwardKinematics, frames=(self.frame,))(self.task.start)[self.frame]
+        self.R0, self.p0 = (here.R, here.p) if self.turns else (np.eye(3)[None], here.p)
+        self.turn = rotation_vector(self.R0.transpose(0, 2, 1) @ p.R_t) if self.turns else np.zeros((1, 3))
+        self.way = p.p_t - self.p0
+        world = np.einsum("bij,bj->bi", self.R0, self.turn)[0]
+        self.rate = np.concatenate([world, self.way[0]]) if self.turns else self.way[0]  # of the pose by s
+
+    def at_rest(self, side: str) -> float:
+        return self.law.at_rest(side)
+
+    def evaluate(self, t: Array, order: int) -> Array:
+        s = self.law.at(t, order)[:, :, 0]
+        found = np.empty((len(t), order + 1, self.n))
+        if not len(t):
+            return found
+        at = np.clip(s[:, 0], 0.0, 1.0) * NODES
+        k = np.minimum(at.astype(int), NODES - 1)
+        guess = self.nodes[k] + (at - k)[:, None] * (self.nodes[k + 1] - self.nodes[k])
+        q = found[:, 0] = self._solved(s[:, 0], guess)
+        if order:
+            inverse = self._inverse(q, s[:, 0])
+            v = found[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
+        if order > 1:
+            dJ = kept_solver(self.model, JacobianRate, frame=self.frame, expressed_in="aligned")(q, v)
+            needed = s[:, 2:3] * self.rate - np.einsum("bmv,bv->bm", dJ[:, 0 if self.turns else 3 :], v)
+            found[:, 2] = np.einsum("bvm,bm->bv", inverse, needed)
+        return found
+
+    def _march(self) -> Array:
+        """Along the line, every node from the one before."""
+        nodes = np.repeat(self.task.start, NODES + 1, axis=0)
+        self._inverse(nodes[:1], np.zeros(1))
+        for k in range(1, NODES + 1):
+            ahead = nodes[k - 1] if k == 1 else 2.0 * nodes[k - 1] - nodes[k - 2]
+            s = np.array([k / NODES])
+            nodes[k] = self._solved(s, np.clip(ahead, self.task.problems.low, self.task.problems.high)[None])[0]
+            if np.abs(nodes[k] - nodes[k - 1]).max() > FARTHEST:
+                raise self._failed(s[0], "the joints would have to jump to another branch")
+        return nodes
+
+    def _solved(self, s: Array, guess: Array) -> Array:
+        p = self.task.problems
+        R = self.R0 @ rotation_matrix(s[:, None] * self.turn)
+        line = type(p)(p.error, R, self.p0 + s[:, None] * self.way, p.weights, p.low, p.high, p.held, p.tolerance)
+        found = minimise(self.model, line, guess, 100)
+        lost = np.flatnonzero(~line.solved(found.r))
+        if len(lost):
+            raise self._failed(s[lost[0]], "the frame cannot follow: out of reach, or a joint at its limit")
+        return found.q
+
+    def _inverse(self, q: Array, s: Array) -> Array:
+        """(b, nv, m): rates from the velocity of the frame, zero for held ones."""
+        held = self.task.problems.held
+        J = kept_solver(self.model, Jacobian, frame=self.frame, expressed_in="aligned")(q)
+        J = J[:, 0 if self.turns else 3 :][:, :, ~held]
+        sizes = np.linalg.svd(J, compute_uv=False)
+        free = J.shape[2]
+        if free > J.shape[1]:
+            raise StateError(
+                f"{self.kind}: {free} rates for {J.shape[1]} conditions: the motion is not unique. "
+                "Hint: keep some with hold=[...]"
+            )
+        bad = np.flatnonzero(sizes[:, free - 1] < SINGULAR * sizes[:, 0])
+        if len(bad):
+            raise self._failed(s[bad[0]], "a singularity, or a joint that does not move the frame and is not held")
+        found = np.zeros((len(q), self.model.nv, J.shape[1]))
+        found[:, ~held] = np.linalg.pinv(J, rcond=1e-9)
+        return found
+
+    def _failed(self, s: float, why: str) -> StateError:
+        return StateError(
+            f"{self.kind}: '{self.frame}' at {100.0 * s:.3g} % of the line: {why}. Hint: another q0 (branch), a shorter line, "
+            "or a motion in joint space"
+        )
+
+
+def _law(duration: Any, law: Trajectory | None) -> Trajectory:
+    if (duration is None) == (law is None):
+        raise SpecError.one("cartesian_line", "law", "give either duration or law", "duration=2.0 for a quintic s(t)")
+    if law is None:
+        return point_to_point(0.0, 1.0, duration)
+    expect_trajectory(law, "cartesian_line")
+    first, last = (float(law(t)[0]) for t in (0.0, law.duration))
+    if law.n != 1 or abs(first) > 1e-12 or abs(last - 1.0) > 1e-3:
+        message = f"the law must lead one coordinate from 0 to 1, got {law.n} from {first:g} to {last:g}"
+        raise SpecError.one("cartesian_line", "law", message, "point_to_point(0, 1, duration, order=4)")
+    return law
