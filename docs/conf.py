@@ -17,7 +17,12 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "na
 # ---- pages
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
-INSIDE = {"README.md": "index.md", "NOTATION.md": "notation.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "developer/contributing.md"}
+INSIDE = {
+    "README.md": "index.md",
+    "NOTATION.md": "notation.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "developer/contributing.md",
+}
 """Pages that stand outside this folder, and the pages that include them."""
 
 # ---- reference of names, from docstrings
@@ -29,7 +34,13 @@ python_use_unqualified_type_names = True
 
 # ---- appearance
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"], "footer_start": ["copyright"], "footer_end": []}
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
 html_copy_source, html_show_sourcelink, html_show_sphinx = False, False, False
 pygments_style = "tango"
 

@@ -22,7 +22,9 @@ from gyrostat.spec.gear import Gear
 
 PACKAGES = ("brax", "dm_control", "gymnasium")
 FREE, BALL, SLIDE, HINGE = range(4)
-ABSENT = "no MJCF files of brax, dm_control, gymnasium: pip install --no-deps --target FOLDER, GYROSTAT_MJCF_MODELS=FOLDER"
+ABSENT = (
+    "no MJCF files of brax, dm_control, gymnasium: pip install --no-deps --target FOLDER, GYROSTAT_MJCF_MODELS=FOLDER"
+)
 
 
 def folders() -> dict[str, Path]:
@@ -60,7 +62,7 @@ def compiled(mujoco: Any, path: Path) -> Any:
 class Pair:
     """One state in both programs. v of MuJoCo = T v, its acceleration = T a + bias; its coordinates are ``qpos``.
 
-    Where angular velocities are in the body here and there, linear ones of free bodies are in the body here, in the world
+    Angular velocities are in the body here and there; linear ones of free bodies are in the body here, in the world
     there; quaternions are x y z w here, w x y z there. Coupled joints have no coordinate here: T has their rows.
     """
 
@@ -111,7 +113,9 @@ def pair(model: gs.Model, other: Any, seed: int = 0) -> Pair:
         others = [places[ends[f"{gear.name}.{port}"]] for port in gear.joints]
         k, n = other.jnt_qposadr[first], other.jnt_dofadr[first]
         assert joints[first].name not in at_v
-        qpos[k] = gear.offset + sum(r * qpos[other.jnt_qposadr[j]] for r, j in zip(gear.rows[0], others, strict=True))
+        qpos[k] = float(np.sum(gear.offset)) + sum(
+            r * qpos[other.jnt_qposadr[j]] for r, j in zip(gear.rows[0], others, strict=True)
+        )
         T[n] = sum(r * T[other.jnt_dofadr[j]] for r, j in zip(gear.rows[0], others, strict=True))
     return Pair(model, other, q, v, a, qpos, T, bias)
 

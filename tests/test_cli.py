@@ -1,8 +1,12 @@
 """Commands of `gyrostat`, run in this process: what they print, and their exit codes."""
 
+import inspect
 import json
 import logging
+import re
+import shlex
 import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,6 +86,9 @@ def test_the_version_is_the_package_s(run):
         (["export", "c", "lwr", "-o", "x", "--what", "rne"], "nothing called 'rne'. Hint: did you mean 'rnea'?"),
         (["export", "yaml", "lwr", "-o", "x.urdf"], "'x.urdf' does not end in .yaml"),
         (["export", "yaml", "lwr", "--json"], "add -o FILE"),
+        (["info", "x.yaml", "--policy", "repair"], "not for YAML"),
+        (["check", "x.urdf", "--arg", "a=1"], "--arg is for .xacro files"),
+        (["check", "x.xacro", "--arg", "a"], "write --arg name=value"),
     ],
 )
 def test_misuse_ends_with_two_and_one_message(run, words, message):
@@ -180,6 +187,24 @@ def test_every_robot_can_be_named_in_full_and_in_short(run):
     assert short_names(robots().items())["lwr"] == "kuka_lwr4"
 
 
+def test_drives_stand_with_their_joints(run, tmp_path):
+    arm = gs.robots.chain(2).with_drive("joint2", rotor_inertia=1e-4, gear_ratio=100.0, viscous=0.1)
+    gs.save(arm, tmp_path / "driven.yaml")
+    out = run("info", tmp_path / "driven.yaml").out
+    assert "world - (joint1) - link1 - (joint2 + gear" in out and out.rstrip().endswith(") - link2")
+    joints = json.loads(run("info", tmp_path / "driven.yaml", "--json").out)["joints"]
+    assert joints[0]["drive"] == [] and "joint2_drive.gear" in joints[1]["drive"]
+
+
+def test_limits_are_shown_where_there_are_some(run, tmp_path):
+    joint = gs.Joint("elbow", "revolute", axis="y", lower=-1.5, upper=2.5, effort_limit=40.0)
+    body = gs.RigidBody("link", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    gs.save(gs.assemble("arm", gs.chain("world", joint, body)), tmp_path / "arm.yaml")
+    lines = [line.split() for line in run("info", tmp_path / "arm.yaml").out.splitlines()]
+    assert ["joint", "kind", "axis", "lower", "upper", "effort", "parent", "child"] in lines
+    assert ["elbow", "revolute", "0", "1", "0", "-1.5", "2.5", "40", "world", "link"] in lines
+
+
 def test_a_deep_chain_is_shown_in_one_line_and_quickly(run, tmp_path):
     path = tmp_path / "chain.yaml"
     gs.save(gs.robots.chain(200), path)
@@ -221,6 +246,27 @@ def test_repairs_are_told_on_stderr(run, tmp_path, caplog):
     assert code == 0 and json.loads(out)["nv"] == 2 and f"{path}:" in err and "error" in err
     assert run("info", path, "--policy", "accept", "--json", "--quiet").err == ""
     assert logging.getLogger("gyrostat").propagate and not logging.getLogger("gyrostat").handlers
+
+
+def test_xacro_and_mjcf_files_are_read_with_arguments(run, tmp_path):
+    xacro = tmp_path / "arm.xacro"
+    head = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="m" default="1"/>'
+    xacro.write_text(ARM.replace('<robot name="arm">', head).replace('<mass value="1"/>', '<mass value="$(arg m)"/>'))
+    assert json.loads(run("info", xacro, "--json").out)["mass"] == 3.0
+    assert json.loads(run("info", xacro, "--arg", "m=4", "--json").out)["mass"] == 6.0
+    mjcf = tmp_path / "ball.xml"
+    mjcf.write_text('<mujoco><worldbody><body><freejoint/><geom size="0.1" mass="2"/></body></worldbody></mujoco>')
+    assert json.loads(run("info", mjcf, "--json").out)["nv"] == 6
+
+
+@pytest.mark.skipif("arguments" not in inspect.signature(gs.audit).parameters, reason="gs.audit takes no arguments")
+def test_check_of_a_xacro_file_takes_arguments(run, tmp_path):
+    xacro = tmp_path / "arm.xacro"
+    head = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="m" default="1"/>'
+    xacro.write_text(ARM.replace('<robot name="arm">', head).replace('<mass value="1"/>', '<mass value="$(arg m)"/>'))
+    assert run("check", xacro).code == 0
+    code, out, _ = run("check", xacro, "--arg", "m=-1")
+    assert code == 1 and "mass must not be negative" in out
 
 
 # ------------------------------------------------------------------------------------------------ frames
@@ -302,12 +348,27 @@ def test_c_code_of_several_functions(run, tmp_path):
 
 def test_urdf_export(run, arm, tmp_path):
     path = tmp_path / "again.urdf"
-    code, _, err = run("export", "urdf", arm, "-o", path)
-    if "cannot be written" in err and "'.urdf'" in err:
-        pytest.skip("gs.save does not write URDF yet")
-    assert code == 0
+    assert run("export", "urdf", arm, "-o", path).code == 0
     q = [0.3, 0.5]
     np.testing.assert_allclose(gs.crba(gs.load(path), q), gs.crba(gs.load(arm), q), rtol=1e-12)
+    assert run("export", "urdf", arm).out == path.read_text()
+
+
+def test_what_urdf_cannot_say_is_told(run, tmp_path):
+    path = tmp_path / "lwr.urdf"
+    code, out, err = run("export", "urdf", "lwr", "-o", path)
+    assert code == 0 and out == "" and "not said: context: gravity" in err
+    found = json.loads(run("export", "urdf", "lwr", "-o", path, "--force", "--json").out)
+    assert found["files"] == [str(path)] and "gravity" in found["lost"][0]
+
+
+def test_urdf_that_would_lose_joints_is_refused(run, tmp_path):
+    arm = gs.assemble("ball", gs.chain("world", gs.Joint("ball", "spherical"), gs.RigidBody("stone", mass=1.0)))
+    gs.save(arm, tmp_path / "ball.yaml")
+    code, out, err = run("export", "urdf", tmp_path / "ball.yaml")
+    assert code == 1 and out == "" and "joint 'ball'" in err
+    code, out, err = run("export", "urdf", tmp_path / "ball.yaml", "--allow-loss")
+    assert code == 0 and "<robot" in out and "ball" in err
 
 
 # ------------------------------------------------------------------------------------------------ pictures
@@ -318,6 +379,18 @@ def test_a_diagram_is_svg(run, tmp_path):
     assert run("diagram", "lwr").out.strip() == path.read_text().strip()
     assert "<svg" in path.read_text()[:1000]
     assert run("diagram", "lwr", "-o", path).code == 2
+
+
+def test_a_page_with_a_trajectory(run, tmp_path):
+    pytest.importorskip("gyrostat.view.viewer", reason="the viewer is not there yet")
+    pytest.importorskip("viser")
+    motion, page = tmp_path / "motion.csv", tmp_path / "page.html"
+    motion.write_text("t,q.hinge\n0,0\n0.1,0.2\n")
+    assert run("view", "pendulum", "--trajectory", motion, "--html", page).code == 0 and page.exists()
+    for text, message in (("q.hinge\n0\n", "no column t"), ("t,q.hinge\n0,0\n", "two rows"), ("t,q.hing\n", "hinge")):
+        motion.write_text(text)
+        code, _, err = run("view", "pendulum", "--trajectory", motion, "--html", page, "--force")
+        assert code == 1 and message in err
 
 
 def test_a_page_for_the_browser(run, tmp_path):
@@ -340,9 +413,10 @@ def test_bench_measures_three_functions(run, arm):
 
 def test_bench_stands_next_to_pinocchio(run, arm):
     pytest.importorskip("pinocchio")
-    rows = json.loads(run("bench", arm, "--batch", "8", "--repeat", "1", "--json").out)["rows"]
-    assert all(row["pinocchio"] > 0.0 for row in rows)
-    assert "URDF" in json.loads(run("bench", "lwr", "--batch", "8", "--repeat", "1", "--json").out)["note"]
+    for model in (arm, "lwr"):  # the file itself; the URDF that the robot is exported to
+        found = json.loads(run("bench", model, "--batch", "8", "--repeat", "1", "--json").out)
+        assert all(row["pinocchio"] > 0.0 for row in found["rows"])
+    assert "context" in found["note"]  # gravity is not in a URDF
 
 
 def test_demonstrations_are_listed_and_run(run, tmp_path):
@@ -378,3 +452,27 @@ def test_the_cache_is_shown_and_cleared_and_nothing_else_is_touched(run, tmp_pat
     monkeypatch.setenv("GYROSTAT_CACHE", "off")
     assert run("cache").out == "cache: off\n"
     assert run("cache", "--clear").code == 0
+
+
+# ------------------------------------------------------------------------------------------------ documents
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+SHELL = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_about_commands_shows_what_they_print(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = SHELL.findall(PAGE.read_text("utf-8"))
+    assert blocks
+    for block in blocks:
+        for part in block.split("$ gyrostat ")[1:]:
+            words, _, shown = part.partition("\n")
+            code, out, err = run(*shlex.split(words))
+            assert (out + err).rstrip() == shown.rstrip() and code == 0, words
+
+
+@pytest.mark.parametrize("command", [*((c,) for c in COMMANDS if c != "export"), *(("export", g) for g in GROUP)])
+def test_the_page_about_commands_names_every_command_and_option(run, command):
+    text = PAGE.read_text("utf-8")
+    assert f"`{' '.join(command)}" in text
+    for option in re.findall(r"(?<!\S)--[a-z-]+", run(*command, "--help").out):
+        assert f"`{option}" in text, option

@@ -250,7 +250,7 @@ def test_tables_that_are_none_are_refused(arguments, message):
 
 @pytest.mark.parametrize("place", [np.zeros((4, 4)), (1, 2), "here", [[1, 2], [3]], np.diag([1.0, 1.0, -1.0, 1.0])])
 def test_a_place_that_is_none_is_refused(place):
-    with pytest.raises(gs.SpecError, match="base|tool"):
+    with pytest.raises(gs.SpecError, match="tool"):
         from_dh([{"m": 1.0}], tool=place)
 
 

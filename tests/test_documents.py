@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -14,13 +15,26 @@ import pytest
 import gyrostat as gs
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+OUTSIDE = ("README.md", "NOTATION.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PAGES = [*(ROOT / name for name in OUTSIDE), *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^(?:<!-- not run: (.*) -->\n)?```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+REASONS = {"opens a browser"}
+"""Why a block may be left alone: `<!-- not run: REASON -->` stands on the line before it."""
+PEERS = {"pinocchio", "mujoco"}
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
 def blocks(page: Path) -> list[str]:
-    return BLOCK.findall(page.read_text("utf-8"))
+    return [block for reason, block in BLOCK.findall(page.read_text("utf-8")) if not reason]
+
+
+def left_alone(page: Path) -> list[tuple[str, str]]:
+    """Reason and text of the blocks that are not run."""
+    return [found for found in BLOCK.findall(page.read_text("utf-8")) if found[0]]
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
 def claims(block: str) -> str:
@@ -41,17 +55,36 @@ def agree(printed: str, claimed: str) -> None:
     assert np.allclose(got, want, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=name)
 def test_every_block_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(gs.Entity, "registry", dict(gs.Entity.registry))  # a page may define components
     scope: dict[str, object] = {}
+    for peer in PEERS:
+        if any(f"import {peer}" in block for block in blocks(page)):
+            pytest.importorskip(peer, reason=f"{peer} comes with the extra 'oracles'")
     for block in blocks(page):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(block, str(page), "exec", dont_inherit=True), scope)  # our own pages
         if claims(block) or out.getvalue():
             agree(out.getvalue(), claims(block))
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if left_alone(p)], ids=name)
+def test_blocks_that_are_left_alone_have_a_reason_and_use_names_that_exist(page):
+    for reason, block in left_alone(page):
+        assert reason in REASONS
+        tree = ast.parse(block)
+        used = [x for x in ast.walk(tree) if isinstance(x, ast.Attribute)]
+        assert all(hasattr(gs, x.attr) for x in used if ast.unparse(x.value) == "gs")
+
+
+def test_no_python_hides_in_another_kind_of_block():
+    """Only blocks that begin with ```python are run: nothing else may show Python."""
+    for page in PAGES:
+        for kind in re.findall(r"^ *(?:```|~~~|:::)(\S.*)$", page.read_text("utf-8"), re.MULTILINE):
+            assert kind == "python" or "py" not in kind, f"{name(page)}: a block of kind {kind}"
 
 
 def test_a_wrong_claim_would_be_found():
@@ -62,7 +95,7 @@ def test_a_wrong_claim_would_be_found():
 
 
 def test_links_lead_somewhere():
-    for page in [*PAGES, ROOT / "NOTATION.md", ROOT / "CONTRIBUTING.md"]:
+    for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -35,27 +35,46 @@ EXAMPLES: dict[str, str] = {
     "slide": mjcf(two('<joint name="j" type="slide" axis=".6 0 .8" pos=".1 .2 .3"/>')),
     "ball": mjcf(two('<joint name="j" type="ball" pos=".1 .2 .3"/>')),
     "free": mjcf(body(f'<freejoint name="f"/>{MASS}' + body('<joint name="j" axis="1 0 0"/>' + MASS, "c"))),
-    "two free": mjcf(body(f'<freejoint/>{MASS}', "a") + body(f'<joint type="free"/>{BALL}', "b")),
+    "two free": mjcf(body(f"<freejoint/>{MASS}", "a") + body(f'<joint type="free"/>{BALL}', "b")),
     "free, aligned": mjcf(body(f'<freejoint align="true"/>{MASS}{BALL}'), '<compiler inertiafromgeom="true"/>'),
     "three hinges": mjcf(
-        two('<joint name="x" axis="1 0 0" pos=".1 0 0"/><joint name="y" axis="0 1 0" pos="0 .2 0"/><joint name="w" axis="0 0 1"/>')
+        two(
+            '<joint name="x" axis="1 0 0" pos=".1 0 0"/><joint name="y" axis="0 1 0" pos="0 .2 0"/>'
+            '<joint name="w" axis="0 0 1"/>'
+        )
     ),
-    "slide and hinge": mjcf(two('<joint name="s" type="slide" axis="1 0 0"/><joint name="h" axis="0 1 0" pos=".1 .2 .3"/>')),
-    "hinge and slide": mjcf(two('<joint name="h" axis="0 1 0" pos=".1 .2 .3"/><joint name="s" type="slide" axis="1 0 0"/>')),
-    "hinge and ball": mjcf(two('<joint name="h" axis="0 1 0" pos=".1 0 0"/><joint name="k" type="ball" pos="0 .3 0"/>')),
-    "ball and slide": mjcf(two('<joint name="k" type="ball" pos="0 .3 0"/><joint name="s" type="slide" axis="1 0 0"/>')),
-    "planar": mjcf(body('<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/>' + MASS)),
+    "slide and hinge": mjcf(
+        two('<joint name="s" type="slide" axis="1 0 0"/><joint name="h" axis="0 1 0" pos=".1 .2 .3"/>')
+    ),
+    "hinge and slide": mjcf(
+        two('<joint name="h" axis="0 1 0" pos=".1 .2 .3"/><joint name="s" type="slide" axis="1 0 0"/>')
+    ),
+    "hinge and ball": mjcf(
+        two('<joint name="h" axis="0 1 0" pos=".1 0 0"/><joint name="k" type="ball" pos="0 .3 0"/>')
+    ),
+    "ball and slide": mjcf(
+        two('<joint name="k" type="ball" pos="0 .3 0"/><joint name="s" type="slide" axis="1 0 0"/>')
+    ),
+    "planar": mjcf(
+        body('<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/>' + MASS)
+    ),
     "reference angles": mjcf(
-        two('<joint name="h" axis="0 1 0" pos=".1 .2 .3" ref="30"/><joint name="s" type="slide" axis="1 0 0" ref=".4"/>')
+        two(
+            '<joint name="h" axis="0 1 0" pos=".1 .2 .3" ref="30"/><joint name="s" type="slide" axis="1 0 0" ref=".4"/>'
+        )
     ),
     "radians": mjcf(two('<joint name="h" axis="0 1 0" ref=".5" range="-1 1"/>'), '<compiler angle="radian"/>'),
-    "euler, degrees": mjcf(body('<joint/>' + MASS, at='pos="1 0 0" euler="10 20 30"')),
-    "euler, other order": mjcf(body('<joint/>' + MASS, at='euler=".1 .2 .3"'), '<compiler angle="radian" eulerseq="ZYx"/>'),
-    "axis and angle": mjcf(body('<joint/>' + MASS, at='axisangle="1 2 3 40"')),
-    "two axes": mjcf(body('<joint/>' + MASS, at='xyaxes="0 1 0 -1 0 1"')),
-    "z axis": mjcf(body('<joint/>' + MASS, at='zaxis="1 2 3"')),
+    "euler, degrees": mjcf(body("<joint/>" + MASS, at='pos="1 0 0" euler="10 20 30"')),
+    "euler, other order": mjcf(
+        body("<joint/>" + MASS, at='euler=".1 .2 .3"'), '<compiler angle="radian" eulerseq="ZYx"/>'
+    ),
+    "axis and angle": mjcf(body("<joint/>" + MASS, at='axisangle="1 2 3 40"')),
+    "two axes": mjcf(body("<joint/>" + MASS, at='xyaxes="0 1 0 -1 0 1"')),
+    "z axis": mjcf(body("<joint/>" + MASS, at='zaxis="1 2 3"')),
     "full inertia": mjcf(body('<joint/><inertial pos=".1 0 0" mass="2" fullinertia=".03 .04 .05 .001 -.002 .003"/>')),
-    "turned inertia": mjcf(body('<joint/><inertial pos=".1 0 0" euler="10 20 30" mass="2" diaginertia=".03 .04 .05"/>')),
+    "turned inertia": mjcf(
+        body('<joint/><inertial pos=".1 0 0" euler="10 20 30" mass="2" diaginertia=".03 .04 .05"/>')
+    ),
     "inertia of solids": mjcf(
         body(
             '<joint axis="1 0 0"/><geom type="box" size=".1 .2 .3" pos=".1 0 0" euler="10 20 30"/>'
@@ -76,17 +95,20 @@ EXAMPLES: dict[str, str] = {
     ),
     "total mass": mjcf(two('<joint axis="0 1 0"/>'), '<compiler settotalmass="14"/>'),
     "defaults": mjcf(
-        f'<body name="b" childclass="arm"><joint name="z"/>{MASS}<geom/><body name="c" pos="0 0 1"><joint class="wrist"/>{BALL}'
-        '<geom class="small"/></body></body>',
+        f'<body name="b" childclass="arm"><joint name="z"/>{MASS}<geom/><body name="c" pos="0 0 1">'
+        f'<joint class="wrist"/>{BALL}<geom class="small"/></body></body>',
         '<default><joint axis="0 1 0" damping=".3"/><default class="arm"><joint armature=".2" pos=".1 0 0"/>'
         '<geom type="box" size=".1 .1 .1"/><default class="wrist"><joint type="slide" frictionloss=".4"/></default>'
         '<default class="small"><geom size=".01 .02 .03"/></default></default></default>',
     ),
     "frames": mjcf(
-        '<frame name="f" pos="1 2 3" euler="10 20 30">' + body('<joint/><frame euler="0 0 50" pos="1 0 0">' + BALL
-        + '<site name="tip" pos="0 0 1"/></frame>' + MASS) + "</frame>",
+        '<frame name="f" pos="1 2 3" euler="10 20 30">'
+        + body('<joint/><frame euler="0 0 50" pos="1 0 0">' + BALL + '<site name="tip" pos="0 0 1"/></frame>' + MASS)
+        + "</frame>",
     ),
-    "replicas": mjcf('<replicate count="3" offset="0 1 0" euler="0 0 10">' + body('<joint axis="0 1 0"/>' + BALL) + "</replicate>"),
+    "replicas": mjcf(
+        '<replicate count="3" offset="0 1 0" euler="0 0 10">' + body('<joint axis="0 1 0"/>' + BALL) + "</replicate>"
+    ),
     "fixed bodies": mjcf(body(MASS, "pole") + body("<joint/>" + MASS + body(BALL, "knob") + body("", "empty"), "b")),
     "mocap": mjcf('<body name="hand" mocap="true" pos="1 1 1"><geom size=".1"/></body>' + two("<joint/>")),
     "gravity": mjcf(two("<joint/>"), '<option gravity="1 2 -3"/>'),
@@ -103,7 +125,8 @@ EXAMPLES: dict[str, str] = {
     "free with damping": mjcf(body(f'<joint type="free" damping=".7"/>{MASS}')),
     "motors": mjcf(
         two('<joint name="j" axis="0 1 0" damping=".1" armature=".01"/>'),
-        after='<actuator><motor joint="j" gear="3" armature=".1" damping=".2"/><motor joint="z" gear="-2" armature=".1"/></actuator>',
+        after='<actuator><motor joint="j" gear="3" armature=".1" damping=".2"/>'
+        '<motor joint="z" gear="-2" armature=".1"/></actuator>',
     ),
     "coupled joints": mjcf(
         two('<joint name="j" axis="0 1 0" ref="20" armature=".1"/>'),
@@ -111,8 +134,8 @@ EXAMPLES: dict[str, str] = {
     ),
     "joints coupled by a tendon": mjcf(
         two('<joint name="j" axis="0 1 0" ref="20"/><joint name="k" axis="1 0 0" damping=".2"/>'),
-        after='<tendon><fixed name="t"><joint joint="j" coef="2"/><joint joint="z" coef="1"/><joint joint="k" coef="-.5"/></fixed>'
-        '</tendon><equality><tendon tendon1="t" polycoef=".1 0 0 0 0"/></equality>',
+        after='<tendon><fixed name="t"><joint joint="j" coef="2"/><joint joint="z" coef="1"/>'
+        '<joint joint="k" coef="-.5"/></fixed></tendon><equality><tendon tendon1="t" polycoef=".1 0 0 0 0"/></equality>',
     ),
     "inertia of a mesh": mjcf(
         body('<joint axis="0 1 0"/><geom type="mesh" mesh="t" euler="10 20 30" pos=".1 0 0"/>'),
@@ -120,7 +143,8 @@ EXAMPLES: dict[str, str] = {
     ),
     "contact and sensors": mjcf(
         two('<joint name="j" axis="0 1 0"/>', BALL) + '<geom type="plane" size="1 1 1"/><light pos="0 0 1"/>',
-        '<asset><texture type="2d" builtin="checker" width="9" height="9" name="t"/><material name="m" texture="t"/></asset>',
+        '<asset><texture type="2d" builtin="checker" width="9" height="9" name="t"/>'
+        '<material name="m" texture="t"/></asset>',
         '<contact><exclude body1="b" body2="c"/></contact><sensor><jointpos joint="j"/></sensor>'
         '<keyframe><key qpos="0 0"/></keyframe><custom><numeric name="n" data="1 2"/></custom>',
     ),
@@ -160,8 +184,9 @@ def test_limits_springs_and_efforts_are_taken(path):
         mjcf(
             two('<joint name="j" axis="0 1 0" range="-30 60" stiffness="2" springref="90"/>')
             + body(f'<joint name="k" actuatorfrcrange="-7 7"/>{MASS}', "d") + body(f'<joint name="l"/>{MASS}', "e"),
-            after='<actuator><motor joint="j" gear="-5" ctrlrange="-1 2"/><position joint="z" kp="9" forcerange="-4 4" gear="2"/>'
-            '<motor joint="k" gear="3" ctrlrange="-9 9"/><motor joint="l" gear="3" ctrlrange="-9 9"/><motor joint="l"/></actuator>',
+            after='<actuator><motor joint="j" gear="-5" ctrlrange="-1 2"/>'
+            '<position joint="z" kp="9" forcerange="-4 4" gear="2"/><motor joint="k" gear="3" ctrlrange="-9 9"/>'
+            '<motor joint="l" gear="3" ctrlrange="-9 9"/><motor joint="l"/></actuator>',
         )
     )  # fmt: skip
     model = gs.load(path)

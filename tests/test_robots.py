@@ -1,12 +1,19 @@
 """The robots that come with gyrostat: their data, and their forces against closed forms and other computations."""
 
+import inspect
+import json
+import logging
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_models import random_state, spatial_ports
+from reference_data import reference
 
 import gyrostat as gs
+from gyrostat.robots.puma560 import NOMINAL
 
 # ------------------------------------------------------------------------------------------------ KUKA LWR 4+ [WM15]
 # Appendix of WM15, typed once more; R_z(q_7) in joint 7, where it prints R_z(q_6); gravity, which it does not print,
@@ -431,3 +438,173 @@ def test_the_gravity_and_base_of_a_random_tree_can_be_chosen():
     q, v, a = random_state(model, np.random.default_rng(0))
     assert gs.rnea(model, q, v, a).shape == (model.nv,)
     assert set(gs.fk(model, q)) == set(spatial_ports(model))
+
+
+# ------------------------------------------------------------------------------------------------ Puma 560
+# As published with the Robotics Toolbox for Python (parameters of Corke and Armstrong-Helouvry 1994), at its pose qn.
+ONES, ZEROS, STEPS = np.ones(6), np.zeros(6), np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
+PUMA_PUBLISHED = {
+    "gravload_qn": [0, 31.6399, 6.0351, 0, 0.0283, 0],
+    "rne_qn_qd0_qdd1": [3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133],
+    "rne_qn_qd1_qdd0": [29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648],
+    "rne_qn_qd1_qdd1": [32.4952, 60.867, 17.7436, 1.45452, 1.29911, 0.713781],
+    "rne_qn_qd1_qdd1_nogravity": [32.4952, 29.2271, 11.7085, 1.45452, 1.27086, 0.713781],
+    "rne_qn_static_fext_123123": [0.642756, 29.0866, 4.70321, 2.82843, -1.97175, 3],
+    "itorque_qn_qdd123123": [3.15, 9.4805, 3.6189, 0.1901, 0.3519, 0.5823],
+    "accel_qn": [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228],
+}
+LEGS = ("front_left", "front_right", "rear_left", "rear_right")
+PUMA_MOVING = {"qd": [0.1, 0.2, 0.8, 0.2, 0.5, 1.0], "tau": [1.0, 3.2, 1.8, 0.1, 0.7, 4.6]}
+
+
+@pytest.fixture(params=[False, True], ids=["possible links", "published links"])
+def puma(request):
+    logging.getLogger("gyrostat").setLevel(logging.ERROR if request.param else logging.WARNING)
+    yield gs.robots.puma560(published=request.param)
+    logging.getLogger("gyrostat").setLevel(logging.NOTSET)
+
+
+def puma_results(model):
+    """What the published numbers are results of. The wrench is what the tool exerts: its opposite acts on the robot."""
+    q, floating = np.array(NOMINAL), model.replace({"context.gravity": (0, 0, 0)})
+    return {
+        "gravload_qn": gs.gravity(model, q),
+        "rne_qn_qd0_qdd1": gs.rnea(model, q, ZEROS, ONES),
+        "rne_qn_qd1_qdd0": gs.rnea(model, q, ONES, ZEROS),
+        "rne_qn_qd1_qdd1": gs.rnea(model, q, ONES, ONES),
+        "rne_qn_qd1_qdd1_nogravity": gs.rnea(floating, q, ONES, ONES),
+        "rne_qn_static_fext_123123": gs.rnea(model, q, ZEROS, ZEROS, wrenches={"link6": gs.Wrench(-STEPS, "local")}),
+        "inertia_qn": gs.crba(model, q),
+        "coriolis_qn_qd123123": gs.coriolis(model, q, STEPS),
+        "itorque_qn_qdd123123": gs.crba(model, q) @ STEPS,
+        "accel_qn": gs.aba(model, q, PUMA_MOVING["qd"], PUMA_MOVING["tau"]),
+    }
+
+
+def half_a_digit(printed):
+    """Half a unit in the last printed place; at least four decimals are printed, without zeros at the end."""
+    decimals = max(4, -int(Decimal(str(printed)).normalize().as_tuple().exponent))
+    return 0.5 * 10.0**-decimals + 1e-9
+
+
+def assert_as_printed(found, printed):
+    for x, y in zip(np.ravel(found), np.ravel(printed), strict=True):
+        assert abs(x - float(y)) <= half_a_digit(y), (x, y)
+
+
+def test_the_puma_has_its_published_numbers(puma):
+    found = puma_results(puma)
+    for name, printed in PUMA_PUBLISHED.items():
+        assert_as_printed(found[name], printed)
+
+
+def test_the_puma_has_all_numbers_of_the_reference_data(puma):
+    published = json.loads(reference("puma560_corke.json").read_text("utf-8"))["published_tests"]
+    found = puma_results(puma)
+    assert set(found) == set(published)
+    for name, printed in published.items():
+        assert_as_printed(found[name], printed["qdd"] if name == "accel_qn" else printed)
+
+
+def test_the_links_of_the_puma_that_are_no_bodies_are_replaced_without_a_trace(caplog):
+    with caplog.at_level(logging.WARNING, "gyrostat"):
+        published = gs.robots.puma560(published=True)
+    assert "link1" in caplog.text and "link3" in caplog.text and "triangle" in caplog.text
+    model, rng = gs.robots.puma560(), np.random.default_rng(0)
+    for _ in range(5):
+        q, v, a = random_state(model, rng)
+        np.testing.assert_allclose(gs.rnea(model, q, v, a), gs.rnea(published, q, v, a), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(gs.crba(model, q), gs.crba(published, q), rtol=1e-12, atol=1e-13)
+    assert model["link2.inertia"] != published["link2.inertia"]
+
+
+def test_friction_of_the_puma_goes_by_the_direction_of_the_joints():
+    model = gs.robots.puma560()
+    slow, q = 1e-9, np.array(NOMINAL)
+    there = gs.rnea(model, q, slow * ONES, ZEROS) - gs.gravity(model, q)
+    back = gs.rnea(model, q, -slow * ONES, ZEROS) - gs.gravity(model, q)
+    assert there[0] == pytest.approx(62.6111 * 0.395) and back[0] == pytest.approx(-62.6111 * 0.435)
+    assert there[1] == pytest.approx(107.815 * 0.126) and back[1] == pytest.approx(-107.815 * 0.071)
+
+
+def test_the_tool_of_the_puma_is_where_the_toolbox_has_it():
+    place = gs.fk(gs.robots.puma560(), NOMINAL)["link6"]
+    assert place.p == pytest.approx([0.5963, -0.15005, 0.67183 - 0.01435], abs=5e-5)
+
+
+# ------------------------------------------------------------------------------------------------ our own
+@pytest.mark.parametrize(("masses", "lengths"), [((2.0, 1.0), (0.5, 0.4)), ((1.0, 3.0), (1.0, 0.7))])
+def test_the_arm_of_two_links_has_its_closed_form(masses, lengths):
+    (m1, m2), (l1, l2), g = masses, lengths, 9.81
+    model = gs.robots.two_link(masses, lengths)
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        (q1, q2), (v1, v2), a = rng.normal(size=(3, 2))
+        c2, s2, h = np.cos(q2), np.sin(q2), m2 * l1 * l2 / 2
+        M = np.array([[(m1 / 3 + m2) * l1**2 + 2 * h * c2, h * c2], [h * c2, 0.0]]) + m2 * l2**2 / 3
+        C = h * s2 * np.array([-2 * v1 * v2 - v2**2, v1**2])
+        far = m2 * l2 / 2 * np.sin(q1 + q2)
+        G = g * np.array([(m1 / 2 + m2) * l1 * np.sin(q1) + far, far])
+        np.testing.assert_allclose(gs.rnea(model, [q1, q2], [v1, v2], a), M @ a + C + G, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(gs.crba(model, [q1, q2]), M, rtol=1e-12)
+
+
+def test_the_six_axis_arm_stands_upright_and_its_drives_count():
+    arm, bare = gs.robots.arm6(), gs.robots.arm6(drives=False)
+    assert arm.dofs == bare.dofs == tuple(f"q{k}" for k in range(1, 7))
+    assert gs.fk(arm, ZEROS)["link6.flange"].p == pytest.approx([0, 0, 1.48])
+    np.testing.assert_allclose(gs.gravity(arm, ZEROS), 0.0, atol=1e-10)
+    added = gs.crba(arm, ZEROS) - gs.crba(bare, ZEROS)
+    ratios, rotors = [121, -121, 101, 81, -81, 51], [2.5e-4, 2.5e-4, 1.2e-4, 3e-5, 3e-5, 1.5e-5]
+    assert added[0, 0] == pytest.approx(ratios[0] ** 2 * rotors[0])  # the base does not move: nothing else
+    assert np.diag(added) == pytest.approx([n * n * i for n, i in zip(ratios, rotors, strict=True)], rel=0.05)
+    rng = np.random.default_rng(1)
+    q, v, a = random_state(arm, rng)
+    np.testing.assert_allclose(gs.aba(arm, q, v, gs.rnea(arm, q, v, a)), a, rtol=1e-8, atol=1e-8)
+    assert arm["q3.upper"] == pytest.approx(np.radians(150)) and arm["q2.gear.ratio"] == -121
+
+
+def test_the_quadruped_stands_on_four_feet():
+    model = gs.robots.quadruped()
+    assert (model.nq, model.nv, len(model.dofs)) == (19, 18, 18)
+    q = gs.neutral(model)
+    place = gs.fk(model, q)
+    feet = np.array([place[f"{leg}_lower.foot"].p for leg in LEGS])
+    assert feet[:, 2] == pytest.approx([-0.41] * 4)
+    assert feet[:, :2].tolist() == pytest.approx(np.array([[0.2, 0.15], [0.2, -0.15], [-0.2, 0.15], [-0.2, -0.15]]))
+    weight = 9.81 * (7.0 + 4 * (0.6 + 0.9 + 0.15 + 0.06))
+    tau = gs.rnea(model, q, np.zeros(18), np.zeros(18))
+    assert tau[5] == pytest.approx(weight)
+    hip = 9.81 * (0.6 * 0.035 + (0.9 + 0.21) * 0.07)  # legs hang beside the axes of their hips
+    wanted = {f"{leg}_hip": hip if leg.endswith("left") else -hip for leg in LEGS}
+    assert tau[6:] == pytest.approx([wanted.get(name, 0.0) for name in model.dofs[6:]], abs=1e-9)
+    push = gs.Wrench((0, 0, 0, 0, 0, weight / 4), "aligned")
+    held = gs.rnea(model, q, np.zeros(18), np.zeros(18), wrenches={f"{leg}_lower.foot": push for leg in LEGS})
+    assert held[:6] == pytest.approx(np.zeros(6), abs=1e-9)
+    left, right = held[model.dofs.index("front_left_hip")], held[model.dofs.index("front_right_hip")]
+    assert left == pytest.approx(-right) and left != 0.0
+
+
+def test_every_robot_of_the_catalogue_is_sound_and_says_where_its_figures_are_from():
+    known = gs.robots.catalogue()
+    wanted = {"pendulum", "two_link", "arm6", "kuka_lwr4", "puma560", "quadruped", "hydraulic_manipulator"}
+    assert wanted <= set(known) and "tree" not in known and "chain" not in known
+    for name, make in known.items():
+        model = make()
+        gs.check(model)
+        assert model.nv > 0
+        said = f"{inspect.getdoc(make)} {inspect.getdoc(inspect.getmodule(make))}"
+        assert any(word in said for word in ("ours", "1994", "KV", "G13", "WM15", "uniform rod")), name
+
+
+@pytest.mark.parametrize("name", ["two_link", "arm6", "quadruped"])
+def test_our_own_robots_have_shapes(name):
+    bodies = [e for e in getattr(gs.robots, name)().wiring.entities.values() if isinstance(e, gs.RigidBody)]
+    assert sum(bool(body.shapes) for body in bodies) >= len(bodies) - 1
+
+
+def test_robots_are_stored_in_yaml(tmp_path):
+    for name in ("puma560", "arm6", "quadruped", "two_link"):
+        model = getattr(gs.robots, name)()
+        gs.save(model, tmp_path / f"{name}.yaml")
+        assert gs.load(tmp_path / f"{name}.yaml") == model

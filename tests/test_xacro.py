@@ -132,7 +132,7 @@ def test_meshes_of_found_packages_keep_their_package(tmp_path):
 def test_yaml_beside_the_model_can_be_read(tmp_path):
     (tmp_path / "sizes.yaml").write_text("arm: {length: 0.5, angle: !degrees 90}\nlist: [1, 2, 3]\n", "utf-8")
     body = (
-        "<xacro:property name=\"c\" value=\"${xacro.load_yaml('sizes.yaml')}\"/>"
+        '<xacro:property name="c" value="${xacro.load_yaml(\'sizes.yaml\')}"/>'
         "<link name=\"base\"><visual><geometry><box size=\"${c['arm']['length']} ${c.arm.angle} ${c['list'][2]}\"/>"
         "</geometry></visual></link>"
     )
@@ -219,7 +219,7 @@ def test_files_outside_are_not_read(tmp_path):
     os.symlink(tmp_path / "secret.xacro", inside / "link.xacro")
     for name in ("../secret.xacro", str(tmp_path / "secret.xacro"), "link.xacro", "/etc/passwd", "../*.xacro"):
         refused(inside, f'<xacro:include filename="{name}"/>', "outside the allowed folders")
-        body = f"<xacro:property name=\"y\" value=\"${{xacro.load_yaml('{name}')}}\"/><link name=\"${{y}}\"/>"
+        body = f'<xacro:property name="y" value="${{xacro.load_yaml(\'{name}\')}}"/><link name="${{y}}"/>'
         if name == "link.xacro":
             refused(inside, body, "outside the allowed folders")
     path = inside / "x.xacro"
@@ -246,7 +246,8 @@ def test_entities_are_refused_also_in_included_files(tmp_path):
 
 ENDLESS = {
     "itself": '<xacro:macro name="m" params=""><xacro:m/></xacro:macro><xacro:m/>',
-    "each other": '<xacro:macro name="a"><xacro:b/></xacro:macro><xacro:macro name="b"><xacro:a/></xacro:macro><xacro:a/>',
+    "each other": '<xacro:macro name="a"><xacro:b/></xacro:macro>'
+    '<xacro:macro name="b"><xacro:a/></xacro:macro><xacro:a/>',
     "include": '<xacro:include filename="x.xacro"/>',
 }
 
@@ -272,7 +273,7 @@ def test_properties_that_double_are_stopped(tmp_path):
 
 def test_an_aliased_yaml_file_is_refused(tmp_path):
     (tmp_path / "bomb.yaml").write_text("a: &a [1, 2]\nb: [*a, *a]\n", "utf-8")
-    body = "<xacro:property name=\"y\" value=\"${xacro.load_yaml('bomb.yaml')}\"/><link name=\"${y['b']}\"/>"
+    body = '<xacro:property name="y" value="${xacro.load_yaml(\'bomb.yaml\')}"/><link name="${y[\'b\']}"/>'
     refused(tmp_path, body, "aliases")
 
 

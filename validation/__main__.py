@@ -1,4 +1,4 @@
-"""python -m validation [--only TEXT ...] [--mode compile] [--out FILE]: compare, write the page, fail on differences."""
+"""python -m validation [--only TEXT ...] [--mode compile] [--out FILE]: compare, write the page, fail if off."""
 
 from __future__ import annotations
 

@@ -28,12 +28,17 @@ class Found:
         return not self.error <= self.allowed  # NaN fails too
 
 
-class Peer(Protocol):
+class Dynamics(Protocol):
     """Another program with the same robot, answering in gyrostat's conventions."""
 
     def torques(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray: ...
     def accelerations(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray: ...
     def mass_matrix(self, q: np.ndarray) -> np.ndarray: ...
+
+
+class Peer(Dynamics, Protocol):
+    """The same, with its kinematics."""
+
     def placements(self, q: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]: ...
     def jacobian(self, q: np.ndarray, link: str) -> np.ndarray: ...
 
@@ -58,7 +63,7 @@ def random_state(model: gs.Model, seed: int = 3) -> tuple[np.ndarray, np.ndarray
     return q, *rng.normal(size=(2, model.nv))
 
 
-def compare(model: gs.Model, peer: Peer, forward: bool = True, mode: str = "interpret") -> dict[str, Found]:
+def compare_dynamics(model: gs.Model, peer: Dynamics, forward: bool, mode: str = "interpret") -> dict[str, Found]:
     """Differences by quantity; ``forward``: accelerations exist."""
     q, v, a = random_state(model)
     tau, M = peer.torques(q, v, a), peer.mass_matrix(q)
@@ -67,7 +72,12 @@ def compare(model: gs.Model, peer: Peer, forward: bool = True, mode: str = "inte
         got, want = gs.ForwardDynamics(model, mode=mode)(q, v, tau), peer.accelerations(q, v, tau)
         rounding = float(np.finfo(float).eps * np.linalg.cond(M)) if model.nv else 0.0
         found["accelerations"] = Found(off(got, want), max(TOLERANCE, rounding))
-    found["mass matrix"] = Found(off(gs.MassMatrix(model, mode=mode)(q), M))
+    return found | {"mass matrix": Found(off(gs.MassMatrix(model, mode=mode)(q), M))}
+
+
+def compare(model: gs.Model, peer: Peer, forward: bool = True, mode: str = "interpret") -> dict[str, Found]:
+    """Differences of dynamics and kinematics."""
+    found, (q, _, _) = compare_dynamics(model, peer, forward, mode), random_state(model)
     places, motions = peer.placements(q), gs.ForwardKinematics(model, mode=mode)(q)
     pairs = [pair for link, (R, p) in places.items() for pair in ((motions[link].R, R), (motions[link].p, p))]
     found["placements"] = Found(max((off(got, want, 1.0) for got, want in pairs), default=0.0))

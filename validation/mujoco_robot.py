@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from lxml import etree
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]  # it has no types
 
 import gyrostat as gs
 from validation.urdf_files import RobotFile
@@ -18,7 +18,7 @@ LEFT_OUT = (
 )  # fmt: skip
 
 
-class Unsuited(Exception):
+class UnsuitedError(Exception):
     """MuJoCo cannot hold this robot; the message says why."""
 
 
@@ -29,9 +29,9 @@ class MujocoRobot:
         import mujoco
 
         self.mj: Any = mujoco
-        self.model = _compiled(mujoco, file, base == "free")
-        self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-        self.data = mujoco.MjData(self.model)
+        self.model = _compiled(self.mj, file, base == "free")
+        self.model.opt.disableflags |= self.mj.mjtDisableBit.mjDSBL_CONSTRAINT
+        self.data = self.mj.MjData(self.model)
         self.nv, self.free, self.names = model.nv, base == "free", file.links
         self.singles: list[tuple[int, int, int, int]] = []  # coordinate and rate here, coordinate and rate there
         for k in range(int(self.free), self.model.njnt):
@@ -79,7 +79,7 @@ class MujocoRobot:
         """R and p of every link, by its name in gyrostat's model."""
         self._move(q)
         self.mj.mj_kinematics(self.model, self.data)
-        bodies = [(self.model.body(k).name, k) for k in range(1, self.model.nbody)]
+        bodies: list[tuple[str, int]] = [(self.model.body(k).name, k) for k in range(1, self.model.nbody)]
         return {
             self.names.get(name, name): (self.data.xmat[k].reshape(3, 3).copy(), self.data.xpos[k].copy())
             for name, k in bodies
@@ -99,7 +99,7 @@ class MujocoRobot:
 def _compiled(mujoco: Any, file: RobotFile, free: bool) -> Any:
     root = etree.parse(str(file.path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
     if free and not root.xpath("joint/child[@link='world']") and root.xpath("link[@name='world']"):
-        raise Unsuited("its root link is the world, which cannot move")
+        raise UnsuitedError("its root link is the world, which cannot move")
     for element in list(root.iter(*LEFT_OUT)):
         parent = element.getparent()
         if parent is not None:
@@ -111,4 +111,4 @@ def _compiled(mujoco: Any, file: RobotFile, free: bool) -> Any:
             spec.worldbody.bodies[0].add_freejoint()
         return spec.compile()
     except ValueError as error:
-        raise Unsuited(" ".join(str(error).removeprefix("Error: ").split())) from None
+        raise UnsuitedError(" ".join(str(error).removeprefix("Error: ").split())) from None

@@ -21,16 +21,23 @@ This page is written by `./run validate`, which fails if a number is larger than
 
 {{summary}}
 
-Each robot takes one random state: angles within 1.5 rad, any orientation of a free base, rates and accelerations of size one. Differences are relative to the largest entry of
-the vector or matrix (placements and Jacobians: to 1 where that is larger). {TOLERANCE:g} is allowed. Accelerations solve for the mass matrix, so two programs may differ by
-rounding times its condition number; where that is above {TOLERANCE:g} it is what is allowed, and the table says so. Jacobians are those of four links, spread over the robot.
-The plain NumPy equations are compared here ({{mode}} mode); that compiled code gives the same is shown by the test suite.
+Each robot takes one random state: angles within 1.5 rad, any orientation of a free base, rates and accelerations of
+size one. Differences are relative to the largest entry of the vector or matrix (placements and Jacobians: to 1 where
+that is larger). {TOLERANCE:g} is allowed. Accelerations solve for the mass matrix, so two programs may differ by
+rounding times its condition number; where that is above {TOLERANCE:g} it is what is allowed, and the table says so.
+Jacobians are those of four links, spread over those that many rates move. A file whose audit has errors is loaded with
+`policy="accept"`, as it is. {{mode}}
 """
+MODES = {
+    "interpret": "The plain NumPy equations are compared here; that compiled code gives the same, the tests show.",
+    "compile": "Compiled code is compared here.",
+}
 
-LOADED = """## Damping, friction and couplings against Pinocchio
+LOADED = """## Damping, friction and couplings
 
-Files with `<dynamics>` or `<mimic>`, loaded with all they say. Pinocchio computes the coupled mechanism (`mimic=True`); damping d and friction f, which it stores and does not use, are
-added as d v + f sign(v).
+Files with `<dynamics>` or `<mimic>`, loaded with all they say. Pinocchio computes the joints without them; couplings
+are a projection of its results, and d u + f sign(u) is added for damping d and friction f at every joint, those that
+follow another one among them. In each cell: fixed base, then free base.
 """
 
 
@@ -57,11 +64,11 @@ class Results:
 def page(results: Results) -> str:
     """The whole page."""
     known = [f"{name} {_version(package)}" for name, package in PACKAGES.items() if _version(package)]
-    parts = [HEAD.format(versions=", ".join(known), summary=_summary(results), mode=results.mode)]
+    parts = [HEAD.format(versions=", ".join(known), summary=_summary(results), mode=MODES[results.mode])]
     parts += [_against(peer, rows) for peer, rows in results.robots.items()]
     parts += [f"## Robots against {peer}\n\n{peer} was not installed.\n" for peer in results.missing]
     if results.loaded:
-        parts.append(LOADED + "\n" + _robot_table(results.loaded, ("torques", "mass matrix")))
+        parts.append(LOADED + "\n" + _robot_table(results.loaded, QUANTITIES[:3]))
     parts.append(_reference_section(results))
     return "\n".join(parts)
 

@@ -13,12 +13,12 @@ from validation.urdf_files import RobotFile
 class PinocchioRobot:
     """Rates of both programs: v_pin = T v; hence tau = T^T tau_pin. Free bases have their linear rates first there."""
 
-    def __init__(self, file: RobotFile, model: gs.Model, base: str, mimic: bool = False):
-        import pinocchio as pin
+    def __init__(self, file: RobotFile, model: gs.Model, base: str):
+        import pinocchio
 
-        self.pin: Any = pin
-        joint = [pin.JointModelFreeFlyer()] if base == "free" else []
-        self.model = pin.buildModelFromUrdf(str(file.path), *joint, mimic=mimic)
+        self.pin: Any = pinocchio
+        joint = [self.pin.JointModelFreeFlyer()] if base == "free" else []
+        self.model = self.pin.buildModelFromUrdf(str(file.path), *joint)
         self.data, self.names = self.model.createData(), file.links
         self.T = np.zeros((self.model.nv, model.nv))
         self.singles: list[tuple[int, int, int]] = []  # coordinate here; first coordinate and their number there
@@ -26,7 +26,7 @@ class PinocchioRobot:
             row = self.model.joints[k]
             if row.shortname() == "JointModelFreeFlyer":
                 self.T[row.idx_v : row.idx_v + 6, :6] = np.roll(np.eye(6), 3, axis=0)
-            elif row.shortname() != "JointModelMimic":
+            else:
                 name = file.joints.get(self.model.names[k], self.model.names[k])
                 self.singles.append((model.coordinates.index(name), row.idx_q, row.nq))
                 self.T[row.idx_v, model.dofs.index(name)] = 1.0
@@ -56,7 +56,7 @@ class PinocchioRobot:
         """R and p of every link, by its name in gyrostat's model."""
         self.pin.framesForwardKinematics(self.model, self.data, self._q(q))
         pairs = zip(self.model.frames, self.data.oMf, strict=True)
-        bodies = [(frame.name, X) for frame, X in pairs if frame.type == self.pin.FrameType.BODY]
+        bodies: list[tuple[str, Any]] = [(frame.name, X) for frame, X in pairs if frame.type == self.pin.FrameType.BODY]
         return {self.names.get(name, name): (X.rotation.copy(), X.translation.copy()) for name, X in bodies}
 
     def jacobian(self, q: np.ndarray, link: str) -> np.ndarray:
@@ -67,9 +67,3 @@ class PinocchioRobot:
         frame = self.model.getFrameId(there, self.pin.FrameType.BODY)
         J = self.pin.getFrameJacobian(self.model, self.data, frame, self.pin.LOCAL_WORLD_ALIGNED)
         return np.vstack([J[3:], J[:3]]) @ self.T
-
-    def losses(self, v: np.ndarray) -> np.ndarray:
-        """Damping and dry friction of the file, which Pinocchio stores and no algorithm of it uses."""
-        there = self.T @ v
-        friction = self.model.upperDryFrictionLimit
-        return self.T.T @ (self.model.damping * there + friction * np.sign(there))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import gyrostat as gs
-from validation.compare import Found, Peer, compare, off, random_state
-from validation.mujoco_robot import MujocoRobot, Unsuited
+from validation.compare import Found, Peer, compare, compare_dynamics
+from validation.coupled_robot import CoupledRobot
+from validation.mujoco_robot import MujocoRobot, UnsuitedError
 from validation.pinocchio_robot import PinocchioRobot
 from validation.urdf_files import RobotFile, opened, robot_files
 
@@ -59,40 +58,26 @@ def compared(path: Path, peers: list[str], mode: str = "interpret") -> dict[str,
             row.dofs = model.nv if base == "fixed" else row.dofs
             try:
                 row.errors[base] = compare(model, PEERS[peer](file, model, base), not file.singular, mode)
-            except Unsuited as error:
+            except UnsuitedError as error:
                 row.refused = str(error)
     return rows
 
 
 def as_loaded(path: Path) -> RobotRow | None:
-    """Torques with damping, friction and couplings of the file, as ``gs.load`` reads it; None if it has none of them.
-
-    Pinocchio gives the torques of the coupled mechanism; damping and friction are added as d v + f sign(v).
-    """
-    options = {key: True for key in ("friction", "mimic") if key in inspect.signature(gs.load).parameters}
+    """Everything in the file, as ``gs.load`` reads it; None where that is no more than the bare mechanism."""
     file = opened(path)
-    if not options or not _has_losses(path):
-        return None
     row = RobotRow(file.name, audit=tuple(sorted(set(file.errors))))
     for base in BASES:
-        model = file.load(base, **options)
-        peer = PinocchioRobot(file, model, base, mimic=True)
-        q, v, a = random_state(model)
-        tau = gs.InverseDynamics(model, mode="interpret")(q, v, a)
+        try:
+            model = file.load(base, everything=True)
+        except gs.GyrostatError:
+            return None  # told with the other comparisons
+        peer = CoupledRobot(file, model, base)
+        if not peer.says_more:
+            return None
         row.dofs = model.nv if base == "fixed" else row.dofs
-        row.errors[base] = {
-            "torques": Found(off(tau, peer.torques(q, v, a) + peer.losses(v))),
-            "mass matrix": Found(off(gs.MassMatrix(model, mode="interpret")(q), peer.mass_matrix(q))),
-        }
+        row.errors[base] = compare_dynamics(model, peer, not file.singular)
     return row
-
-
-def _has_losses(path: Path) -> bool:
-    import pinocchio as pin
-
-    model: Any = pin.buildModelFromUrdf(str(path), mimic=True)
-    coupled = any(joint.shortname() == "JointModelMimic" for joint in model.joints)
-    return coupled or bool(model.damping.any() or model.upperDryFrictionLimit.any())
 
 
 def _reason(error: gs.GyrostatError) -> str:

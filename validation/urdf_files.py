@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import re
 import sysconfig
@@ -10,12 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import gyrostat as gs
 
 FOLDER = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-BARE = {key: False for key in ("friction", "mimic") if key in inspect.signature(gs.load).parameters}
-"""Options of ``gs.load`` that leave out what Pinocchio does not compute by default."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class RobotFile:
     """One file, and what its audit says: the policy that loads it, names that differ in the model."""
 
     path: Path
-    policy: str
+    policy: Literal["strict", "accept"]
     errors: tuple[str, ...]
     links: dict[str, str]
     joints: dict[str, str]
@@ -37,10 +35,10 @@ class RobotFile:
         """A joint moves no mass: the mass matrix has no inverse."""
         return "moving-massless" in self.errors
 
-    def load(self, base: str, **options: bool) -> gs.Model:
-        """The model; without ``options`` the bare mechanism."""
+    def load(self, base: Any, everything: bool = False) -> gs.Model:
+        """The mechanism that Pinocchio computes by default, or ``everything`` in the file: friction and couplings."""
         with _quiet():
-            return gs.load(self.path, base=base, policy=self.policy, **(options or BARE))
+            return gs.load(self.path, base=base, policy=self.policy, friction=everything, mimic=everything)
 
 
 def robot_files(only: tuple[str, ...] = ()) -> list[Path]:

@@ -36,7 +36,7 @@ def bench(
     """How long inverse and forward dynamics and mass matrix take.
 
     In ns, in one thread: one call from Python, and per state of a batch. Next to Pinocchio, if that is installed and
-    can read the model (URDF); its times are those of one call from Python. 'build' is the time to the first result,
+    can read the model as URDF; its times are those of one call from Python. 'build' is the time to the first result,
     from the cache on disk where that has it.
     """
     from gyrostat.cli.output import note, show_json, show_table
@@ -102,18 +102,19 @@ def measure(model: Model, batch: int, repeat: int) -> list[dict[str, Any]]:
 
 
 def pinocchio(word: str, model: Model, repeat: int) -> tuple[dict[str, float], str]:
-    """Times of Pinocchio for the same file [ns], and what is to be said about them."""
-    if Path(word).suffix.lower() != ".urdf":
-        return {}, "Pinocchio is measured for URDF files only"
+    """Times of Pinocchio for the same model [ns], and what is to be said about them."""
+    from gyrostat.errors import SaveError
+
     try:
         pin: Any = importlib.import_module("pinocchio")
     except ImportError:
         return {}, "Pinocchio is not installed (pip install pin)"
     try:
-        free = (pin.JointModelFreeFlyer(),) if model.context.base == "free" else ()
-        peer = pin.buildModelFromUrdf(word, *free)
+        peer, said = _peer(pin, word, model)
     except (ValueError, RuntimeError) as error:
-        return {}, f"Pinocchio cannot read the file: {error}"
+        return {}, f"Pinocchio cannot read the model: {error}"
+    except SaveError as error:
+        return {}, f"Pinocchio is not measured, URDF cannot say this model: {error}"
     import numpy as np
 
     data, rng = peer.createData(), np.random.default_rng(0)
@@ -123,5 +124,19 @@ def pinocchio(word: str, model: Model, repeat: int) -> tuple[dict[str, float], s
         "aba": best(lambda: pin.aba(peer, data, q, v, x), repeat),
         "crba": best(lambda: pin.crba(peer, data, q), repeat),
     }
-    same = "" if peer.nv == model.nv else f"Pinocchio reads nv = {peer.nv} from the file, gyrostat {model.nv}"
-    return times, same
+    if peer.nv != model.nv:
+        said = f"Pinocchio reads nv = {peer.nv}, gyrostat has {model.nv}. {said}".rstrip()
+    return times, said
+
+
+def _peer(pin: Any, word: str, model: Model) -> tuple[Any, str]:
+    """Pinocchio's model of a URDF file, or of the URDF that other models are exported to, and what that lacks."""
+    free = (pin.JointModelFreeFlyer(),) if model.context.base == "free" else ()
+    if Path(word).suffix.lower() == ".urdf":
+        return pin.buildModelFromUrdf(word, *free), ""
+    from gyrostat.io.urdf_write import to_urdf
+
+    text, lost = to_urdf(model)
+    entities = ", ".join(dict.fromkeys(problem.entity for problem in lost))
+    said = f"Pinocchio's model is the exported URDF, which does not say everything about: {entities}" if lost else ""
+    return pin.buildModelFromXML(text, *free), said

@@ -104,10 +104,10 @@ def summary(model: Model) -> dict[str, Any]:
 
 
 def _joints(model: Model) -> list[dict[str, Any]]:
-    from gyrostat.cli.structure import ends, parents
+    from gyrostat.cli.structure import drives, ends, parents
     from gyrostat.spec.joint import Joint
 
-    on = ends(model, parents(model))
+    on, turned = ends(model, parents(model)), drives(model)
     return [
         {
             "name": name,
@@ -116,6 +116,7 @@ def _joints(model: Model) -> list[dict[str, Any]]:
             **{limit: _number(entity, limit) for limit in LIMITS},
             "parent": on[name][0],
             "child": on[name][1],
+            "drive": turned[name],
         }
         for name, entity in model.wiring.entities.items()
         if isinstance(entity, Joint)
@@ -130,7 +131,7 @@ def _number(joint: Joint, limit: str) -> float | None:
 
 def _print(model: Model, found: dict[str, Any], tree: bool, quiet: bool) -> None:
     from gyrostat.cli.output import painted, say, show_table, show_tree
-    from gyrostat.cli.structure import children, parents
+    from gyrostat.cli.structure import children, drives, parents
 
     painted(model._headline(), "bold")
     if quiet:
@@ -149,8 +150,15 @@ def _print(model: Model, found: dict[str, Any], tree: bool, quiet: bool) -> None
     if tree and model.wiring.root is not None:
         say()
         entities = model.wiring.entities
-        label = {n: f"({n})" if e.type_name == "joint" else n for n, e in entities.items()}
+        turned = drives(model)
+        label = {name: _label(name, turned) if e.type_name == "joint" else name for name, e in entities.items()}
         show_tree(model.wiring.root, children(model, parents(model)), label)
+
+
+def _label(joint: str, turned: dict[str, list[str]]) -> str:
+    """``(elbow)``, with what its shaft turns: ``(elbow + gear, rotor, motor)``; names without the drive's own."""
+    parts = [name.removeprefix(f"{joint}_drive.") for name in turned[joint]]
+    return f"({joint} + {', '.join(parts)})" if parts else f"({joint})"
 
 
 def _row(joint: dict[str, Any]) -> tuple[str, ...]:

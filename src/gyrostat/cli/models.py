@@ -67,7 +67,7 @@ def load(word: str, reading: Reading, quiet: bool = False) -> Model:
 
     if is_file_name(word):
         with told(quiet):
-            return gs.load(word, **_options(reading))
+            return gs.load(word, **_options(word, reading))
     make = robot(word)
     for name in ("policy", "root", "arg"):
         if getattr(reading, name) not in (None, "strict", []):
@@ -86,15 +86,20 @@ def audit(word: str, reading: Reading) -> Audit:
 
     try:
         if is_file_name(word):
-            return gs.audit(word, **_options(reading))
+            return gs.audit(word, **_options(word, reading))
         gs.check(load(word, reading))
     except gs.SpecError as error:
         return from_problems(word, error.problems)
     return Audit(word, ())
 
 
-def _options(reading: Reading) -> dict[str, Any]:
-    """As ``gs.load`` takes them."""
+def _options(word: str, reading: Reading) -> dict[str, Any]:
+    """As ``gs.load`` takes them; options that mean nothing for the kind of file are refused."""
+    suffix = Path(word).suffix.lower()
+    if suffix in (".yaml", ".yml") and (reading.policy != "strict" or reading.root):
+        raise MisuseError("--policy and --root are for robot files of other programs, not for YAML")
+    if suffix != ".xacro" and reading.arg:
+        raise MisuseError("--arg is for .xacro files")
     options: dict[str, Any] = {"base": reading.base, "policy": reading.policy}
     if reading.root:
         options["roots"] = reading.root

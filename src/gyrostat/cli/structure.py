@@ -1,4 +1,5 @@
-"""Who hangs on whom, as people see it: what meets in one connection hangs on the body that is there."""
+"""Who hangs on whom, as people see it: what meets in one connection hangs on the body that is there, drives belong to
+their joints."""
 
 from __future__ import annotations
 
@@ -11,19 +12,26 @@ SOLID = ("rigid_body", "flexible_beam")
 """Kinds of entities that joints sit on."""
 
 
+def is_drive(model: Model, name: str) -> bool:
+    """Whether an entity is driven by shafts alone: rotors, gears, springs, motors, friction, which move no frame."""
+    entity = model.wiring.entities[name]
+    return entity.type_name != "joint" and any(port.kind == "scalar" for port in entity.ports)
+
+
 def parents(model: Model) -> dict[str, str]:
-    """Entity -> the one it hangs on, outwards from the reference frame, which hangs on itself."""
+    """Entity -> the one it hangs on, outwards from the reference frame, which hangs on itself; drives are left out."""
     wiring = model.wiring
     if wiring.root is None:
         return {}
     group_of, order, parent, entered = wiring.group_of(), [wiring.root], {wiring.root: wiring.root}, set[int]()
     for name in order:
-        for port in wiring.entities[name].ports:
-            group = group_of.get((name, port.name))
+        for port in wiring.entities[name].ports if wiring.entities[name].binds else ():
+            group = group_of.get((name, port.name)) if port.kind == "spatial" else None
             if group is None or group in entered:
                 continue
             entered.add(group)
-            new = [other for other in dict.fromkeys(o for o, _ in wiring.groups[group]) if other not in parent]
+            met = dict.fromkeys(other for other, _ in wiring.groups[group])
+            new = [other for other in met if other not in parent and not is_drive(model, other)]
             bodies = [other for other in new if wiring.entities[other].type_name in SOLID]
             anchor = name if wiring.entities[name].type_name in SOLID or not bodies else bodies[0]
             new.sort(key=lambda other: other != anchor)  # the body first, the others as they come
@@ -31,6 +39,26 @@ def parents(model: Model) -> dict[str, str]:
                 parent[other] = name if other == anchor else anchor
             order += new
     return parent
+
+
+def drives(model: Model) -> dict[str, list[str]]:
+    """Joint -> entities that its shafts turn, in the order in which they are met; each is named once."""
+    wiring = model.wiring
+    group_of, seen = wiring.group_of(), set[str]()
+    found: dict[str, list[str]] = {}
+    for joint, entity in wiring.entities.items():
+        if entity.type_name != "joint":
+            continue
+        queue = [joint]
+        for name in queue:
+            shafts = [port.name for port in wiring.entities[name].ports if port.kind == "scalar"]
+            groups = [group_of[name, shaft] for shaft in shafts if (name, shaft) in group_of]
+            for other in dict.fromkeys(other for group in groups for other, _ in wiring.groups[group]):
+                if other not in seen and is_drive(model, other):
+                    seen.add(other)
+                    queue.append(other)
+        found[joint] = queue[1:]
+    return found
 
 
 def children(model: Model, parent: dict[str, str]) -> dict[str, list[str]]:

@@ -44,14 +44,18 @@ def load(
     policy: Policy = "strict",
     roots: Folders = (),
     arguments: Mapping[str, object] | None = None,
+    friction: bool = True,
+    mimic: bool = True,
 ) -> Model:
     """The model in a file (.yaml, .urdf, .xacro, MJCF .xml), checked. ``base`` replaces what the file says about the
     base.
 
-    For URDF and MJCF: ``policy`` is ``"strict"`` (errors are refused), ``"repair"`` (what can be mended is, and told) or
-    ``"accept"`` (numbers are taken as they are, and what is wrong with them is told); ``roots``: folders that hold
+    For URDF and MJCF: ``policy`` is ``"strict"`` (errors are refused), ``"repair"`` (what can be mended is, and told)
+    or ``"accept"`` (numbers are taken as they are, and what is wrong with them is told); ``roots``: folders that hold
     packages with meshes and included files. ``gs.audit(path)`` lists everything. ``arguments``: values for the
     ``<xacro:arg>`` of a .xacro file, which is expanded first; messages then have lines of the expanded document.
+    ``friction=False`` leaves damping and friction out of the dynamics and ``mimic=False`` lets followers move by
+    themselves, which is what Pinocchio computes by default.
 
     Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
     """
@@ -63,8 +67,8 @@ def load(
     if place.suffix.lower() in FOREIGN:
         text, name = foreign_text(place, name, arguments, roots)
         if is_mjcf(text, name):
-            return from_mjcf(text, name, base, policy, roots)
-        return from_urdf(text, name, base or "fixed", policy, roots)
+            return from_mjcf(text, name, base, policy, roots, friction, mimic)
+        return from_urdf(text, name, base or "fixed", policy, roots, friction, mimic)
     model = READERS[place.suffix.lower()](text_of(place, name), name)
     if base is not None:
         model = model.replace({"context.base": base})

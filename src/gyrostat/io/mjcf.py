@@ -13,9 +13,10 @@ from typing import Any
 
 from gyrostat.errors import Problem, SpecError, nearest
 from gyrostat.io.audit import Audit, Finding, Notes, tell
+from gyrostat.io.mjcf_actuators import effort_limits, read_actuators
 from gyrostat.io.mjcf_build import FRAME, Parts
 from gyrostat.io.mjcf_compile import collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
-from gyrostat.io.mjcf_drives import Drives, effort_limits, fixed_tendons, read_actuators
+from gyrostat.io.mjcf_drives import Drives, fixed_tendons
 from gyrostat.io.mjcf_rules import check_bodies, check_options, check_tendons, give_inertias
 from gyrostat.io.mjcf_strip import strip
 from gyrostat.io.mjcf_xml import Includes, MjcfReader, Source, open_source
@@ -29,33 +30,47 @@ Folders = Sequence[str | os.PathLike[str]]
 
 
 def read_mjcf(
-    text: str, file: str = "<text>", base: str | None = None, policy: str = "strict", roots: Folders = ()
+    text: str,
+    file: str = "<text>",
+    base: str | None = None,
+    policy: str = "strict",
+    roots: Folders = (),
+    friction: bool = True,
+    mimic: bool = True,
 ) -> tuple[Model | None, Audit]:
     """The model in an MJCF text, None if ``policy`` refuses it, and everything that is to be said about the text.
 
     ``file``: name of the file in messages; other files are looked for in its folder and in ``roots`` alone.
     ``base``: None as the file says; ``"fixed"`` leaves free joints out; ``"free"`` lets the world of a file without
-    free joints move. :class:`LoadError` if it is no XML.
+    free joints move. ``friction=False`` leaves damping and friction out, ``mimic=False`` couplings of joints.
+    :class:`LoadError` if it is no XML.
     """
     notes = Notes(file, policy)
     reader = MjcfReader(notes, [])
     reader.source = open_source(text, file)
-    model = _model(reader, file, base, Roots.of(Path(file), roots))
+    off = (set() if friction else {"damper", "frictionloss"}) | (set() if mimic else {"equality"})
+    model = _model(reader, file, base, Roots.of(Path(file), roots), off)
     return (None if notes.refused else model), notes.audit()
 
 
 def from_mjcf(
-    text: str, file: str = "<text>", base: str | None = None, policy: str = "strict", roots: Folders = ()
+    text: str,
+    file: str = "<text>",
+    base: str | None = None,
+    policy: str = "strict",
+    roots: Folders = (),
+    friction: bool = True,
+    mimic: bool = True,
 ) -> Model:
     """The model in an MJCF text; one :class:`SpecError` lists every error that ``policy`` does not get past."""
-    model, audit = read_mjcf(text, file, base, policy, roots)
+    model, audit = read_mjcf(text, file, base, policy, roots, friction, mimic)
     if model is None:
         raise SpecError([f.problem() for f in audit.errors])
     tell(audit, policy)
     return model
 
 
-def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots) -> Model | None:
+def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: set[str]) -> Model | None:
     source = reader.source
     if source.root.tag != "mujoco":
         what = "the outermost tag must be <mujoco>, or <robot> for URDF"
@@ -84,7 +99,7 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots) -> Mod
         return None
     by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
     parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators))
-    drives = Drives(parts, actuators, _switched_off(mujoco, spec), tendons)
+    drives = Drives(parts, actuators, off | _switched_off(mujoco, spec), tendons)
     parts.world()
     for b in range(1, done.model.nbody):
         parts.moved(b)

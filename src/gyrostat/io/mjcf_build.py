@@ -109,10 +109,8 @@ class Parts:
                 self.reader.ignore(at, "free-joint", what, m.joint(j).name)
                 continue
             joint = self._joint(j)
-            if m.jnt_type[j] == FREE:
-                X = NOWHERE  # its coordinates are those in the world
-            else:
-                X = after(X, (np.eye(3), np.array(m.jnt_pos[j])))
+            free = m.jnt_type[j] == FREE  # its coordinates are those in the world
+            X = NOWHERE if free else after(X, (np.eye(3), np.array(m.jnt_pos[j])))
             port = self.displaced(port, X, joint.name, at)
             self.add(joint, at)
             self.connections.append((port, f"{joint.name}.a"))

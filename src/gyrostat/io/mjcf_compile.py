@@ -1,7 +1,7 @@
 """MuJoCo reads and compiles what is left of a file; its messages become findings.
 
-Nothing is opened by MuJoCo: included files are in the text, meshes that inertias depend on are handed over as bytes, all
-others are replaced by spheres. Contact is switched off, so that no convex hulls are made.
+Nothing is opened by MuJoCo: included files are in the text, meshes that inertias depend on are handed over as bytes,
+all others are replaced by spheres. Contact is switched off, so that no convex hulls are made.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def check_options(reader: MjcfReader, mujoco: Any, spec: Any) -> None:
     option, root = spec.option, reader.source.root
     elements = list(root.iterchildren("option"))
     at = elements[-1] if elements else root
-    if option.density > 0.0 or option.viscosity > 0.0:
+    if spec.joints and (option.density > 0.0 or option.viscosity > 0.0):
         what = "forces of the fluid around the bodies are not in the model"
         found = f"density {option.density:g} kg/m^3, viscosity {option.viscosity:g} Pa s"
         reader.wrong(at, "fluid", what, found, "set both to zero, or add the forces yourself")
@@ -77,7 +77,7 @@ def _inertial(reader: MjcfReader, body: Any, element: Element, inertial: Element
     else:
         xx, yy, zz = (float(x) for x in body.inertia)
         moments = (xx, 0.0, 0.0, yy, 0.0, zz)
-    bounded = max(float(body.mass), compiler.boundmass)
+    bounded = max(float(body.mass), compiler.boundmass) if compiler.boundmass > 0.0 else float(body.mass)
     moments = _bounded(moments, compiler)
     places: dict[str, Element] = {"inertial": inertial, "mass": inertial, "inertia": inertial}
     link = UrdfLink(element.get("name") or "", inertial, bounded, (0.0, 0.0, 0.0), moments=moments, places=places)

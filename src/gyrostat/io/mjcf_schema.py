@@ -16,7 +16,7 @@ GUESSES = 300
 FREE = ("frame", "replicate", "composite")
 """Tags that MuJoCo's list leaves out; those inside a body may stand in them."""
 
-_ROW = re.compile(r"^( *)\(?([a-z0-9_()]+) \((?:!|\*|\?|R)\) *(.*)$")
+_ROW = re.compile(r"^( *)([a-z0-9_()]+) \((?:!|\*|\?|R)\) *(.*)$")
 Grammar = dict[tuple[str, ...], tuple[set[str], set[str]]]
 
 
@@ -32,7 +32,7 @@ def grammar(mujoco: Any) -> Grammar:
                 table[tuple(path)][0].update(row.split())
             continue
         depth = len(found[1]) // 3
-        tag = found[2].replace("(world)", "").strip("()")
+        tag = found[2].removeprefix("(world)")
         path = [*path[:depth], tag]
         table[tuple(path)] = (set(found[3].split()), set())
         if depth:
@@ -60,9 +60,7 @@ def find_unknown(reader: MjcfReader, mujoco: Any) -> int:
                 stack.append((child, (*path, child.tag)))
             elif child.tag == "worldbody" and path == ("mujoco",):
                 stack.append((child, ("mujoco", "body")))
-            elif bodily and child.tag in ("body", *FREE):
-                stack.append((child, path))
-            elif child.tag == "default" and path == ("mujoco", "default"):
+            elif child.tag in ((*FREE, "body") if bodily else ("default",) if path == ("mujoco", "default") else ()):
                 stack.append((child, path))
             else:
                 found += 1

@@ -88,11 +88,14 @@ def _mesh(reader: MjcfReader, done: Compiled, k: int, look: dict[str, Any]) -> S
         reader.ignore(element, "unused-geom", f"a mesh {why} is not in the model", repr(name) if name else "")
         return None
     at = pose(m.geom_pos[k], m.geom_quat[k])
-    if k in done.left_out:  # its frame is that of the file, moved by refpos and refquat
-        at = after(at, inverse(pose(mesh.refpos, mesh.refquat)))
-    else:
+    if k not in done.left_out:  # MuJoCo moves its origin to the centre of mass
         number = int(m.geom_dataid[k])
         at = after(at, inverse(pose(m.mesh_pos[number], m.mesh_quat[number])))
+    R, p = pose(mesh.refpos, mesh.refquat)  # a point x of the file goes to scale R^T (x - p)
+    if not np.array_equal(R, np.eye(3)) and len(set(mesh.scale)) > 1:
+        reader.ignore(element, "unused-geom", "a mesh that is turned, then scaled, is not in the model", repr(name))
+        return None
+    at = after(at, (R.T, -R.T @ (np.array(mesh.scale) * p)))
     rotation = RotationMatrix(matrix=at[0].tolist())
     file = mesh.path.as_posix()
     return Shape(kind="mesh", size=mesh.scale, file=file, translation=at[1], rotation=rotation, **look)

@@ -1,4 +1,4 @@
-"""What MuJoCo does not get to see of an MJCF file: what the model has no use for, and what could open files or run away.
+"""What MuJoCo does not get to see of an MJCF file: what the model has no use for, what could open files or run away.
 
 Everything that is taken out is told: ``ignored`` where it concerns pictures, sensors, contact or simulation; an error
 where the motion would be another one without it.
@@ -49,9 +49,24 @@ OTHERS = ("fusestatic", "discardvisual", "savecompiled", "savecanonical", "savei
 """Attributes of ``<compiler>`` that say where files are, or how MuJoCo stores what it made."""
 
 WORDS = frozenset(
-    "name class childclass file material mesh joint joint1 joint2 body body1 body2 site site1 site2 tendon tendon1 "
-    "tendon2 geom geom1 geom2 sidesite model prefix suffix type content_type target texture actuator objname reftype "
-    "refname objtype plugin instance key value hfield cranksite slidersite refsite frame jointinparent camera".split()
+    (
+        *("name", "class", "childclass", "file", "model", "type", "content_type", "target", "prefix", "suffix", "sep"),
+        *("body", "body1", "body2", "joint", "joint1", "joint2", "jointinparent", "geom", "geom1", "geom2", "frame"),
+        *("site", "site1", "site2", "sidesite", "cranksite", "slidersite", "refsite", "camera", "actuator"),
+        *(
+            "tendon",
+            "tendon1",
+            "tendon2",
+            "mesh",
+            "hfield",
+            "material",
+            "texture",
+            "plugin",
+            "instance",
+            "key",
+            "value",
+        ),
+    )
 )
 """Attributes that hold names, not numbers."""
 

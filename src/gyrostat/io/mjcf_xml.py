@@ -160,7 +160,7 @@ class Includes:
         name = self.reader.need(element, "file")
         if name is None:
             return None
-        path, why = self._find(name, self.reader.source.file_of[element])
+        path, why, folder = self._find(name, self.reader.source.file_of[element])
         if path is None:
             fix = "include files from the folder of the model, or name their folder in roots=[...]"
             self.reader.error(element, "include", f"the included file {why}", repr(name), fix)
@@ -170,22 +170,24 @@ class Includes:
             self.reader.error(element, "include", again, repr(name), "include each file once")
             return None
         self.done.add(path)
-        shown = str(Path(self.file).parent / name)
+        shown = str(folder / name)
         text = text_of(path, shown, "XML")
         root = parse(text, shown)
         grow(self.reader.source, root, shown, text)
         return root
 
-    def _find(self, name: str, including: str) -> tuple[Path | None, str]:
-        """Relative to the model, then to the including file."""
+    def _find(self, name: str, including: str) -> tuple[Path | None, str, Path]:
+        """The file, what is to be said, and the folder that its name is relative to: the model's, or the including
+        file's."""
         path, why = self.roots.resolve(name)
         if path is None and "refused" not in why and including != self.file:
             here = Path(including).parent
             path, _ = Roots(here, (self.roots.folder, *self.roots.roots)).resolve(name)
             allowed = [Path(p).resolve() for p in (self.roots.folder, *self.roots.roots)]
             if path is not None and not any(path.is_relative_to(p) for p in allowed):
-                return None, "is refused: it leads out of the allowed folders"
-        return path, why
+                return None, "is refused: it leads out of the allowed folders", here
+            return path, why, here
+        return path, why, Path(self.file).parent
 
 
 def grow(source: Source, root: Element, file: str, text: str) -> None:

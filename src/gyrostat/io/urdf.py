@@ -1,8 +1,8 @@
 """URDF: a file of links and joints to a model, with an audit of everything in it.
 
 Each link becomes a rigid body whose frame is that of the link, each joint a displacement (its origin) and a joint; the
-root link is attached to the world, which is free if asked for. What URDF says beyond kinematics and inertia (limits,
-shapes, damping, transmissions) is listed as ignored.
+root link is attached to the world, which is free if asked for. Damping, friction and transmissions become drives,
+followers (mimic) are tied by gears. What is not in the model is listed as ignored.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from pathlib import Path
 from gyrostat.errors import Problem, SpecError, nearest
 from gyrostat.io.audit import Audit, Finding, Notes
 from gyrostat.io.urdf_build import build
+from gyrostat.io.urdf_drive import SINGLE, read_mimics, read_transmissions
 from gyrostat.io.urdf_grammar import Unknowns
 from gyrostat.io.urdf_mesh import Roots
-from gyrostat.io.urdf_read import Robot, check_mimic, read_joint, read_link
+from gyrostat.io.urdf_read import Robot, read_joint, read_link
 from gyrostat.io.urdf_rules import check_link, check_masses
 from gyrostat.io.urdf_tree import find_tree
 from gyrostat.io.urdf_xml import Element, Reader, parse, short
@@ -37,15 +38,19 @@ def read_urdf(
     base: str = "fixed",
     policy: str = "strict",
     roots: Sequence[str | os.PathLike[str]] = (),
+    friction: bool = True,
+    mimic: bool = True,
 ) -> tuple[Model | None, Audit]:
     """The model in a URDF text, None if ``policy`` refuses it, and everything that is to be said about the text.
+
+    ``friction=False`` leaves damping and friction out, ``mimic=False`` leaves followers independent.
 
     ``file``: name of the file in messages, and where meshes are looked for. :class:`LoadError` if it is no XML.
     """
     root = parse(text, file)
     notes = Notes(file, policy)
     reader = Reader(notes, text.split("\n"))
-    model = _model(reader, root, base, Roots.of(Path(file), roots), file)
+    model = _model(reader, root, base, Roots.of(Path(file), roots), file, friction, mimic)
     return (None if notes.refused else model), notes.audit()
 
 
@@ -55,12 +60,14 @@ def from_urdf(
     base: str = "fixed",
     policy: str = "strict",
     roots: Sequence[str | os.PathLike[str]] = (),
+    friction: bool = True,
+    mimic: bool = True,
 ) -> Model:
     """The model in a URDF text; one :class:`SpecError` lists every error that ``policy`` does not get past.
 
     What was repaired or accepted is told through the log ``gyrostat``, warnings in one line.
     """
-    model, audit = read_urdf(text, file, base, policy, roots)
+    model, audit = read_urdf(text, file, base, policy, roots, friction, mimic)
     if model is None:
         raise SpecError([f.problem() for f in audit.errors])
     _tell(audit, policy)
@@ -83,8 +90,10 @@ def _tell(audit: Audit, policy: str) -> None:
         _log.warning("%s", "\n".join([*map(str, told[:TOLD]), *more, f"{audit.summary()}; {hint}"]))
 
 
-def _model(reader: Reader, root: Element, base: str, roots: Roots, file: str) -> Model | None:
-    robot = _robot(reader, root, roots)
+def _model(
+    reader: Reader, root: Element, base: str, roots: Roots, file: str, friction: bool, mimic: bool
+) -> Model | None:
+    robot = _robot(reader, root, roots, friction, mimic)
     if robot is None:
         return None
     complete = not reader.notes.fatal
@@ -112,7 +121,7 @@ def _left(problem: Problem, file: str) -> Finding:
     return Finding("error", file, at, "", problem.entity, problem.rule, problem.message, "", problem.remedy, fatal=True)
 
 
-def _robot(reader: Reader, root: Element, roots: Roots) -> Robot | None:
+def _robot(reader: Reader, root: Element, roots: Roots, friction: bool, mimic: bool) -> Robot | None:
     """Links and joints in the order of the file; names that come twice are errors."""
     if root.tag != "robot":
         what = "the outermost tag must be <robot>"
@@ -133,8 +142,10 @@ def _robot(reader: Reader, root: Element, roots: Roots) -> Robot | None:
         link = read_link(reader, element, roots)
         _keep(reader, robot.links, link, "link")
     for element in root.iterchildren("joint"):
-        _keep(reader, robot.joints, read_joint(reader, element, robot.links), "joint")
-    check_mimic(reader, robot)
+        _keep(reader, robot.joints, read_joint(reader, element, robot.links, friction), "joint")
+    drives = {name: joint.drive for name, joint in robot.joints.items()}
+    read_mimics(reader, {name: (j.element, j.kind) for name, j in robot.joints.items()}, drives, mimic)
+    read_transmissions(reader, root, {name: drives[name] for name, j in robot.joints.items() if j.kind in SINGLE})
     return robot
 
 

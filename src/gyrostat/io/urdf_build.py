@@ -9,6 +9,7 @@ import numpy as np
 
 from gyrostat.errors import Problem
 from gyrostat.graph.lower import Lowered, Values, lower
+from gyrostat.io.urdf_drive import couplings
 from gyrostat.io.urdf_read import Robot, UrdfJoint, UrdfLink
 from gyrostat.io.urdf_rules import matrix
 from gyrostat.io.urdf_shape import named_colors, to_shape
@@ -74,6 +75,7 @@ def build(
     entities: list[Entity] = [ReferenceFrame(WORLD)]
     connections: list[tuple[str, ...]] = []
     sources: dict[str, str] = {}
+    drives: list[tuple[str, Joint, UrdfJoint]] = []
     colors = named_colors(reader, robot.root, [shape for link in robot.links.values() for shape in link.shapes])
 
     def note(path: str, element: Element) -> None:
@@ -115,13 +117,22 @@ def build(
     for joint in robot.joints.values():
         origin, moved = names.origin[joint.name], names.joint[joint.name]
         entities.append(Displacement(origin, translation=joint.xyz, rotation=Euler(euler=joint.rpy)))
-        entities.append(Joint(moved, joint.kind, **({} if joint.axis is None else {"axis": joint.axis})))
+        axis = {} if joint.axis is None else {"axis": joint.axis}
+        entity = Joint(moved, joint.kind, **axis, **joint.drive.limits)
+        entities.append(entity)
+        drives.append((moved, entity, joint))
         note(origin, joint.at("origin"))
         note(moved, joint.element)
         note(f"{moved}.axis", joint.at("axis"))
         add_link(joint.child)
         connections.append((port(joint.parent, "b"), f"{origin}.a"))
         connections += [(f"{origin}.b", f"{moved}.a"), (f"{moved}.b", port(joint.child, "a"))]
+    for moved, entity, joint in drives:
+        parts, links = couplings(moved, entity, joint.drive, names.joint, names.free)
+        entities += parts
+        connections += links
+        for part in parts:
+            note(part.name, joint.element)
     title = robot.name if robot.name and robot.name.isprintable() else fallback
     return Model(title, tuple(entities), tuple(connections), Context(base=base), sources)
 

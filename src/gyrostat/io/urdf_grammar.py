@@ -60,7 +60,6 @@ GRAMMAR: dict[str, Grammar] = {
 
 UNUSED = {
     "material": "colours are not in the model",
-    "transmission": "gears and motors of transmissions are not in the model",
     "gazebo": "settings for Gazebo are not in the model",
     "sensor": "sensors are not in the model",
     "ros2_control": "settings for ros2_control are not in the model",

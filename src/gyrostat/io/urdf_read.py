@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from gyrostat.io.urdf_drive import TURN, UrdfDrive, read_drive, shown
 from gyrostat.io.urdf_mesh import Roots
 from gyrostat.io.urdf_shape import Role, UrdfShape, read_shape
-from gyrostat.io.urdf_xml import Element, Reader, short
+from gyrostat.io.urdf_xml import Element, Reader
 
 KINDS = {
     "revolute": "revolute",
@@ -18,9 +19,6 @@ KINDS = {
     "planar": "planar",
 }
 """Joint types of URDF and the kinds they become."""
-
-TURN = 2.0 * math.pi * 1.001
-"""A little more than a whole turn: angles beyond may be degrees."""
 
 FAR = 10.0
 """Distances [m] between joints that may be in other units."""
@@ -61,6 +59,7 @@ class UrdfJoint:
     xyz: Vector = ZERO
     rpy: Vector = ZERO
     axis: Vector | None = None
+    drive: UrdfDrive = field(default_factory=UrdfDrive)
     places: dict[str, Element] = field(default_factory=dict)
 
     @property
@@ -134,7 +133,7 @@ def _inertial(reader: Reader, inertial: Element, link: UrdfLink) -> None:
         link.moments = tuple(x or 0.0 for x in found)
 
 
-def read_joint(reader: Reader, element: Element, links: dict[str, UrdfLink]) -> UrdfJoint | None:
+def read_joint(reader: Reader, element: Element, links: dict[str, UrdfLink], friction: bool) -> UrdfJoint | None:
     """A joint, or None if it is not clear what it joins or how."""
     name = reader.need(element, "name")
     kind = reader.need(element, "type")
@@ -147,7 +146,7 @@ def read_joint(reader: Reader, element: Element, links: dict[str, UrdfLink]) -> 
     if origin is not None:
         joint.places["origin"] = origin
     _axis(reader, joint)
-    _limit(reader, joint)
+    joint.drive = read_drive(reader, element, joint.kind, friction)
     _unused(reader, joint)
     return joint if None not in (name, kind, *ends) else None
 
@@ -202,37 +201,6 @@ def _axis(reader: Reader, joint: UrdfJoint) -> None:
         reader.wrong(element, "axis", what, found, fix, "scaled to unit length")
 
 
-def _limit(reader: Reader, joint: UrdfJoint) -> None:
-    element = reader.child(joint.element, "limit")
-    bounded = joint.kind in ("revolute", "prismatic")
-    if element is None:
-        if bounded:
-            what = f"a {joint.kind} joint has no limits, which URDF asks for"
-            reader.warn(joint.element, "limit-missing", what, "nothing", "add <limit>")
-        return
-    keys = ("lower", "upper", "effort", "velocity", "acceleration", "deceleration", "jerk")
-    values = {k: reader.scalar(element, k, strict=False) for k in keys if k in element.attrib}
-    reader.ignore(element, "unused-limit", "limits are not in the model", _shown(element))
-    for key in keys[2:]:
-        value = values.get(key)
-        if value is not None and value < 0.0:
-            reader.warn(element, "limit-negative", f"'{key}' is negative", f"{value:g}", "give its magnitude")
-    lower, upper = (values.get(k, 0.0) for k in ("lower", "upper"))
-    if not bounded or lower is None or upper is None:
-        return
-    if lower > upper:
-        what = "the lower limit is above the upper one"
-        reader.wrong(
-            element, "limit-order", what, f"{lower:g} > {upper:g}", "exchange them", "read the other way round"
-        )
-    elif lower == upper:
-        what = "the limits leave no room to move"
-        reader.warn(element, "limit-zero", what, _shown(element), "give lower and upper, or make the joint fixed")
-    if joint.kind == "revolute" and max(abs(lower), abs(upper)) > TURN:
-        what = "the limits are more than a turn; are they in degrees?"
-        reader.warn(element, "limit-degrees", what, f"{lower:g} .. {upper:g}", "write radians")
-
-
 def _unused(reader: Reader, joint: UrdfJoint) -> None:
     """Children of a joint that are not in the model."""
     for tag, what in (
@@ -240,37 +208,4 @@ def _unused(reader: Reader, joint: UrdfJoint) -> None:
         ("safety_controller", "soft limits are not in the model"),
     ):
         for element in joint.element.iterchildren(tag):
-            reader.ignore(element, f"unused-{tag.replace('_', '-')}", what, _shown(element))
-    dynamics = reader.child(joint.element, "dynamics")
-    if dynamics is not None:
-        values = {k: reader.scalar(dynamics, k, strict=False) for k in ("damping", "friction") if k in dynamics.attrib}
-        if any(values.values()):
-            what = "damping and friction are not in the model"
-            reader.warn(dynamics, "damping", what, _shown(dynamics), "add their torques yourself")
-        else:
-            reader.ignore(dynamics, "unused-dynamics", "damping and friction are not in the model", _shown(dynamics))
-    mimic = reader.child(joint.element, "mimic")
-    if mimic is not None:
-        joint.places["mimic"] = mimic
-
-
-def check_mimic(reader: Reader, robot: Robot) -> None:
-    """Joints that follow others."""
-    for joint in robot.joints.values():
-        if "mimic" not in joint.places:
-            continue
-        element = joint.places["mimic"]
-        for key in ("multiplier", "offset"):
-            if key in element.attrib:
-                reader.scalar(element, key, strict=False)
-        leader = reader.need(element, "joint")
-        if leader is not None and leader not in robot.joints:
-            what = "follows a joint that does not exist"
-            reader.wrong(element, "unknown-joint", what, repr(leader), reader.nearest(leader, robot.joints))
-        elif leader is not None:
-            fix = "take the mimic out, or load it as an independent joint with policy='accept'"
-            reader.wrong(element, "mimic", "coupled joints are not treated yet", f"it follows {leader!r}", fix)
-
-
-def _shown(element: Element) -> str:
-    return " ".join(f'{short(k)}="{v[:20]}"' for k, v in list(element.attrib.items())[:6]) or "nothing"
+            reader.ignore(element, f"unused-{tag.replace('_', '-')}", what, shown(element))

@@ -107,15 +107,11 @@ class _Robot:
 
     def _top(self, group: Group) -> Spot:
         """The link whose frame is that of the group: a body that sits there, or a link without mass."""
-        free = self.model.context.base == "free"
         here = [spot for spot in group.spots if spot.here and spot.body is not None]
-        if here and (group.steps or free):
-            top = here[0]
-        elif group.steps:
-            top = group.empty[0] if group.empty else Spot(f"{group.joint}_link", (np.eye(3), np.zeros(3)))
-        else:
-            top = Spot(self.model.wiring.root or "world", (np.eye(3), np.zeros(3)))
-        return top
+        if here or (group.steps and group.empty):
+            return here[0] if here else group.empty[0]
+        name = f"{group.joint}_link" if group.steps else self.model.wiring.root or "world"
+        return Spot(name, (np.eye(3), np.zeros(3)))
 
     def _group(self, k: int, group: Group) -> bool:
         top, entities = self.tops[k], self.model.wiring.entities
@@ -218,5 +214,6 @@ def _limits(joint: Element, kind: str, entity: Joint) -> bool:
         return False
     values = {"lower": -NO_LIMIT, "upper": NO_LIMIT, "effort": NO_LIMIT, "velocity": NO_LIMIT}
     wanted = [key for key in values if bounded or key in ("effort", "velocity")]
-    put(joint, "limit", **{key: repr(float(values[key] if given[key] is None else given[key])) for key in wanted})
+    values |= {key: value for key, value in given.items() if value is not None}
+    put(joint, "limit", **{key: repr(values[key]) for key in wanted})
     return any(given[key] is None for key in wanted)

@@ -10,7 +10,7 @@ import numpy as np
 from gyrostat.errors import Problem
 from gyrostat.graph.causality import causality
 from gyrostat.graph.lower import Placement, Values, lower
-from gyrostat.spatial.algebra import Array, compose
+from gyrostat.spatial.algebra import Array, compose, cross
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.force_element import ForceElement
@@ -158,8 +158,8 @@ def _steps(name: str, joint: Joint, far: bool, found: Parts) -> list[Step]:
     Met from b, the motion is undone: a turn by -q about the axis is one by q about its opposite. Several coordinates
     keep their order only if their motions commute."""
     seen = lower(joint, Values(name, joint, {}), "b" if far else "a").props
-    axis = -seen["axis"] if far and "axis" in seen else seen.get("axis")
-    second = seen.get("second_axis")
+    axis: Any = -seen["axis"] if far and "axis" in seen else seen.get("axis")
+    second: Any = seen.get("second_axis")
     kind = joint.kind
     if kind in ("revolute", "continuous", "prismatic"):
         free = kind == "revolute" and joint.lower is None and joint.upper is None
@@ -169,7 +169,7 @@ def _steps(name: str, joint: Joint, far: bool, found: Parts) -> list[Step]:
     if not far and kind == "universal":
         return _chain(name, joint, found, [("angle1", "continuous", axis), ("angle2", "continuous", second)])
     if not far and kind == "planar":
-        shifts = [("x", "prismatic", second), ("y", "prismatic", np.cross(axis, second))]
+        shifts = [("x", "prismatic", second), ("y", "prismatic", cross(axis, second))]
         return _chain(name, joint, found, [*shifts, ("angle", "continuous", axis)])
     if not far and kind == "free":
         return [Step(name, "floating", None, None)]

@@ -52,7 +52,8 @@ def add_origin(parent: Element, R: Array, p: Array) -> None:
     """<origin>, unless there is nothing to say."""
     turned = not np.array_equal(R, np.eye(3))
     if turned or np.any(p):
-        values = {"xyz": numbers(p)} | ({"rpy": numbers(roll_pitch_yaw(R))} if turned else {})
+        angles = [float(f"{angle:.15g}") for angle in roll_pitch_yaw(R)] if turned else []  # exact to rounding as well
+        values = {"xyz": numbers(p)} | ({"rpy": numbers(angles)} if turned else {})
         put(parent, "origin", **values)
 
 

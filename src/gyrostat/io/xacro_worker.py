@@ -2,8 +2,8 @@
 
 It is started by ``gyrostat.io.xacro`` as a script; it reads a request (JSON) from the standard input and writes the
 expanded document, or why there is none, to the standard output. The expander is that of xacrodoc; what it would hand to
-Python's ``eval`` is computed by ``xacro_expression``, and ``$(...)`` knows ``arg`` and ``find`` alone. As a second wall,
-an audit hook of the interpreter refuses every file outside the allowed folders, every process and every socket.
+Python's ``eval`` is computed by ``xacro_expression``, and ``$(...)`` knows ``arg`` and ``find`` alone. As a second
+wall, an audit hook of the interpreter refuses every file outside the allowed folders, every process and every socket.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def limit() -> None:
 
 def expand(request: dict[str, Any], bounds: Any) -> str:
     """The expanded document."""
-    xacro, xacrodoc = importlib.import_module("xacro"), importlib.import_module("xacrodoc")
+    xacro: Any = importlib.import_module("xacro")
+    xacrodoc = importlib.import_module("xacrodoc")
     lacking = [name for name in NEEDED if not callable(getattr(xacro, name, None))]
     if lacking:
         message = f"this version of xacro is not known here: it lacks {', '.join(lacking)}"

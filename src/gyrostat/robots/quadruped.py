@@ -56,7 +56,9 @@ def _limits(down: float, up: float, effort: float) -> dict[str, float]:
 def _hip(leg: str, side: int) -> RigidBody:
     middle, radius = (0.0, side * SHOULDER / 2.0, 0.0), 0.04
     across = HIP_MASS * (3.0 * radius**2 + SHOULDER**2) / 12.0
-    shape = Shape(kind="cylinder", size=(radius, SHOULDER), translation=middle, rotation=rpy(math.pi / 2, 0, 0), color=GREY)
+    shape = Shape(
+        kind="cylinder", size=(radius, SHOULDER), translation=middle, rotation=rpy(math.pi / 2, 0, 0), color=GREY
+    )
     frames = {"thigh": (0.0, side * SHOULDER, 0.0)}
     inertia = (across, HIP_MASS * radius**2 / 2.0, across)
     return RigidBody(f"{leg}_hip_body", mass=HIP_MASS, com=middle, inertia=inertia, frames=frames, shapes=(shape,))

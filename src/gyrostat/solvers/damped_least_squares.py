@@ -27,8 +27,8 @@ Array = np.ndarray
 LONGEST = 1.0  # [rad, m] largest change of a coordinate in one step
 LAMBDA = 1e-3, 1e-24, 1e12  # first, least, and where a problem is stuck
 CLOSE, UNDAMPED = 1e-3, 60  # residual [rad, m] below which undamped steps are tried, and how many
-FLAT = 1e-9
-"""Stationary: the residual is perpendicular to all free columns of J to this sine."""
+FLAT = 1e-7
+"""Stationary: the residual is perpendicular to all free columns of J to this sine; the cost is then least to its square."""
 
 
 @dataclass

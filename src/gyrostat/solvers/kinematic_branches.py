@@ -73,18 +73,19 @@ def inverse_kinematics_branches(
     if task.shape:
         raise ShapeError(f"{WHO}: one target at a time, got leading shape {task.shape}. Hint: loop over the targets")
     _check_freedom(model, task)
+    free = plain.q[plain.turning & ~task.problems.held[plain.v]]
     found, outside, tried, idle = np.empty((0, model.nq)), np.empty((0, model.nq)), 0, 0
     while tried < starts and idle < 2:
         count = min(ROUND, starts - tried)
         solutions = _round(model, task, count, tried, iterations)
         before = len(found) + len(outside)
         for q in solutions:
-            q[turning] = _wrapped(q[turning], low[turning], high[turning])
+            q[free] = _wrapped(q[free], low[free], high[free])
             legal = bool(np.all((q[plain.q] >= low[plain.q]) & (q[plain.q] <= high[plain.q])))
             if legal:
-                found = _with(model, found, q, turning)
+                found = _with(model, found, q)
             else:
-                outside = _with(model, outside, q, turning)
+                outside = _with(model, outside, q)
         idle = 0 if len(found) + len(outside) > before else idle + 1
         tried += count
     found = found[np.lexsort(found.T[::-1].round(6))] if len(found) else found
@@ -109,7 +110,7 @@ def _round(model: Model, task: Task, count: int, skip: int, iterations: int) -> 
     return ended.q[many.solved(ended.r)]
 
 
-def _with(model: Model, found: Array, q: Array, turning: Array) -> Array:
+def _with(model: Model, found: Array, q: Array) -> Array:
     """``found``, and q if it is not among them, full turns apart."""
     plain = plain_coordinates(model)
     if len(found):

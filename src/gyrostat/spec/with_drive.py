@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import signature
 from typing import Any
 
 from gyrostat.errors import SpecError, nearest
@@ -24,7 +27,8 @@ def with_drive(model: Model, joint: str, **given: Any) -> Model:
     scope, _, name = str(joint).rpartition(".")
     if scope:  # inside an assembly: the drive goes there, too
         return _within(model, scope.split("."), name, given)
-    entities, connections = _driven(model.name, model.entities, model.connections, model.wiring, name, given)
+    whole = _Place(lambda: model.wiring, lambda: model.wiring, name)
+    entities, connections = _driven(model.name, model.entities, model.connections, whole, name, given)
     return Model(model.name, entities, connections, model.context, model.sources)
 
 
@@ -37,8 +41,9 @@ def _within(model: Model, scope: list[str], name: str, given: Mapping[str, Any])
         if len(path) > 1:
             changed = found.model_copy(update={"entities": enter(found.entities, path[1:])})
         else:
-            inside = wire(found.entities, found.connections)
-            parts, connections = _driven(found.name, found.entities, found.connections, inside, name, given)
+            inside = partial(wire, found.entities, found.connections)
+            place = _Place(inside, lambda: model.wiring, ".".join((*scope, name)))
+            parts, connections = _driven(found.name, found.entities, found.connections, place, name, given)
             changed = found.model_copy(update={"entities": parts, "connections": connections})
         return tuple(changed if e is found else e for e in entities)
 
@@ -49,11 +54,20 @@ def _refused(entity: str, message: str, remedy: str) -> SpecError:
     return SpecError.one(f"drive of '{entity}'", "drive", message, remedy, entity)
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where a joint is: in its own scope, and by its full name in the whole model."""
+
+    scope: Callable[[], Wiring]
+    model: Callable[[], Wiring]
+    full: str
+
+
 def _driven(
     owner: str,
     entities: tuple[Entity, ...],
     connections: Connections,
-    wiring: Wiring,
+    place: _Place,
     name: str,
     given: Mapping[str, Any],
 ) -> tuple[tuple[Entity, ...], Connections]:
@@ -72,17 +86,38 @@ def _driven(
         raise _refused(name, f"a {joint.kind} joint has {len(joint.table.shafts)} shafts, expected one", remedy)
     if any(e.name == f"{name}_drive" for e in entities):
         raise _refused(name, f"there is already '{name}_drive'", "change it with model.replace, or name this one")
-    drive, carried = _drive(name, joint, wiring, **given)
+    drive, seat = _drive(name, joint, place, **given)
     links = ((f"{name}.{joint.table.shafts[0]}", f"{drive.name}.shaft"),)
-    if carried is not None:
-        links += ((carried, f"{drive.name}.carrier"),)
+    if seat is not None:
+        links += ((seat[0], f"{drive.name}.carrier"),)
     return (*entities, drive), (*connections, *links)
 
 
 def _drive(
     name: str,
     joint: Joint,
-    wiring: Wiring,
+    place: _Place,
+    rotor_inertia: Any = None,
+    carrier: str | None = None,
+    rotor_axis: Any = None,
+    reflected_inertia_only: bool = False,
+    **given: Any,
+) -> tuple[Assembly, tuple[str, Any] | None]:
+    """The assembly, and the seat of its rotor."""
+    if rotor_inertia is None and (rotor_axis is not None or carrier is not None or given.get("rotor")):
+        raise _refused(name, "has a carrier, an axis or a rotor's properties, but no rotor", "give rotor_inertia")
+    unknown = [key for key in given if key not in KNOWN]
+    if unknown:
+        raise _refused(name, f"there is no property '{unknown[0]}'", nearest(unknown[0], KNOWN))
+    seat = None
+    if rotor_inertia is not None and not reflected_inertia_only:
+        seat = _seat(name, joint, place, carrier, rotor_axis)
+    return put_together(name, seat, rotor_inertia=rotor_inertia, **given), seat
+
+
+def put_together(
+    name: str,
+    seat: tuple[str, Any] | None,
     *,
     rotor_inertia: Any = None,
     gear_ratio: Any = 1.0,
@@ -92,16 +127,15 @@ def _drive(
     coulomb: Any = None,
     torque_limit: Any = None,
     speed_limit: Any = None,
-    rotor_axis: Any = None,
-    carrier: str | None = None,
     lumped: bool = True,
-    reflected_inertia_only: bool = False,
     friction_at: str = "joint",
     motor: bool | None = None,
+    rotor: Mapping[str, Any] | None = None,
     spring: Mapping[str, Any] | None = None,
     friction: Mapping[str, Any] | None = None,
-) -> tuple[Assembly, str | None]:
-    """The assembly, and the port that carries its rotor."""
+) -> Assembly:
+    """The drive ``<name>_drive``, with the port ``shaft`` for its joint; and ``carrier`` for a rotor that has a seat:
+    (port that carries it, its axis there)."""
     if friction_at not in ("joint", "motor"):
         raise _refused(name, f"friction_at must be 'joint' or 'motor', got {friction_at!r}", "friction_at='joint'")
     law = ({} if stiffness is None else {"stiffness": stiffness}) | dict(spring or {})
@@ -110,8 +144,6 @@ def _drive(
         raise _refused(name, message, "give rotor_inertia")
     if damping is not None and not law:
         raise _refused(name, "damping is that of the spring, and there is none", "give stiffness, or use viscous")
-    if rotor_inertia is None and (rotor_axis is not None or carrier is not None):
-        raise _refused(name, "has a carrier or an axis, but no rotor", "give rotor_inertia")
     rubbed = {"viscous": viscous, "coulomb": coulomb}
     rubbed = {key: value for key, value in rubbed.items() if value is not None} | dict(friction or {})
     limits = {"torque_limit": torque_limit, "speed_limit": speed_limit}
@@ -120,13 +152,9 @@ def _drive(
     parts: list[Entity] = []
     fast: list[str] = []
     slow: list[str] = []
-    carried = None
     if rotor_inertia is not None:
-        seat = (None, None) if reflected_inertia_only else _seat(name, joint, wiring, carrier, rotor_axis)
-        carried, axis = seat
-        parts.append(
-            RotorInertia("rotor", inertia=rotor_inertia, axis=axis, **({} if axis is None else {"lumped": lumped}))
-        )
+        carried = {} if seat is None else {"axis": seat[1], "lumped": lumped}
+        parts.append(RotorInertia("rotor", **({"inertia": rotor_inertia} | carried | dict(rotor or {}))))
         fast.append("rotor.shaft")
     if geared:
         parts.append(Gear("gear", gear_ratio))
@@ -150,16 +178,15 @@ def _drive(
     if not parts:
         raise _refused(name, "nothing is given", "give rotor_inertia, viscous, torque_limit or others")
     connections += [tuple(side) for side in (fast, slow) if len(side) > 1]
-    exposes = {"shaft": slow[0]} | ({} if carried is None else {"carrier": "rotor.carrier"})
-    return Assembly(f"{name}_drive", entities=tuple(parts), connections=tuple(connections), exposes=exposes), carried
+    exposes: Any = {"shaft": slow[0]} | ({} if rotor_inertia is None or seat is None else {"carrier": "rotor.carrier"})
+    return Assembly(f"{name}_drive", entities=tuple(parts), connections=tuple(connections), exposes=exposes)
 
 
-def _seat(name: str, joint: Joint, wiring: Wiring, carrier: str | None, axis: Any) -> tuple[str, Any]:
+def _seat(name: str, joint: Joint, place: _Place, carrier: str | None, axis: Any) -> tuple[str, Any]:
     """The port that carries the rotor, and its axis there."""
-    _, parent = wiring.outward()
-    near = _inport(wiring, joint, name, parent)
+    near, wiring = _inport(place.model(), place.full), place.scope()
     if carrier is None:
-        return f"{name}.{near}", axis if axis is not None else _own_axis(joint, near)
+        return f"{name}.{near}", axis if axis is not None else own_axis(joint, near)
     entity = carrier.partition(".")[0]
     if entity not in wiring.entities and not any(full.startswith(f"{entity}.") for full in wiring.entities):
         raise _refused(name, f"there is no carrier '{carrier}'", nearest(entity, [*wiring.entities]))
@@ -167,20 +194,20 @@ def _seat(name: str, joint: Joint, wiring: Wiring, carrier: str | None, axis: An
         return carrier, axis
     for port in ("a", "b"):
         if entity in _rigidly(wiring, name, port):
-            return f"{name}.{port}", _own_axis(joint, near)
+            return f"{name}.{port}", own_axis(joint, near)
     message = f"the axis of the joint is not known in '{carrier}', which moves against both sides of the joint"
     raise _refused(name, message, "give rotor_axis in the axes of the carrier")
 
 
-def _own_axis(joint: Joint, near: str) -> Any:
+def own_axis(joint: Joint, near: str) -> Any:
     """The joint's axis; a rotor behind a positive gear turns as the outboard body does."""
     axis = joint.axis or (0.0, 0.0, 1.0)
     return axis if near == "a" else tuple(-x if x else 0.0 for x in axis)
 
 
-def _inport(wiring: Wiring, joint: Joint, name: str, parent: Mapping[str, str]) -> str:
+def _inport(wiring: Wiring, name: str) -> str:
     """Port of the joint on the side of the reference frame: a, unless it is mounted the other way round."""
-    group_of = wiring.group_of()
+    group_of, (_, parent) = wiring.group_of(), wiring.outward()
     before = parent.get(name)
     at_b = group_of.get((name, "b"))
     return "b" if at_b is not None and any(other == before for other, _ in wiring.groups[at_b]) else "a"
@@ -197,3 +224,7 @@ def _rigidly(wiring: Wiring, name: str, port: str) -> set[str]:
                 found.add(other)
                 queue += [(other, p.name) for p in entity.ports if p.kind == "spatial"]
     return found - {name}
+
+
+KNOWN = tuple(signature(put_together).parameters)[2:]
+"""What a drive can be given, beside its rotor's seat."""

@@ -29,7 +29,7 @@ def ranges(channel: Channel, extent: float) -> list[Range]:
     """The sliders of a channel. Without limits an angle goes half a turn each way, a shift as far as the robot."""
     if channel.sort == "turn":
         return [Range(f"{channel.name} {name} [rad]", -TURN, TURN) for name in ("roll", "pitch", "yaw")]
-    unit, reach = channel.unit("q"), TURN if channel.sort == "angle" else max(extent, 0.1)
+    unit, reach = channel.unit("q"), TURN if channel.sort == "angle" else round(max(extent, 0.1), 2)
     lower, upper = channel.limits.get("q", (None, None))
     low = lower if lower is not None and np.isfinite(lower) else -reach
     high = upper if upper is not None and np.isfinite(upper) else reach

@@ -59,10 +59,14 @@ class Stage:
         scene.set_background_image(shade.astype(np.uint8), format="png")
 
     def look(self, R: Array, p: Array) -> None:
-        """Put the camera in front of the robot, and the ground below it, for a placement of its links."""
-        corners = [p[k] + x @ R[k].T for k, x in enumerate(self._points) if len(x)]
-        points = np.concatenate([*corners, p])
-        low, high = points.min(axis=0), points.max(axis=0)
+        """Put the camera in front of the robot, and the ground below it.
+
+        R (samples, links, 3, 3), p (samples, links, 3): placements that shall be in the picture; the ground is that of
+        the first one.
+        """
+        seen = [self._cloud(R[n], p[n]) for n in range(len(p))]
+        points, everywhere = seen[0], np.concatenate(seen)
+        low, high = everywhere.min(axis=0), everywhere.max(axis=0)
         extent = max(float(np.linalg.norm(high - low)), 1e-3)
         up, middle = self.scene.up, (low + high) / 2.0
         axes = along(up)
@@ -88,6 +92,10 @@ class Stage:
             position=ground - up * 1e-3 * extent,
             shadow_opacity=0.18,
         )
+
+    def _cloud(self, R: Array, p: Array) -> Array:
+        """Corners of boxes around what is drawn, in the world."""
+        return np.concatenate([*(p[k] + x @ R[k].T for k, x in enumerate(self._points) if len(x)), p])
 
     # ------------------------------------------------------------------ nodes
     def _link(self, k: int) -> Any:

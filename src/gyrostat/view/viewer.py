@@ -52,6 +52,17 @@ def _stop(server: Any) -> None:
         server.stop()
 
 
+def _set_out(stage: Stage, drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) -> None:
+    """The robot where it begins, and a camera that sees all of its motion."""
+    R, p = drawn.placements(q, None if t is None else t[0])
+    stage.place(R, p)
+    if t is None:
+        stage.look(R[None], p[None])
+    else:
+        some = np.unique(np.linspace(0, len(t) - 1, 12).astype(int))
+        stage.look(*drawn.placements(data["q"][some], t[some]))
+
+
 class Viewer:
     """A robot in the browser. ``url``: where; ``q``: the configuration that is shown."""
 
@@ -59,9 +70,7 @@ class Viewer:
         self.scene, self.model, self.q = drawn, drawn.model, np.array(q)
         self._server, self._lock, self._time = server, threading.RLock(), 0.0 if t is None else float(t[0])
         self.stage = Stage(server, drawn)
-        R, p = drawn.placements(self.q, self._time)
-        self.stage.look(R, p)
-        self.stage.place(R, p)
+        _set_out(self.stage, drawn, self.q, t, data)
         self.replay: Replay | None = None
         if t is not None:
             self.replay = Replay(server, self.model, t, data, self._play)
@@ -151,8 +160,7 @@ def efforts(model: Model, q: Array) -> str:
     """The generalised forces at rest as a table in HTML, red beyond a joint's limit; or why there are none."""
     try:
         zero = np.zeros(model.nv)
-        time_given = {} if isinstance(model.context.base, str) else {"t": 0.0}
-        tau = rnea(model, q, zero, zero, **time_given)
+        tau = rnea(model, q, zero, zero, t=None if isinstance(model.context.base, str) else 0.0)
     except GyrostatError as error:
         return f'<div style="font-size:12px;margin:4px 12px">{html_text.escape(str(error))}</div>'
     rows = []
@@ -161,9 +169,10 @@ def efforts(model: Model, q: Array) -> str:
         for name, at in zip(channel.names("tau"), channel.v_at, strict=True):
             label = channel.name if len(channel.v_at) == 1 else f"{channel.name} {name}"
             color = ";color:#c0392b;font-weight:bold" if bound is not None and abs(tau[at]) > bound else ""
+            value = f"{round(float(tau[at]), 3) + 0.0:.3f}"
             rows.append(
                 f"<tr><td>{html_text.escape(label)}</td>"
-                f'<td style="text-align:right;font-variant-numeric:tabular-nums{color}">{round(float(tau[at]), 3) + 0.0:.3f}</td>'
+                f'<td style="text-align:right;font-variant-numeric:tabular-nums{color}">{value}</td>'
                 f'<td style="padding-left:6px">{channel.unit("tau")}</td></tr>'
             )
     return f'<table style="font-size:12px;margin:4px 12px;width:calc(100% - 24px)">{"".join(rows)}</table>'
@@ -246,9 +255,7 @@ def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array],
     server = _server("127.0.0.1", 8080)
     try:
         stage = Stage(server, drawn)
-        R, p = drawn.placements(q, None if t is None else t[0])
-        stage.look(R, p)
-        stage.place(R, p)
+        _set_out(stage, drawn, q, t, data)
         record = server.get_scene_serializer()
         if t is not None:
             times = np.arange(t[0], t[-1] + 0.5 / RATE, 1.0 / RATE)

@@ -23,13 +23,23 @@ Array = np.ndarray
 
 
 class Piecewise(Trajectory):
-    """``breaks`` (m + 1,) [s] from zero, ``control`` (m, d + 1, n), doubles or decimals; ``inner`` derivatives are
-    continuous at the breaks."""
+    """``breaks`` (m + 1,) [s] from zero, ``control`` (m, d + 1, n), doubles or decimals, seen from ``offset`` (n,);
+    ``inner`` derivatives are continuous at the breaks."""
 
-    def __init__(self, kind: str, breaks: Array, control: Array, inner: float, outside: str, names: Any = None):
+    def __init__(
+        self,
+        kind: str,
+        breaks: Array,
+        control: Array,
+        inner: float,
+        outside: str,
+        names: Any = None,
+        offset: Array | float = 0.0,
+    ):
         self.kind = kind
         self.breaks = breaks
         self.differences = _differences(control)  # [k]: (m, d + 1 - k, n)
+        self.differences[0] = self.differences[0] + offset
         super().__init__(control.shape[2], float(breaks[-1]), inner if len(breaks) > 2 else math.inf, outside, names)
 
     def evaluate(self, t: Array, order: int) -> Array:

@@ -45,8 +45,8 @@ def trapezoidal(
     if breaks[2] - breaks[1] <= 1e-9 * total:  # no cruise: a triangle
         breaks, s, rate = np.array([0.0, total / 2.0, total]), np.array([0.0, 0.5, 1.0]), np.array([0.0, speed, 0.0])
     middle = s[:-1] + rate[:-1] * np.diff(breaks) / 2.0
-    control = np.stack([s[:-1], middle, s[1:]], axis=1)[:, :, None] * way + first
-    return Piecewise(who, breaks, control, 1, "hold", names)
+    control = np.stack([s[:-1], middle, s[1:]], axis=1)[:, :, None] * way
+    return Piecewise(who, breaks, control, 1, "hold", names, first)
 
 
 def _path_limit(limit: Any, way: Array, who: str, what: str) -> float:

@@ -1,0 +1,258 @@
+"""What a URDF says about drives: limits, damping and friction, followers (mimic), transmissions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gyrostat.io.urdf_xml import Element, Reader, number, short
+from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.gear import Gear
+from gyrostat.spec.joint import Joint
+from gyrostat.spec.with_drive import own_axis, put_together
+
+TURN = 2.0 * math.pi * 1.001
+"""A little more than a whole turn: angles beyond may be degrees."""
+
+SINGLE = ("revolute", "continuous", "prismatic")
+"""Kinds with one rate: these have limits, drives and followers."""
+
+Connections = list[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """angle = multiplier x angle of the leader + offset."""
+
+    leader: str
+    multiplier: float
+    offset: float
+    element: Element
+
+
+@dataclass
+class UrdfDrive:
+    """Limits as properties of :class:`Joint`; damping and friction at the joint; reduction and rotor of a
+    transmission."""
+
+    limits: dict[str, float] = field(default_factory=dict)
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+    reduction: float | None = None
+    rotor: float | None = None
+
+
+def read_drive(reader: Reader, joint: Element, kind: str, friction: bool) -> UrdfDrive:
+    """Limits, damping and friction of a joint; ``friction=False`` leaves the latter two out, and tells it."""
+    drive = UrdfDrive()
+    _limit(reader, joint, kind, drive)
+    element = reader.child(joint, "dynamics")
+    if element is None:
+        return drive
+    values = {k: reader.scalar(element, k, strict=False) or 0.0 for k in ("damping", "friction") if k in element.attrib}
+    if not any(values.values()):
+        return drive
+    if kind not in SINGLE or not friction:
+        why = "left out, as asked for" if kind in SINGLE else f"a {kind} joint has none"
+        reader.ignore(element, "unused-dynamics", f"damping and friction: {why}", shown(element))
+        return drive
+    for key, value in values.items():
+        if value < 0.0:
+            what = f"'{key}' is negative: it would drive the joint"
+            fix = "give its magnitude"
+            values[key] = 0.0 if reader.wrong(element, "dynamics", what, f"{value:g}", fix, "taken as zero") else value
+    drive.damping, drive.friction = (max(values.get(key, 0.0), 0.0) for key in ("damping", "friction"))
+    return drive
+
+
+def _limit(reader: Reader, joint: Element, kind: str, drive: UrdfDrive) -> None:
+    element = reader.child(joint, "limit")
+    bounded = kind in ("revolute", "prismatic")
+    if element is None:
+        if bounded:
+            what = f"a {kind} joint has no limits, which URDF asks for"
+            reader.warn(joint, "limit-missing", what, "nothing", "add <limit>")
+        return
+    keys = ("lower", "upper", "effort", "velocity", "acceleration", "deceleration", "jerk")
+    values = {k: reader.scalar(element, k, strict=False) for k in keys if k in element.attrib}
+    unused = [k for k in keys[4:] if k in values]
+    if kind not in SINGLE or unused:
+        what = f"a {kind} joint has no limits" if kind not in SINGLE else f"{', '.join(unused)}: not in the model"
+        reader.ignore(element, "unused-limit", what, shown(element))
+    for key in keys[2:]:
+        value = values.get(key)
+        if value is not None and value < 0.0:
+            reader.warn(element, "limit-negative", f"'{key}' is negative", f"{value:g}", "give its magnitude")
+    lower, upper = (values.get(k, 0.0) for k in ("lower", "upper"))
+    if bounded and lower is not None and upper is not None:
+        drive.limits |= _range(reader, element, kind, lower, upper)
+    for key, name in (("velocity", "velocity_limit"), ("effort", "effort_limit")):
+        value = values.get(key)
+        if kind in SINGLE and value is not None and value >= 0.0:
+            drive.limits[name] = value
+
+
+def _range(reader: Reader, element: Element, kind: str, lower: float, upper: float) -> dict[str, float]:
+    """Limits of the coordinate; the other way round they are taken as they are meant, or not at all."""
+    if lower > upper:
+        what = "the lower limit is above the upper one"
+        found = f"{lower:g} > {upper:g}"
+        if not reader.wrong(element, "limit-order", what, found, "exchange them", "read the other way round"):
+            return {}
+        lower, upper = upper, lower
+    elif lower == upper:
+        what = "the limits leave no room to move"
+        reader.warn(element, "limit-zero", what, shown(element), "give lower and upper, or make the joint fixed")
+    if kind == "revolute" and max(abs(lower), abs(upper)) > TURN:
+        what = "the limits are more than a turn; are they in degrees?"
+        reader.warn(element, "limit-degrees", what, f"{lower:g} .. {upper:g}", "write radians")
+    return {"lower": lower, "upper": upper}
+
+
+def read_mimics(
+    reader: Reader, joints: Mapping[str, tuple[Element, str]], drives: Mapping[str, UrdfDrive], follow: bool
+) -> None:
+    """Joints that follow others. ``joints``: element and kind by name; ``follow=False`` leaves them independent."""
+    for name, (joint, kind) in joints.items():
+        element = reader.child(joint, "mimic")
+        if element is None:
+            continue
+        values = {"multiplier": 1.0, "offset": 0.0}
+        for key in values:
+            if key in element.attrib:
+                values[key] = reader.scalar(element, key, strict=False) or 0.0
+        leader = reader.need(element, "joint")
+        if leader is None:
+            continue
+        if not follow:
+            what = f"follows '{leader[:60]}' in the file; it is independent here, as asked for"
+            reader.ignore(element, "unused-mimic", what, shown(element))
+            continue
+        if _can_follow(reader, element, kind, leader, joints, values["multiplier"]):
+            drives[name].mimic = Mimic(leader, values["multiplier"], values["offset"], element)
+    _refuse_circles(reader, drives)
+
+
+def _can_follow(
+    reader: Reader,
+    element: Element,
+    kind: str,
+    leader: str,
+    joints: Mapping[str, tuple[Element, str]],
+    multiplier: float,
+) -> bool:
+    fix, mended = "take the mimic out", "it moves by itself"
+    if leader not in joints:
+        what = "follows a joint that does not exist"
+        reader.wrong(element, "unknown-joint", what, repr(leader[:60]), reader.nearest(leader, joints), mended)
+        return False
+    if kind not in SINGLE or joints[leader][1] not in SINGLE:
+        what = "a follower and its leader must have one rate each"
+        reader.wrong(element, "mimic", what, f"a {kind} joint follows a {joints[leader][1]} one", fix, mended)
+        return False
+    if multiplier == 0.0:
+        what = "a follower with the multiplier 0 does not move"
+        reader.wrong(element, "mimic", what, 'multiplier="0"', "make it a fixed joint", mended)
+        return False
+    return True
+
+
+def _refuse_circles(reader: Reader, drives: Mapping[str, UrdfDrive]) -> None:
+    for name, drive in drives.items():
+        seen, at = [name], drive.mimic
+        while at is not None and at.leader not in seen:
+            seen.append(at.leader)
+            at = drives[at.leader].mimic if at.leader in drives else None
+        if at is not None and at.leader == name and drive.mimic is not None:
+            told = " follows ".join(repr(n[:40]) for n in [*seen[:6], name])
+            element = drive.mimic.element
+            reader.wrong(
+                element,
+                "mimic",
+                "joints follow each other in a circle",
+                told,
+                "take one mimic out",
+                "it moves by itself",
+            )
+            drive.mimic = None
+
+
+def read_transmissions(reader: Reader, root: Element, drives: Mapping[str, UrdfDrive]) -> None:
+    """Reduction and rotor of simple transmissions: ``<mechanicalReduction>``, and ``<rotorInertia>`` as gyrostat writes
+    it."""
+    for element in root.iterchildren("transmission"):
+        named = [j.get("name") or "" for j in element.iterchildren("joint")]
+        if len(named) != 1 or named[0] not in drives:
+            what = "a transmission of one joint that turns or slides is read; others are not in the model"
+            reader.ignore(
+                element, "unused-transmission", what, f"joints {', '.join(n[:40] for n in named[:4]) or 'none'}"
+            )
+            continue
+        drive = drives[named[0]]
+        found = {tag: _inner(reader, element, tag) for tag in ("mechanicalReduction", "rotorInertia")}
+        reduction, rotor = found["mechanicalReduction"], found["rotorInertia"]
+        rest = sorted({short(e.tag) for e in element.iterdescendants() if isinstance(e.tag, str)} - READ)
+        if rest:
+            reader.ignore(element, "unused-transmission", f"{', '.join(rest[:6])}: not in the model")
+        if reduction == 0.0:
+            what = "a reduction of zero means nothing"
+            reader.warn(element, "transmission", what, "0", "give the turns of the motor for one of the joint")
+            reduction = None
+        if rotor is not None and rotor <= 0.0:
+            reader.warn(
+                element, "transmission", "the rotor's inertia must be positive", f"{rotor:g}", "give it in kg m^2"
+            )
+            rotor = None
+        drive.reduction, drive.rotor = reduction, rotor
+
+
+READ = {"joint", "actuator", "mechanicalReduction", "rotorInertia"}
+
+
+def _inner(reader: Reader, element: Element, tag: str) -> float | None:
+    """The number inside a tag, at any depth of a transmission."""
+    for inner in element.iterdescendants(tag):
+        value = number((inner.text or "").strip())
+        if isinstance(value, float):
+            return value
+        reader.warn(inner, "transmission", f"<{tag}> {value}", repr((inner.text or "")[:40]), "write a number")
+    return None
+
+
+def couplings(
+    name: str, joint: Joint, drive: UrdfDrive, taken: Mapping[str, str], free: object
+) -> tuple[list[Assembly | Gear], Connections]:
+    """Entities and connections of a joint's drive. ``taken``: names of joints in the model by those in the file;
+    ``free(wanted, sort)`` gives a name that is not in use."""
+    entities: list[Assembly | Gear] = []
+    connections: Connections = []
+    given: dict[str, float | bool] = {}
+    if drive.damping:
+        given["viscous"] = drive.damping
+    if drive.friction:
+        given["coulomb"] = drive.friction
+    if drive.rotor is not None:
+        given["rotor_inertia"] = drive.rotor
+    if drive.reduction is not None and (drive.reduction != 1.0 or drive.rotor is not None):
+        given |= {"gear_ratio": drive.reduction, "motor": True}
+    if given:
+        seat = (f"{name}.a", own_axis(joint, "a")) if drive.rotor is not None else None
+        made = put_together(name, seat, **given)
+        made = made.model_copy(update={"name": free(made.name, "drive")})  # type: ignore[operator]
+        entities.append(made)
+        connections.append((f"{name}.shaft", f"{made.name}.shaft"))
+        if seat is not None:
+            connections.append((seat[0], f"{made.name}.carrier"))
+    if drive.mimic is not None:
+        gear = Gear(free(f"{name}_mimic", "gear"), drive.mimic.multiplier, offset=drive.mimic.offset)  # type: ignore[operator]
+        entities.append(gear)
+        leader = taken[drive.mimic.leader]
+        connections += [(f"{name}.shaft", f"{gear.name}.motor"), (f"{leader}.shaft", f"{gear.name}.joint")]
+    return entities, connections
+
+
+def shown(element: Element) -> str:
+    """Attributes of an element, for messages."""
+    return " ".join(f'{short(k)}="{v[:20]}"' for k, v in list(element.attrib.items())[:6]) or "nothing"
