@@ -28,7 +28,7 @@ INSIDE = {
 # ---- reference of names, from docstrings
 autosummary_generate = False
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "none"  # shapes and units are in the docstrings
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 
@@ -40,7 +40,11 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
+    "header_links_before_dropdown": 7,
 }
+html_title = f"gyrostat {release}"
+html_static_path, html_css_files = ["_static"], ["site.css"]
+html_sidebars = {page: [] for page in ("index", "quickstart", "notation", "correctness", "changelog")}
 html_copy_source, html_show_sourcelink, html_show_sphinx = False, False, False
 pygments_style = "tango"
 

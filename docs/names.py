@@ -12,7 +12,7 @@ from docutils.statemachine import StringList
 
 import gyrostat as gs
 
-CLASS = (":members:", ":special-members: __call__", ":exclude-members: model_config, model_post_init")
+MEMBERS = (":members:", ":special-members: __call__", ":exclude-members: model_config, model_post_init")
 PLAIN = re.compile(r"(``.*?``|`[^`]*`|(?<!\w)\*{1,2}[A-Za-z][^*|]*\*{1,2}(?!\w))")
 """What keeps its meaning in docstrings: literals, roles, emphasis. Elsewhere bars and stars are mathematics."""
 
@@ -25,14 +25,16 @@ def described(name: str) -> list[str]:
     if isfunction(thing):
         return [f".. autofunction:: gyrostat.{name}", ""]
     if isclass(thing):
-        return [f".. autoclass:: gyrostat.{name}", *(f"   {option}" for option in CLASS), ""]
+        members = () if issubclass(thing, gs.Entity) and thing is not gs.Entity else MEMBERS  # its docstring tells all
+        return [f".. autoclass:: gyrostat.{name}", *(f"   {option}" for option in members), ""]
     return [f".. autodata:: gyrostat.{name}", "   :no-value:", ""]
 
 
 def escaped(line: str) -> str:
-    """A line of a docstring, in which bars and stars stand for themselves."""
+    """A line of a docstring, in which bars, stars and colons stand for themselves."""
     parts = PLAIN.split(line)
-    return "".join(part if k % 2 else re.sub(r"([|*])", r"\\\1", part) for k, part in enumerate(parts))
+    plain = [part if k % 2 else re.sub(r"([|*])", r"\\\1", part) for k, part in enumerate(parts)]
+    return re.sub(r"(?<![`\w])file:line\b", "``file:line``", "".join(plain))  # no address
 
 
 def on_docstring(app, what, name, thing, options, lines) -> None:

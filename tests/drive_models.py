@@ -54,7 +54,7 @@ def driven_tree(seed: int, joints: int | None = None, elastic: bool = False, **o
     joints = int(rng.integers(1, 9)) if joints is None else joints
     base = str(rng.choice(["fixed", "free"]))
     choices = {"kinds": KINDS, "base": base, "reversed_share": 0.4, "branching": number(rng, 0, 1)} | options
-    plain = gs.robots.tree(seed, joints, **choices)
+    plain = _on_a_body(gs.robots.tree(seed, joints, **choices))
     model, rotors, laws = plain, [], []
     found = walk(plain)
     names = [m.name for m in found.moved if m is not None and m.joint.kind in KINDS and m.name != "world"]
@@ -71,6 +71,14 @@ def driven_tree(seed: int, joints: int | None = None, elastic: bool = False, **o
     return Driven(model, plain, Explicit(model, full, ties, laws))
 
 
+def _on_a_body(plain: gs.Model) -> gs.Model:
+    """A fixed base gets a body, as a free one has: what is carried by the world is contained in it."""
+    if plain.context.base == "free":
+        return plain
+    base = gs.RigidBody("hull", mass=2.0, com=(0.1, 0, 0.05), inertia=(0.05, 0.04, 0.03))
+    return gs.Model(plain.name, (*plain.entities, base), (*plain.connections, ("world", "hull.origin")), plain.context)
+
+
 def _drive(rng, model, found, name, kind, springy):
     """One drive: the model with it, its rotor, and the laws of its elements."""
     moved = next(m for m in found.moved if m is not None and m.name == name)
@@ -82,8 +90,8 @@ def _drive(rng, model, found, name, kind, springy):
     else:
         carrier, axis = str(rng.choice(ports_of(model))), unit(rng)
     lumped = bool(rng.random() < 0.6)
-    host = next((b for k, _, b in found.bodies if k == found.ports[carrier][0]), None)
-    inertia = LIGHT * (host.mass if host is not None else 1.0) * number(rng, 0.2, 1.0)
+    host = next(b for k, _, b in found.bodies if k == found.ports[carrier][0])
+    inertia = LIGHT * host.mass * number(rng, 0.2, 1.0)
     body = {"mass": 0.0, "position": (0.0, 0.0, 0.0), "transverse": 0.0}
     if not lumped:
         position = tuple(float(x) for x in rng.uniform(-0.2, 0.2, 3))
@@ -99,13 +107,11 @@ def _drive(rng, model, found, name, kind, springy):
         given = {"rotor_inertia": inertia, "gear_ratio": ratio, "lumped": lumped}
         given |= {"rotor": body} if not lumped else {}
         model = model.with_drive(name, **given, **spring, **friction, **where)
-    if lumped and host is not None:  # contained in the carrier: any place will do, here near the centre of mass
+    if lumped:  # contained in the carrier: any place will do, here near the centre of mass
         X = next(X for k, X, b in found.bodies if b is host)
         at = found.ports[carrier][1].inverse() * X
         position = at.act(np.array(host.com) + rng.uniform(-0.01, 0.01, 3))
         body = {"mass": 1e-3 * host.mass, "position": tuple(position), "transverse": number(rng, 0.5, 1.0) * inertia}
-    elif lumped:  # in the world
-        body = {"mass": 0.1, "position": (0.0, 0.0, 0.0), "transverse": inertia}
     turns = {own: 1.0} if springy else {name: ratio}
     rotor = Rotor(name, inertia, carrier, axis, turns, lumped=lumped, **body)
     laws = []

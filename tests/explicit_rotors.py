@@ -60,9 +60,8 @@ def explicit(plain: gs.Model, rotors: Sequence[Rotor]) -> gs.Model:
         inertia = r.transverse * (np.eye(3) - np.outer(z, z)) + r.inertia * np.outer(z, z)
         if r.lumped:
             carrier, at = found.ports[r.carrier]
-            host = next(((X, b.name) for k, X, b in found.bodies if k == carrier), None)
-            if host is not None:  # else it is fixed to the world
-                entities[host[1]] = _without(entities[host[1]], host[0].inverse() * at, r, inertia)
+            X, host = next((X, b.name) for k, X, b in found.bodies if k == carrier)
+            entities[host] = _without(entities[host], X.inverse() * at, r, inertia)
         entities[f"seat_{r.name}"] = gs.Displacement(f"seat_{r.name}", translation=tuple(r.position))
         entities[f"spin_{r.name}"] = gs.Joint(f"spin_{r.name}", "revolute", axis=tuple(z))
         entities[f"wheel_{r.name}"] = gs.RigidBody(f"wheel_{r.name}", mass=r.mass, inertia=inertia.tolist())

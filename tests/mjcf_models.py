@@ -143,6 +143,25 @@ def without_what_is_not_taken(mujoco: Any, other: Any) -> None:
     other.body_sameframe[:] = 0
 
 
+def uncoupled(mujoco: Any, p: Pair) -> float:
+    """How far the state is from what the equalities of MuJoCo ask for: their residuals, and their rates J T."""
+    flags, p.other.opt.disableflags = p.other.opt.disableflags, int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    data = mujoco.MjData(p.other)
+    data.qpos[:], data.qvel[:] = p.qpos, p.T @ p.v
+    mujoco.mj_forward(p.other, data)
+    p.other.opt.disableflags = flags
+    rows = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+    assert rows.sum() == p.other.nv - p.model.nv
+    J = data.efc_J.reshape(-1, p.other.nv) if data.efc_J.size == data.nefc * p.other.nv else _dense(mujoco, p, data)
+    return float(np.abs(np.r_[data.efc_pos[rows], (J[rows] @ p.T).ravel(), 0.0]).max())
+
+
+def _dense(mujoco: Any, p: Pair, data: Any) -> np.ndarray:
+    J = np.zeros((data.nefc, p.other.nv))
+    mujoco.mju_sparse2dense(J, data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind)
+    return J
+
+
 def disagreement(mujoco: Any, p: Pair, mode: str = "interpret") -> dict[str, float]:
     """Worst relative differences: torques, mass matrix, accelerations, placements of bodies."""
     data = mujoco.MjData(p.other)

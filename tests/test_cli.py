@@ -196,6 +196,16 @@ def test_drives_stand_with_their_joints(run, tmp_path):
     assert joints[0]["drive"] == [] and "joint2_drive.gear" in joints[1]["drive"]
 
 
+def test_a_coupling_stands_with_the_first_of_its_joints(run, tmp_path):
+    path = tmp_path / "coupled.urdf"
+    follow = '<mimic joint="shoulder" multiplier="2"/><dynamics damping="0.1"/><axis'
+    path.write_text(follow.join(ARM.rsplit("<axis", 1)))
+    found = json.loads(run("info", path, "--json").out)
+    assert found["dofs"] == ["shoulder"]
+    first, second = (joint["drive"] for joint in found["joints"])
+    assert len(first) == 1 and "mimic" in first[0] and second == ["elbow_drive.friction"]
+
+
 def test_limits_are_shown_where_there_are_some(run, tmp_path):
     joint = gs.Joint("elbow", "revolute", axis="y", lower=-1.5, upper=2.5, effort_limit=40.0)
     body = gs.RigidBody("link", mass=1.0, inertia=(0.1, 0.1, 0.1))

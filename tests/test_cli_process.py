@@ -71,6 +71,16 @@ def test_a_reader_that_is_gone_ends_a_long_output():
     assert done.stderr == "" and done.stdout.strip() == "141"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full of Linux")
+def test_a_full_disk_is_told_and_a_closed_stdout_is_none_of_our_business():
+    command = f"{sys.executable} -m gyrostat --help > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "No space left" in done.stderr
+    command = f"{sys.executable} -m gyrostat info pendulum >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ""
+
+
 def test_names_that_the_encoding_lacks_are_printed_as_escapes(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(ARM.replace("elbow", "Ellbögen"), "utf-8")

@@ -120,7 +120,9 @@ def test_a_drive_is_one_frame_with_dashed_lines():
 
 def test_names_are_escaped():
     body = gs.RigidBody("a<b>&c;", mass=1, inertia=(1, 1, 1), frames={"<tip>": (0, 0, 1)})
-    model = gs.assemble('"<script>alert(1)</script>\x00\x1b', gs.chain("world", gs.Joint("&j", "revolute", axis="x"), body))
+    model = gs.assemble(
+        '"<script>alert(1)</script>\x00\x1b', gs.chain("world", gs.Joint("&j", "revolute", axis="x"), body)
+    )
     text = diagram(model)
     root = parse(text)
     assert "<script" not in text

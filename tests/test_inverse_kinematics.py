@@ -13,6 +13,7 @@ from puma_arm import A2, A3, D3, D4, planar, puma
 from random_models import various_tree
 
 import gyrostat as gs
+from gyrostat.simulate import trajectories as tr
 from gyrostat.solvers.inverse_kinematics import inverse_kinematics
 from gyrostat.solvers.kinematic_branches import inverse_kinematics_branches
 from gyrostat.solvers.pose_error import PoseError, chosen_rows, quaternion_of, rotation_matrix, rotation_vector
@@ -227,6 +228,21 @@ def test_a_free_base_goes_to_the_target():
     found = inverse_kinematics(tree, "body3", target)
     assert found.converged
     assert_close(gs.fk(tree, found.q)["body3"].matrix, target.matrix, 1e-10)
+
+
+def test_a_base_that_moves_with_time_needs_the_time():
+    base = gs.HarmonicMotion(amplitude=(0.3, 0.0, 0.1), frequency=0.5, rate=0.7)
+    ship = gs.Model("ship", PUMA.entities, PUMA.connections, gs.Context(base=base))
+    target = gs.fk(PUMA, gs.random_configuration(PUMA, 2))["l6"].matrix
+    times = np.array([0.0, 0.4, 1.3])
+    found = inverse_kinematics(ship, "l6", target, t=times)
+    assert found.converged.all()
+    assert_close(gs.fk(ship, found.q, t=times)["l6"].matrix, np.tile(target, (3, 1, 1)), 1e-10)
+    assert np.abs(found.q[1] - found.q[0]).max() > 0.1
+    with pytest.raises(gs.StateError, match=r"give t="):
+        inverse_kinematics(ship, "l6", target)
+    with pytest.raises(gs.SpecError, match="base"):
+        tr.cartesian_line(ship, "l6", np.zeros(6), target, 1.0)
 
 
 # ------------------------------------------------------------------------------------------------ limits, out of reach

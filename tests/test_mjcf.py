@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from mjcf_models import compiled, disagreement, pair
+from mjcf_models import compiled, disagreement, pair, without_what_is_not_taken
 from test_mjcf_features import BALL, EXAMPLES, MASS, body, mjcf, two
 
 import gyrostat as gs
@@ -320,3 +320,20 @@ def test_friction_and_couplings_can_be_left_out(path):
     path.write_text(EXAMPLES["coupled joints"])
     assert gs.load(path).dofs == ("z",)
     assert gs.load(path, mimic=False).dofs == ("z", "j")
+
+
+def test_an_old_mujoco_is_refused_in_one_sentence(path, monkeypatch):
+    path.write_text(mjcf(ARM))
+    monkeypatch.setattr(mujoco, "__version__", "3.1.6")
+    with pytest.raises(gs.LoadError, match=r"need MuJoCo 3\.3\.7 or later, 3\.1\.6 is installed"):
+        gs.load(path)
+
+
+@pytest.mark.parametrize("name", ["joints coupled by a tendon", "ball with spring", "defaults", "frames", "motors"])
+def test_models_are_stored_and_compiled(tmp_path, path, name):
+    path.write_text(EXAMPLES[name])
+    model, other = gs.load(path), compiled(mujoco, path)
+    gs.save(model, tmp_path / "m.yaml")
+    assert gs.load(tmp_path / "m.yaml") == model
+    without_what_is_not_taken(mujoco, other)
+    assert max(disagreement(mujoco, pair(model, other), "compile").values()) < 1e-11

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mjcf_models import compiled, disagreement, pair, without_what_is_not_taken
+from mjcf_models import compiled, disagreement, pair, uncoupled, without_what_is_not_taken
 
 import gyrostat as gs
 from gyrostat.spec.shaft_elements import Spring
@@ -135,7 +135,8 @@ EXAMPLES: dict[str, str] = {
     "joints coupled by a tendon": mjcf(
         two('<joint name="j" axis="0 1 0" ref="20"/><joint name="k" axis="1 0 0" damping=".2"/>'),
         after='<tendon><fixed name="t"><joint joint="j" coef="2"/><joint joint="z" coef="1"/>'
-        '<joint joint="k" coef="-.5"/></fixed></tendon><equality><tendon tendon1="t" polycoef=".1 0 0 0 0"/></equality>',
+        '<joint joint="k" coef="-.5"/></fixed></tendon>'
+        '<equality><tendon tendon1="t" polycoef=".1 0 0 0 0"/></equality>',
     ),
     "inertia of a mesh": mjcf(
         body('<joint axis="0 1 0"/><geom type="mesh" mesh="t" euler="10 20 30" pos=".1 0 0"/>'),
@@ -165,6 +166,14 @@ def test_a_feature_agrees_with_mujoco(path, name, caplog):
     for seed in range(2):
         found = disagreement(mujoco, pair(model, other, seed))
         assert max(found.values()) < 1e-11, found
+
+
+@pytest.mark.parametrize("name", ["coupled joints", "joints coupled by a tendon"])
+def test_couplings_are_those_of_mujoco(path, name):
+    path.write_text(EXAMPLES[name])
+    model, other = gs.load(path), compiled(mujoco, path)
+    assert model.nv == other.nv - 1
+    assert uncoupled(mujoco, pair(model, other)) < 1e-14
 
 
 def test_sites_and_named_frames_are_frames(path):

@@ -137,7 +137,7 @@ def test_wrong_shapes_are_told(given, told):
 
 
 def test_an_unknown_joint_is_told_with_near_names():
-    with pytest.raises(gs.StateError, match="there is no joint 'hing' .* Hint: did you mean 'hinge'"):
+    with pytest.raises(gs.StateError, match=r"there is no joint 'hing' .* Hint: did you mean 'hinge'"):
         plot_motion(arm(), T, q=np.zeros((41, 2)), joints=["hing"])
 
 

@@ -506,6 +506,52 @@ def test_the_puma_has_all_numbers_of_the_reference_data(puma):
         assert_as_printed(found[name], printed["qdd"] if name == "accel_qn" else printed)
 
 
+def test_the_puma_equals_that_of_the_robotics_toolbox_in_any_state(puma):
+    """One random state, computed with roboticstoolbox-python 1.4.4: inverse dynamics, first row of the inertia."""
+    q = (
+        0.5478467492858172,
+        -0.9208531449445188,
+        -1.8361059042552212,
+        -1.9338894578858836,
+        1.2530809568010897,
+        1.6510223091108869,
+    )
+    v = (
+        1.3040000451301372,
+        0.9470809631292422,
+        -0.7037352358069926,
+        -1.2654214710460525,
+        -0.6232744625373522,
+        0.0413259793472436,
+    )
+    a = (
+        -2.3250307746388343,
+        -0.21879166393254573,
+        -1.2459109472530652,
+        -0.7322673547034516,
+        -0.5442589828573099,
+        -0.31630015636915454,
+    )
+    tau = (
+        26.696560837830262,
+        43.257102316262646,
+        -7.666831637571302,
+        -1.9373405787579068,
+        -1.3765202248241237,
+        0.2512061735551974,
+    )
+    first = (
+        3.1299799448496657,
+        0.663223072679846,
+        0.12884185138659318,
+        -0.0009325177971212591,
+        0.00036696886402245386,
+        -1.6646724393393248e-05,
+    )
+    np.testing.assert_allclose(gs.rnea(puma, q, v, a), tau, rtol=1e-12)
+    np.testing.assert_allclose(gs.crba(puma, q)[0], first, rtol=1e-11, atol=1e-13)
+
+
 def test_the_links_of_the_puma_that_are_no_bodies_are_replaced_without_a_trace(caplog):
     with caplog.at_level(logging.WARNING, "gyrostat"):
         published = gs.robots.puma560(published=True)
@@ -594,7 +640,7 @@ def test_every_robot_of_the_catalogue_is_sound_and_says_where_its_figures_are_fr
         gs.check(model)
         assert model.nv > 0
         said = f"{inspect.getdoc(make)} {inspect.getdoc(inspect.getmodule(make))}"
-        assert any(word in said for word in ("ours", "1994", "KV", "G13", "WM15", "uniform rod")), name
+        assert any(word in said for word in ("ours", "1994", "KV", "G13", "WM15", "H04", "uniform rod")), name
 
 
 @pytest.mark.parametrize("name", ["two_link", "arm6", "quadruped"])

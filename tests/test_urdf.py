@@ -247,7 +247,7 @@ def test_a_model_from_urdf_can_be_saved_and_read_again(path, tmp_path):
     model = gs.load(write(path, TWO), base="free")
     gs.save(model, tmp_path / "r.yaml")
     assert gs.load(tmp_path / "r.yaml") == model
-    assert [p.rule for p in gs.save(model, path)] == ["urdf-context"]  # that the base is free
+    assert [p.rule for p in gs.save(model, path)] == ["urdf-base"]  # that the base is free
     again = gs.load(path, base="free")
     state = gs.random_configuration(model, 1), np.ones(7), np.ones(7)
     assert np.allclose(gs.rnea(again, *state), gs.rnea(model, *state), rtol=1e-12)

@@ -15,6 +15,7 @@ from gyrostat.io.urdf_write import to_urdf
 from gyrostat.io.urdf_write_xml import roll_pitch_yaw
 from gyrostat.spatial.rotation import from_euler
 from gyrostat.spec.gear import Gear
+from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shape import Shape
 
 SIMPLE = ("revolute", "prismatic", "continuous", "fixed")
@@ -215,6 +216,48 @@ def test_damping_friction_and_rotor_are_written_at_the_joint():
     assert float(transmission.find("actuator/rotorInertia").text) == 1e-4
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_drives_of_simple_joints_come_back_the_same(seed):
+    model = simple_tree(seed + 20, 4, kinds=("revolute", "prismatic"), share=0.5)
+    rng = np.random.default_rng(seed)
+    for name in model.dofs:
+        ratio = float(rng.choice([-1, 1]) * rng.uniform(10, 100))
+        model = model.with_drive(name, rotor_inertia=1e-4, gear_ratio=ratio, viscous=0.3, coulomb=0.2)
+    other, lost = read_back(model)
+    assert set(rules(lost)) <= {"urdf-limits"}
+    assert_same(model, other, seed)
+
+
+def test_the_driven_arm_comes_back_the_same():
+    arm = gs.robots.arm6()
+    other, lost = read_back(arm)
+    assert_same(arm, other)
+    assert len(lost) == 6 and all("figures of the motor" in str(problem) for problem in lost)
+
+
+def test_a_rotor_with_mass_is_a_link_of_its_own():
+    own = {"mass": 0.5, "position": (0, 0.2, 0), "transverse": 2e-3, "lumped": False}
+    rotor = RotorInertia("rotor", inertia=1e-3, axis="y", **own)
+    frames = {"next": (0, 0, -1)}
+    first = gs.RigidBody("first", mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01), frames=frames)
+    second = gs.RigidBody("second", mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
+    joints = [gs.Joint(name, "revolute", axis="y") for name in ("one", "two")]
+    parts = gs.chain("world", joints[0], first, joints[1], second), rotor, Gear("gear", 30.0)
+    links = [("two.a", "rotor.carrier"), ("rotor.shaft", "gear.motor"), ("two.shaft", "gear.joint")]
+    model = gs.assemble("m", *parts, *(gs.connect(*ports) for ports in links))
+    other, lost = read_back(model)
+    assert lost == ()
+    assert_same(model, other)
+
+
+def test_rotors_that_a_transmission_does_not_mean_are_told():
+    reflected = pendulum().with_drive("hinge", rotor_inertia=1e-4, gear_ratio=50.0, reflected_inertia_only=True)
+    across = pendulum().with_drive("hinge", rotor_inertia=1e-4, gear_ratio=50.0, rotor_axis="z")
+    for model in (reflected, across):
+        _, lost = to_urdf(model)
+        assert rules(lost) == ["urdf-lacks"] and "link before it" in str(lost[0])
+
+
 def test_friction_of_the_motor_is_brought_to_the_joint():
     model = pendulum().with_drive("hinge", gear_ratio=-10.0, viscous=0.002, coulomb=0.03, friction_at="motor")
     dynamics = element_of(model, "joint/dynamics")
@@ -241,6 +284,7 @@ def test_a_joint_that_follows_another_is_a_mimic():
     assert model.dofs == ("finger1",)
     mimic = element_of(model, "joint[@name='finger2']/mimic")
     assert mimic.attrib == {"joint": "finger1", "multiplier": "-0.5", "offset": "0.25"}
+    assert_same(model, read_back(model)[0])
     pin = pytest.importorskip("pinocchio")
     oracle = pin.buildModelFromXML(to_urdf(model)[0], True)
     assert oracle.nv == 1
@@ -307,7 +351,6 @@ def test_what_urdf_cannot_say_is_listed_returned_and_told(tmp_path, caplog):
         "momentum",
         "push",
         "direction",
-        "carrier",
         "torque_limit",
         "limits",
     ):

@@ -15,7 +15,8 @@ pytest.importorskip("mujoco", reason="MuJoCo comes with the extra 'oracles'")
 
 from validation import __main__ as command
 from validation import robots
-from validation.compare import QUANTITIES, Found, compare, off, spread
+from validation.compare import QUANTITIES, Found, compare, compare_dynamics, off, spread
+from validation.coupled_robot import CoupledRobot
 from validation.page import Results, page
 from validation.pinocchio_robot import PinocchioRobot
 from validation.references import SOURCES, ReferenceRow
@@ -36,6 +37,22 @@ def test_a_few_robots_agree_with_both_programs(file):
         assert "inertia must satisfy" in rows["MuJoCo"].refused
     else:
         assert set(rows["MuJoCo"].errors) == {"fixed", "free"}
+
+
+@pytest.mark.parametrize(("file", "rates"), [("panda.urdf", 8), ("hyq_no_sensors.urdf", 12)])
+def test_damping_friction_and_couplings_agree(file, rates):
+    """The fingers of the panda follow each other and have damping; hyq has damping and friction."""
+    (path,) = robots.files((file,))
+    row = robots.as_loaded(path)
+    assert row is not None
+    assert row.dofs == rates
+    assert not row.failed
+    assert all(set(found) == set(QUANTITIES[:3]) for found in row.errors.values())
+
+
+def test_files_that_say_no_more_than_the_mechanism_are_not_compared_twice():
+    (path,) = robots.files(("solo12.urdf",))
+    assert robots.as_loaded(path) is None
 
 
 def test_compiled_code_agrees_too():
@@ -70,6 +87,16 @@ def test_a_wrong_robot_is_found_out(change, wrong):
     model = file.load("fixed")
     found = compare(model.replace(change), PinocchioRobot(file, model, "fixed"))
     assert {quantity for quantity, one in found.items() if one.failed} >= wrong
+
+
+def test_losses_that_are_left_out_are_found_out():
+    file = opened(*robots.files(("panda.urdf",)))
+    coupled, bare = file.load("fixed", everything=True), file.load("fixed")
+    assert bare.nv == coupled.nv + 1
+    lossless = coupled.replace({path: 0.0 for path in coupled.paths() if path.endswith((".viscous", ".damping"))})
+    found = compare_dynamics(lossless, CoupledRobot(file, coupled, "fixed"), forward=True)
+    assert found["torques"].failed
+    assert not found["mass matrix"].failed
 
 
 def test_nan_fails_and_sizes_are_relative():

@@ -86,12 +86,18 @@ def test_shapes_survive_the_text_form_and_do_not_touch_the_dynamics():
 
 
 def test_solids_and_colours_of_a_urdf_become_shapes(loaded):
-    visual = """<visual><origin xyz="0 0 0.1" rpy="0 0 1"/><geometry><box size="1 2 3"/></geometry><material name="blue"/></visual>
-    <visual><geometry><cylinder radius="0.1" length="0.4"/></geometry><material name="own"><color rgba="0 1 0 0.5"/></material></visual>
-    <visual><geometry><capsule radius="0.1" length="0.4"/></geometry><material name="own"/></visual>
-    <visual><geometry><sphere radius="0.2"/></geometry><material name="unknown"/></visual>
-    <collision><geometry><sphere radius="0.3"/></geometry></collision>"""
-    model = loaded(robot(visual, '<material name="blue"><color rgba="0 0 1 1"/></material>'))
+    def visual(geometry, material="", place=""):
+        return f"<visual>{place}<geometry>{geometry}</geometry>{material}</visual>"
+
+    own = '<material name="own"><color rgba="0 1 0 0.5"/></material>'
+    found = [
+        visual('<box size="1 2 3"/>', '<material name="blue"/>', '<origin xyz="0 0 0.1" rpy="0 0 1"/>'),
+        visual('<cylinder radius="0.1" length="0.4"/>', own),
+        visual('<capsule radius="0.1" length="0.4"/>', '<material name="own"/>'),
+        visual('<sphere radius="0.2"/>', '<material name="unknown"/>'),
+        '<collision><geometry><sphere radius="0.3"/></geometry></collision>',
+    ]
+    model = loaded(robot("".join(found), '<material name="blue"><color rgba="0 0 1 1"/></material>'))
     box, cylinder, capsule, ball, contact = model["arm.shapes"]
     assert (box.kind, box.size, box.color) == ("box", (1, 2, 3), (0, 0, 1, 1))
     assert (box.translation, box.rotation) == ((0, 0, 0.1), gs.rpy(0, 0, 1))
@@ -178,7 +184,11 @@ def test_a_mesh_is_read_scaled_and_stays_outside_out(tmp_path):
         ("a.mesh", b"x", "the format '.mesh' is not read"),
         ("a.stl", b"solid nothing", "cannot be read|no triangles"),
         ("a.obj", b"v 0 0 0\n", "cannot be read|no triangles"),
-        ("a.dae", b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "/etc/hostname">]><COLLADA>&e;</COLLADA>', "refused"),
+        (
+            "a.dae",
+            b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "/etc/hostname">]><COLLADA>&e;</COLLADA>',
+            "refused",
+        ),
         ("a.dae", "<COLLADA/>".encode("utf-16"), "refused"),
         ("a.ply", b"\x00" * 50, "cannot be read|no triangles"),
     ],

@@ -91,6 +91,9 @@ def _summary(results: Results) -> str:
             f"* **{peer}**: {agreeing} of {len(compared)} robots agree, {len(numbers)} comparisons; the largest "
             f"difference, where {TOLERANCE:g} is allowed, is {worst:.0e}."
         )
+    if results.loaded:
+        agreeing = sum(not row.failed for row in results.loaded)
+        lines.append(f"* **Damping, friction, couplings**: {agreeing} of {len(results.loaded)} robots agree.")
     count = len(results.references)
     lines.append(f"* **Published numbers**: {count - sum(r.failed for r in results.references)} of {count} are met.")
     lines += [f"* **Above what is allowed**: {text}." for text in results.failures]

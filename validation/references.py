@@ -117,8 +117,8 @@ def _history(figures: Any, source: str, case: str, table: np.ndarray) -> Iterato
     history = dict(zip(figures.COLUMNS, parts, strict=True))
     model, R_0 = figures.build(case)
     q, v, a = figures.joint_state(kind, R_0, figures.matrix(history["quaternion"]), history, centre)
-    motion = gs.fk(model, q, v, a)["body.centre"]
-    cut = gs.InverseDynamics(model).port_forces(q, v, a, ports=["joint.a"])["joint.a"]
+    motion = gs.ForwardKinematics(model, "body.centre", mode="interpret")(q, v, a)["body.centre"]
+    cut = gs.InverseDynamics(model, mode="interpret").port_forces(q, v, a, ports=["joint.a"])["joint.a"]
     for quantity, unit, got, tolerance in (
         ("position", "m", motion.p, 1e-5),
         ("velocity", "m/s", motion.velocity("aligned")[:, 3:], 5e-5),

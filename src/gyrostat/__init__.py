@@ -49,6 +49,7 @@ _NAMES = {
         "DeltaAcceleration ForwardDynamicsDerivatives InverseDynamicsDerivatives InverseDynamicsSecondDerivatives "
         "ParameterDerivatives"
     ),
+    "gyrostat.solvers.elastic_inverse_dynamics": "ElasticInverseDynamics",
     "gyrostat.solvers.equations_of_motion": "Bias Coriolis EquationsOfMotion GravityForces ReferenceDynamics",
     "gyrostat.solvers.forward_dynamics": "ForwardDynamics",
     "gyrostat.solvers.forward_kinematics": "ForwardKinematics",
@@ -59,14 +60,18 @@ _NAMES = {
         "rnea_derivatives rnea_reference total_inertia"
     ),
     "gyrostat.solvers.inverse_dynamics": "InverseDynamics",
+    "gyrostat.solvers.linearisation": "eigenfrequencies linearise",
     "gyrostat.solvers.manifold": "difference integrate neutral random_configuration tangent",
     "gyrostat.solvers.mass_matrix": "Innovations InverseMassMatrix MassMatrix",
     "gyrostat.solvers.operational_space": "InverseOperationalInertia",
     "gyrostat.solvers.operators": "operators",
     "gyrostat.solvers.regressor": "Regressor base_parameters inertial_parameters",
+    "gyrostat.solvers.rotor_coupling": "rotor_coupling",
     "gyrostat.solvers.whole_body": (
         "CenterOfMass CentroidalMatrix CentroidalMomentum KineticEnergy PotentialEnergy TotalInertia"
     ),
+    "gyrostat.solvers.actuator_dynamics": "ActuatorDynamics",
+    "gyrostat.simulate.achievable_motion": "AchievableMotion",
     "gyrostat.solvers.wrench": "Wrench",
     # ---- errors
     "gyrostat.errors": (
@@ -104,6 +109,8 @@ if TYPE_CHECKING:
     from gyrostat.io.audit import audit as audit
     from gyrostat.io.files import load as load
     from gyrostat.io.files import save as save
+    from gyrostat.simulate.achievable_motion import AchievableMotion as AchievableMotion
+    from gyrostat.solvers.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
     from gyrostat.solvers.dynamics_derivatives import DeltaAcceleration as DeltaAcceleration
     from gyrostat.solvers.dynamics_derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
     from gyrostat.solvers.dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
@@ -111,6 +118,7 @@ if TYPE_CHECKING:
         InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
     )
     from gyrostat.solvers.dynamics_derivatives import ParameterDerivatives as ParameterDerivatives
+    from gyrostat.solvers.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
     from gyrostat.solvers.equations_of_motion import Bias as Bias
     from gyrostat.solvers.equations_of_motion import Coriolis as Coriolis
     from gyrostat.solvers.equations_of_motion import EquationsOfMotion as EquationsOfMotion
@@ -142,6 +150,8 @@ if TYPE_CHECKING:
     from gyrostat.solvers.functions import rnea_reference as rnea_reference
     from gyrostat.solvers.functions import total_inertia as total_inertia
     from gyrostat.solvers.inverse_dynamics import InverseDynamics as InverseDynamics
+    from gyrostat.solvers.linearisation import eigenfrequencies as eigenfrequencies
+    from gyrostat.solvers.linearisation import linearise as linearise
     from gyrostat.solvers.manifold import difference as difference
     from gyrostat.solvers.manifold import integrate as integrate
     from gyrostat.solvers.manifold import neutral as neutral
@@ -155,6 +165,7 @@ if TYPE_CHECKING:
     from gyrostat.solvers.regressor import Regressor as Regressor
     from gyrostat.solvers.regressor import base_parameters as base_parameters
     from gyrostat.solvers.regressor import inertial_parameters as inertial_parameters
+    from gyrostat.solvers.rotor_coupling import rotor_coupling as rotor_coupling
     from gyrostat.solvers.whole_body import CenterOfMass as CenterOfMass
     from gyrostat.solvers.whole_body import CentroidalMatrix as CentroidalMatrix
     from gyrostat.solvers.whole_body import CentroidalMomentum as CentroidalMomentum

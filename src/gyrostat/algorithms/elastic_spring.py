@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.shafts import curve
+from gyrostat.engine.choose import sign
 from gyrostat.engine.taylor import Taylor
 from gyrostat.graph.transmission import ShaftComponent
 
@@ -42,16 +44,10 @@ def _root(k: Any, cubic: Any, torque: Any) -> Any:
     d = r * (root - 1.0 / root)
     for _ in range(NEWTON):
         d = d - (k * d + cubic * d * d * d - abs(torque)) / (k + 3.0 * cubic * d * d)
-    return d * _sign(torque)
-
-
-def _sign(x: Any) -> Any:
-    from gyrostat.engine.choose import sign
-
-    return sign(x)
+    return d * sign(torque)
 
 
 def increasing(c: ShaftComponent) -> bool:
     """Whether every torque belongs to one deflection."""
-    points = c["curve"] if c["stiffness"] is None else ()
-    return all(y1 > y0 for (_, y0), (_, y1) in zip(points[:-1], points[1:], strict=True))
+    points: Any = c["curve"] if c["stiffness"] is None else ()
+    return all(y1 > y0 for (_, y0), (_, y1) in pairwise(points))

@@ -21,6 +21,8 @@ from gyrostat.spec.pair_forces import Bushing, PointSpring
 
 TINY = 1e-300
 """Keeps the root of a vanishing rotation differentiable."""
+SMALL = 1e-60
+"""The same for its square."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,17 @@ def rotation_vector(R: Array) -> Array:
     return v * (np.arctan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1.0) * 0.5) / sine)
 
 
+def restoring(r: Array, g: Array) -> Array:
+    """B^T g: the torque whose power is g . dr/dt, with dr/dt = B(r) w for the rotation vector r.
+
+    B = 1 - r~/2 + k r~^2 with k = (1 - (t/2) cot(t/2)) / t^2, t = |r|."""
+    square = r @ r + SMALL
+    half = np.sqrt(square) * 0.5
+    k = (1.0 - half * np.cos(half) / np.sin(half)) / square
+    across = cross(r, g)
+    return g + across * 0.5 + cross(r, across) * k
+
+
 def _offset(a: Place, b: Place) -> tuple[Array, Array, Array, Array]:
     """Rotation vector and shift of b from a, and their rates as an observer on a sees them, in the axes of a."""
     R = a.pose.R
@@ -80,9 +93,9 @@ def _offset(a: Place, b: Place) -> tuple[Array, Array, Array, Array]:
 
 @pairs.row(Bushing)
 def bushing(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
-    """Torque K_r r + D_r w and force K_t d + D_t dd/dt; the force acts at the origin of b."""
+    """Torque B(r)^T K_r r + D_r w and force K_t d + D_t dd/dt; the force acts at the origin of b."""
     turn, shift, w, u = _offset(a, b)
-    torque = c["stiffness"][:3] * turn + c["damping"][:3] * w
+    torque = restoring(turn, c["stiffness"][:3] * turn) + c["damping"][:3] * w
     force = c["stiffness"][3:] * shift + c["damping"][3:] * u
     R, d = a.pose.R, b.pose.p - a.pose.p
     return R @ force, R @ torque + cross(d, R @ force)

@@ -27,6 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _stop_printing()
         return UNREAD
+    except OSError as error:  # a full disk
+        if debug:
+            raise
+        from gyrostat.cli.output import complain
+
+        _stop_printing()
+        complain(f"the result cannot be printed: {error.strerror or error}")
+        return BAD
     return code
 
 
@@ -80,6 +88,8 @@ def _explain(error: BaseException) -> None:
 
 def _print_anything() -> None:
     """A character that the terminal's encoding lacks is printed as an escape, not refused."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # for as long as the process lives
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

@@ -42,7 +42,9 @@ def parents(model: Model) -> dict[str, str]:
 
 
 def drives(model: Model) -> dict[str, list[str]]:
-    """Joint -> entities that its shafts turn, in the order in which they are met; each is named once."""
+    """Joint -> entities that its shafts turn, up to the shafts of other joints, in the order in which they are met.
+
+    Each is named once: what two joints share (a coupling) with the first of them."""
     wiring = model.wiring
     group_of, seen = wiring.group_of(), set[str]()
     found: dict[str, list[str]] = {}
@@ -52,8 +54,9 @@ def drives(model: Model) -> dict[str, list[str]]:
         queue = [joint]
         for name in queue:
             shafts = [port.name for port in wiring.entities[name].ports if port.kind == "scalar"]
-            groups = [group_of[name, shaft] for shaft in shafts if (name, shaft) in group_of]
-            for other in dict.fromkeys(other for group in groups for other, _ in wiring.groups[group]):
+            groups = [wiring.groups[group_of[name, shaft]] for shaft in shafts if (name, shaft) in group_of]
+            own = [g for g in groups if not any(wiring.entities[o].type_name == "joint" and o != joint for o, _ in g)]
+            for other in dict.fromkeys(other for group in own for other, _ in group):
                 if other not in seen and is_drive(model, other):
                     seen.add(other)
                     queue.append(other)

@@ -1,5 +1,5 @@
-"""Truncated Taylor series in time: x(t0 + s) = c_0 + c_1 s + ... + c_K s^K. A NumPy function on them gives the series of
-its result, so that time derivatives of any order of anything can be recorded.
+"""Truncated Taylor series in time: x(t + s) = c_0 + c_1 s + ... + c_K s^K. A NumPy function on them gives the series
+of its result, so that time derivatives of any order of anything can be recorded.
 
 c_k is the k-th derivative over k!: in this scaling products need no binomials. Coefficients are floats or recording
 scalars; those that are zero drop out. Series of different lengths may meet: what is not known is not there, so the
@@ -143,7 +143,8 @@ class Taylor(Dual):
         return Taylor(found)
 
     def log(self) -> Any:
-        return Taylor((self.rate() / self).c).integral(np.log(self.c[0])) if len(self.c) > 1 else _one(np.log, self)
+        start = np.log(self.c[0])
+        return (self.rate() / self).integral(start) if len(self.c) > 1 else Taylor([start])
 
     def sqrt(self) -> Any:
         found = [np.sqrt(self.c[0])]
@@ -168,10 +169,6 @@ class Taylor(Dual):
         if min(len(self.c), len(x.c)) == 1:
             return Taylor([start])
         return ((x * self.rate() - self * x.rate()) / (x * x + self * self)).integral(start)
-
-
-def _one(function: Any, series: Taylor) -> Taylor:
-    return Taylor([function(series.c[0])])
 
 
 def _zero(x: Any) -> bool:

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -176,25 +176,28 @@ def audit(
     base: Literal["fixed", "free"] | None = None,
     policy: Policy = "strict",
     roots: Sequence[str | os.PathLike[str]] = (),
+    arguments: Mapping[str, object] | None = None,
+    friction: bool = True,
+    mimic: bool = True,
 ) -> Audit:
     """Everything that is to be said about a file: errors, warnings, what is ignored, what ``policy`` would repair.
 
-    Mistakes in the file are findings; only a file that cannot be opened raises :class:`LoadError`. ``base``, ``policy``
-    and ``roots`` as for ``gs.load``.
+    Mistakes in the file are findings; only a file that cannot be opened raises :class:`LoadError`. Options as for
+    ``gs.load``.
     """
-    from gyrostat.io.files import FOREIGN, checked_options, load, opened, text_of
+    from gyrostat.io.files import FOREIGN, checked_options, foreign_text, load, opened
     from gyrostat.io.mjcf import read_mjcf
     from gyrostat.io.mjcf_xml import is_mjcf
-    from gyrostat.io.urdf import urdf_audit
+    from gyrostat.io.urdf import read_urdf
 
     place, name = opened(path)
     checked_options(place, base, policy, roots)
     if place.suffix.lower() in FOREIGN:
         try:
-            text = text_of(place, name, "XML")
+            text, name = foreign_text(place, name, arguments, roots)
             if is_mjcf(text, name):
                 return read_mjcf(text, name, base, policy, roots)[1]
-            return urdf_audit(place, name, base or "fixed", policy, roots)
+            return read_urdf(text, name, base or "fixed", policy, roots, friction, mimic)[1]
         except LoadError as error:
             return _unless_unreadable(error, name)
     try:

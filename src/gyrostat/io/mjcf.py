@@ -92,7 +92,7 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: s
     changed = check_bodies(reader, mujoco, spec)
     check_tendons(reader, spec)
     actuators = read_actuators(reader, mujoco, spec)
-    tendons = fixed_tendons(mujoco, spec)
+    tendons = fixed_tendons(source.root)
     ties = list(zip(spec.equalities, elements_of(reader, spec.equalities), strict=True))
     done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed))
     if done is None:

@@ -28,6 +28,8 @@ class Actuators:
 def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
     """Simple ones on a joint give a limit; the law from control to force is for the user."""
     found = Actuators()
+    if not spec.actuators:
+        return found
     kinds = mujoco.mjtTrn
     known = {
         kinds.mjTRN_JOINT: ("joint", {joint.name for joint in spec.joints}),
@@ -43,8 +45,9 @@ def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
             reader.error(element, f"unknown-{sort}", what, repr(actuator.target), fix)
             continue
         on_joint = actuator.trntype in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT)
-        gear, damping = float(actuator.gear[0]), np.atleast_1d(actuator.damping)
-        heavy = float(actuator.armature) or float(np.abs(damping).max())
+        gear, damping = float(actuator.gear[0]), np.atleast_1d(getattr(actuator, "damping", 0.0))  # since MuJoCo 4
+        armature = float(getattr(actuator, "armature", 0.0))
+        heavy = armature or float(np.abs(damping).max())
         if heavy and (not on_joint or np.any(damping[1:])):
             what = "armature or damping of an actuator that is not simply on a joint is not in the model"
             reader.wrong(element, "actuator", what, attributes(element), "put it on the joint")
@@ -54,7 +57,7 @@ def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
         if on_joint:
             joint = actuator.target
             _told_if_lopsided(reader, actuator, element)
-            found.armature[joint] = found.armature.get(joint, 0.0) + gear**2 * float(actuator.armature)
+            found.armature[joint] = found.armature.get(joint, 0.0) + gear**2 * armature
             found.damping[joint] = found.damping.get(joint, 0.0) + gear**2 * float(damping[0])
             bound, so_far = _greatest(mujoco, actuator, spec.compiler.autolimits), found.effort.get(joint, 0.0)
             found.effort[joint] = None if bound is None or so_far is None else so_far + abs(gear) * bound

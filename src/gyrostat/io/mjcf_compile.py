@@ -22,7 +22,9 @@ from gyrostat.io.urdf_xml import Element
 MAX_MESH = 64 * 2**20
 """Bytes of a mesh that is read for its inertia."""
 
-MAX_BODIES = 20_000
+OLDEST = (3, 3, 7)
+"""Version of MuJoCo whose MjSpec has what is used here."""
+
 FORMATS = (".stl", ".obj", ".msh")
 
 _LINE = re.compile(r"\bline (\d+)")
@@ -33,9 +35,17 @@ def load_mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
-        message, remedy = "MJCF files are read through MuJoCo, which is not installed", "pip install mujoco"
-        raise LoadError([Problem("MJCF", "missing-package", message, remedy)]) from None
+        raise _lacking("MJCF files are read through MuJoCo, which is not installed", "pip install mujoco") from None
+    version = tuple(int(part) for part in re.findall(r"\d+", mujoco.__version__)[:3])
+    if version < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        message = f"MJCF files need MuJoCo {wanted} or later, {mujoco.__version__} is installed"
+        raise _lacking(message, "pip install --upgrade mujoco")
     return mujoco
+
+
+def _lacking(message: str, remedy: str) -> LoadError:
+    return LoadError([Problem("MJCF", "missing-package", message, remedy)])
 
 
 @dataclass
@@ -139,10 +149,6 @@ def compile_spec(reader: MjcfReader, mujoco: Any, meshes: dict[str, MeshFile], e
     dropped = frozenset(("tendon", "actuator", "equality", "deformable"))
     spec = parse_spec(reader, mujoco, reader.source.text(dropped))
     if spec is None:
-        return None
-    if len(spec.bodies) > MAX_BODIES:
-        what = f"there are more than {MAX_BODIES} bodies"
-        reader.error(reader.source.root, "bodies", what, f"{len(spec.bodies)} bodies", "is this the right file?")
         return None
     done = Compiled(mujoco, spec, None, meshes)
     assets = _assets(reader, done)

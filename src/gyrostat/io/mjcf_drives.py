@@ -24,7 +24,7 @@ import numpy as np
 from gyrostat.io.mjcf_actuators import Actuators
 from gyrostat.io.mjcf_build import BALL, FREE, Parts
 from gyrostat.io.mjcf_xml import attributes
-from gyrostat.io.urdf_xml import Element
+from gyrostat.io.urdf_xml import Element, number
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
@@ -32,13 +32,13 @@ from gyrostat.spec.pair_forces import Bushing
 from gyrostat.spec.shaft_elements import Spring
 
 
-def fixed_tendons(mujoco: Any, spec: Any) -> dict[str, list[tuple[str, float]]]:
-    """Joints and coefficients of the tendons that are sums of joint angles."""
+def fixed_tendons(root: Element) -> dict[str, list[tuple[str, float]]]:
+    """Joints and coefficients of the tendons that are sums of joint angles, by name."""
     found: dict[str, list[tuple[str, float]]] = {}
-    for tendon in spec.tendons:
-        path = list(tendon.path)
-        if path and all(part.type == mujoco.mjtWrap.mjWRAP_JOINT and part.target is not None for part in path):
-            found[tendon.name] = [(part.target.name, float(part.coef)) for part in path]
+    for tendon in root.iterfind("tendon/fixed"):
+        terms = [(joint.get("joint") or "", number((joint.get("coef") or "0").strip())) for joint in tendon]
+        if tendon.get("name") and all(isinstance(coef, float) for _, coef in terms):
+            found[tendon.get("name")] = [(joint, coef) for joint, coef in terms if isinstance(coef, float)]
     return found
 
 

@@ -32,7 +32,8 @@ def check_options(reader: MjcfReader, mujoco: Any, spec: Any) -> None:
     option, root = spec.option, reader.source.root
     elements = list(root.iterchildren("option"))
     at = elements[-1] if elements else root
-    if spec.joints and (option.density > 0.0 or option.viscosity > 0.0):
+    moves = any(root.find(f"worldbody//{tag}") is not None for tag in ("joint", "freejoint"))
+    if moves and (option.density > 0.0 or option.viscosity > 0.0):
         what = "forces of the fluid around the bodies are not in the model"
         found = f"density {option.density:g} kg/m^3, viscosity {option.viscosity:g} Pa s"
         reader.wrong(at, "fluid", what, found, "set both to zero, or add the forces yourself")

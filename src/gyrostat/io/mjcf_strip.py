@@ -13,8 +13,11 @@ from collections.abc import Callable
 from gyrostat.io.mjcf_xml import MjcfReader, attributes
 from gyrostat.io.urdf_xml import LARGEST, Element, number, short
 
-MAX_COPIES = 50_000
+MAX_COPIES = 3000
 """How many elements all ``<replicate>`` of a file may make."""
+
+MAX_BODIES, MAX_ELEMENTS = 3000, 20_000
+"""How many there may be: the time that MuJoCo takes grows with the square of it, 3 s for so many bodies."""
 
 SECTIONS = {
     "visual": "settings of MuJoCo's viewer are not in the model",
@@ -90,6 +93,7 @@ def strip(reader: MjcfReader) -> None:
         if not _inside(element, root):
             continue
         _look_at(reader, element)
+    _bound_size(reader, root)
     _bound_copies(reader, root)
     _check_numbers(reader, root)
 
@@ -181,6 +185,17 @@ _SPECIAL: dict[str, Callable[[MjcfReader, Element], None]] = {
     "material": _texture_of,
     "mesh": _mesh,
 }
+
+
+def _bound_size(reader: MjcfReader, root: Element) -> None:
+    for sort, most, there in (
+        ("bodies", MAX_BODIES, sum(1 for _ in root.iter("body"))),
+        ("elements", MAX_ELEMENTS, sum(1 for _ in root.iter())),
+    ):
+        if there > most:
+            reader.error(
+                root, "size", f"there are more than {most} {sort}", f"{there} {sort}", "is this the right file?"
+            )
 
 
 def _bound_copies(reader: MjcfReader, root: Element) -> None:

@@ -74,13 +74,6 @@ def from_urdf(
     return model
 
 
-def urdf_audit(place: Path, name: str, base: str, policy: str, roots: Sequence[str | os.PathLike[str]] = ()) -> Audit:
-    """The audit of a URDF file."""
-    from gyrostat.io.files import text_of
-
-    return read_urdf(text_of(place, name, "XML"), name, base, policy, roots)[1]
-
-
 def _tell(audit: Audit, policy: str) -> None:
     """Nothing is swallowed: changed and accepted values are spelt out, warnings are counted."""
     told = audit.repaired if policy == "repair" else audit.errors

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from gyrostat.errors import Problem
 from gyrostat.io.urdf_write_tree import Parts
 from gyrostat.spec.entity import Entity
@@ -101,13 +103,28 @@ def _rotor(model: Model, name: str, entity: RotorInertia, parts: Parts, found: d
         _tell(parts, entity, name, message, "make the drive stiff", essential=True)
         return
     rate, ratio, _ = joint
-    found.setdefault(rate, Drive()).rotors.append((name, ratio, entity.inertia))
-    if entity.axis is not None:
-        message = "spins in its carrier, and URDF has no place for its axis; reduction and inertia are written"
-        _tell(parts, entity, name, message, "its effect on the carrier is lost; set it again after loading")
-    if not entity.lumped:
-        message = "has mass of its own, which URDF has no place for"
-        _tell(parts, entity, name, message, "add its mass to the body that carries it")
+    drive = found.setdefault(rate, Drive())
+    if drive.rotors:
+        _tell(parts, entity, name, f"is a second rotor of '{rate[0]}', and a transmission has one", "add them up")
+        return
+    drive.rotors.append((name, ratio, entity.inertia))
+    if not _in_the_link_before(name, rate, parts):
+        message = "is written as a rotor that turns about the joint's axis in the link before it, and is another one"
+        remedy = "that link feels it when the file is read by gyrostat; set the drive again after loading"
+        _tell(parts, entity, name, message, remedy)
+    if not entity.lumped and not entity.mass:
+        message = "has inertia of its own without mass, which no link has"
+        _tell(parts, entity, name, message, "add it to the body that carries it, and write lumped=True")
+
+
+def _in_the_link_before(name: str, rate: Rate, parts: Parts) -> bool:
+    """Whether a rotor is what a transmission of gyrostat means."""
+    group = next((g for g in parts.groups if g.joint == rate[0]), None)
+    if name not in parts.rotors or group is None or group.steps[rate[1]].axis is None:
+        return False
+    carrier, axis = parts.rotors[name]
+    own = group.place[0] @ group.steps[rate[1]].axis
+    return rate[1] == 0 and carrier is parts.groups[group.parent] and bool(np.abs(own - axis).max() < 1e-12)
 
 
 def _motor(name: str, entity: Motor, parts: Parts) -> None:

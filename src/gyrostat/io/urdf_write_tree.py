@@ -64,9 +64,12 @@ class Group:
 
 @dataclass
 class Parts:
-    """Groups in the order of the file; ``lost``: what URDF cannot say; ``essential``: what it must say and cannot."""
+    """Groups in the order of the file; ``lost``: what URDF cannot say; ``essential``: what it must say and cannot.
+
+    ``rotors``: for each rotor the group that carries it, and its axis there."""
 
     groups: list[Group] = field(default_factory=list)
+    rotors: dict[str, tuple[Group, Array]] = field(default_factory=dict)
     lost: list[Problem] = field(default_factory=list)
     essential: list[Problem] = field(default_factory=list)
 
@@ -98,9 +101,15 @@ def groups_of(model: Model) -> Parts:
             else:
                 at[out], fixed[out] = (k, place), name
             continue
-        if isinstance(entity, ForceElement | RotorInertia):
+        if isinstance(entity, ForceElement):
             continue  # told elsewhere
         seen = lower(entity, Values(name, entity, {}), visit.inport)
+        if isinstance(entity, RotorInertia):
+            found.rotors[name] = found.groups[k], place[0] @ seen.props["axis"]
+            if entity.mass and seen.beside is not None:  # what it weighs is a link of its own
+                own = {key: seen.beside[key] for key in ("mass", "com", "inertia")}
+                found.groups[k].spots.append(Spot(name, place, RigidBody(entity.name, **own)))
+            continue
         if seen.kind not in (RigidBody, Displacement):
             found.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
             continue

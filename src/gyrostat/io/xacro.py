@@ -2,7 +2,7 @@
 
 Properties, macros, blocks, conditionals, includes, arguments, ``$(arg x)``, ``$(find package)`` within allowed folders,
 ``xacro.load_yaml`` of files there. Expressions are arithmetic (``xacro_expression``). Bounds: 16 MiB for each file,
-20 000 macro calls, 100 in each other, 300 000 elements, 1 GiB of memory where the system can limit it, and
+10 000 macro calls, 100 in each other, 300 000 elements, 1 GiB of memory where the system can limit it, and
 :data:`SECONDS` of time.
 """
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_BYTES = 16 * 2**20
-MAX_MACROS = 20_000
+MAX_MACROS = 10_000
 MAX_NESTED = 100
 MAX_ELEMENTS = 300_000
 MAX_TEXT = 32 * 2**20

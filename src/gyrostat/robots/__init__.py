@@ -3,6 +3,7 @@
 from gyrostat.robots.arm6 import arm6
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
+from gyrostat.robots.elastic_arm import elastic_arm
 from gyrostat.robots.hydraulic import hydraulic_manipulator
 from gyrostat.robots.lwr import kuka_lwr4
 from gyrostat.robots.pendulum import pendulum
@@ -15,6 +16,7 @@ from gyrostat.robots.two_link import two_link
 __all__ = [
     "arm6",
     "chain",
+    "elastic_arm",
     "hydraulic_manipulator",
     "kuka_lwr4",
     "pendulum",

@@ -4,10 +4,10 @@ Minimises 1/2 |W r(q)|^2. A step solves, with J = W E over the coordinates that 
 
     dv = -V (S^2 + lambda s^2 1)^-1 S U^T W r,    J = U S V^T, s the largest singular value,
 
-and leads to integrate(q, dv), put back inside the limits. A coordinate at a limit is free only if the cost falls inwards.
-lambda falls at least tenfold, and to the cost, after a success and grows fourfold after a failure, so that the end is
-Newton's (quadratic) where a solution exists, also near singularities, and a point where the projected gradient vanishes
-where none does.
+and leads to integrate(q, dv), put back inside the limits. A coordinate at a limit is free only if the cost falls
+inwards. lambda falls at least tenfold, and to the cost, after a success and grows fourfold after a failure, so that the
+end is Newton's (quadratic) where a solution exists, also near singularities, and a point where the projected gradient
+vanishes where none does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONGEST = 1.0  # [rad, m] largest change of a coordinate in one step
 LAMBDA = 1e-3, 1e-24, 1e12  # first, least, and where a problem is stuck
 CLOSE, UNDAMPED = 1e-3, 60  # residual [rad, m] below which undamped steps are tried, and how many
 FLAT = 1e-7
-"""Stationary: the residual is perpendicular to all free columns of J to this sine; the cost is then least to its square."""
+"""Stationary: the residual is perpendicular to all free columns of J to this sine; the cost is least to its square."""
 
 
 @dataclass
@@ -110,8 +110,8 @@ def minimise(model: Model, problems: Problems, q: Array, iterations: int) -> Fou
 
 
 def _newton(model: Model, problems: Problems, found: Found) -> None:
-    """Undamped steps for problems that crept along a valley and are close: where two solutions nearly meet, no small step
-    makes the cost fall, but larger ones lead out."""
+    """Undamped steps for problems that crept along a valley and are close: where two solutions nearly meet, only tiny
+    steps make the cost fall at once, but larger ones lead out."""
     creeping = ~found.stationary & ~problems.solved(found.r) & (np.abs(found.r).max(axis=1, initial=0.0) < CLOSE)
     active = np.flatnonzero(creeping)
     q, least = found.q[active], np.full(len(active), LAMBDA[1])
@@ -139,7 +139,7 @@ def _step(model: Model, problems: Problems, q: Array, r: Array, J: Array, dampin
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     size = np.where(s[:, :1] > 0.0, s[:, :1] ** 2, 1.0)  # zero where no free coordinate moves the frame
     along = np.einsum("bmk,bm->bk", U, r) * s / (s * s + damping[:, None] * size)
-    step = -np.einsum("bkv,bk->bv", Vt, along)
+    step = -np.einsum("bkv,bk->bv", Vt, along) * free
     longest = np.abs(step).max(axis=1, initial=0.0, keepdims=True)
     return step * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)), flat
 

@@ -20,8 +20,8 @@ TURNING = ("angle", "angle1", "angle2")
 
 @dataclass(frozen=True)
 class Plain:
-    """Coordinates that are plain numbers: their places in q and v, whether each is an angle (a full turn changes
-    nothing), and whether it is a length."""
+    """Coordinates that are plain numbers: their places in q and v, and whether each is an angle of which a full turn
+    changes nothing."""
 
     q: Array
     v: Array
@@ -103,7 +103,10 @@ def _side(model: Model, given: Any, empty: Array, who: str) -> Array:
                 raise StateError(
                     f"{who}: limits: no coordinate '{name}'. Hint: {nearest(str(name), model.coordinates)}"
                 )
-            side[model.coordinates.index(name)] = value
+            number = real_array(value, who, f"the limit of '{name}'")
+            if number.ndim:
+                raise ShapeError(f"{who}: the limit of '{name}' has shape {number.shape}, expected one number")
+            side[model.coordinates.index(name)] = number
     else:
         side = np.array(real_array(given, who, "limits"), dtype=float)
         if side.shape != (model.nq,):
@@ -114,3 +117,14 @@ def _side(model: Model, given: Any, empty: Array, who: str) -> Array:
         if np.isfinite(side[start : start + 4]).any():
             raise SpecError.one(who, "limits", "quaternions have no limits", "limit plain coordinates only", given)
     return side
+
+
+def unwound(model: Model, q: Array, start: Array, low: Array, high: Array) -> Array:
+    """q (..., nq) with full turns taken off its angles so that they are nearest to ``start``, where limits allow it."""
+    plain = plain_coordinates(model)
+    at = plain.q[plain.turning]
+    turns = np.round((q[..., at] - start[..., at]) / (2.0 * np.pi))
+    near = q[..., at] - 2.0 * np.pi * turns
+    allowed = (turns != 0.0) & (near >= low[at]) & (near <= high[at])
+    q[..., at] = np.where(allowed, near, q[..., at])
+    return q

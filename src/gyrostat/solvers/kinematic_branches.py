@@ -10,8 +10,8 @@ import numpy as np
 
 from gyrostat.errors import ShapeError, StateError
 from gyrostat.solvers.damped_least_squares import minimise
-from gyrostat.solvers.inverse_kinematics import Task
 from gyrostat.solvers.joint_limits import limits_of, plain_coordinates
+from gyrostat.solvers.kinematic_task import Task, count_of
 from gyrostat.solvers.manifold import difference
 from gyrostat.solvers.spread import keep_held, spread
 from gyrostat.spec.check import expect_model
@@ -65,6 +65,7 @@ def inverse_kinematics_branches(
     """
     expect_model(model, WHO)
     low, high = limits_of(model, limits, WHO)
+    starts, iterations = count_of(starts, "starts"), count_of(iterations, "iterations")
     plain = plain_coordinates(model)
     turning = plain.q[plain.turning]
     wide_low, wide_high = low.copy(), high.copy()
@@ -137,22 +138,22 @@ def _check_freedom(model: Model, task: Task) -> None:
     samples = keep_held(model, spread(model, p.low, p.high, 8), task.start, p.held)
     which = np.zeros(8, dtype=int)
     E = p.derivative(samples, which)[:, :, ~p.held]
-    rank = int(np.max(np.linalg.matrix_rank(E, tol=1e-9)))
     free = int(np.sum(~p.held))
+    rank = int(np.max(np.linalg.matrix_rank(E, tol=1e-9))) if free else 0
     if rank < free:
         names = [n for n, h in zip(model.dofs, p.held, strict=True) if not h]
         idle = [n for n, k in zip(names, np.abs(E).max(axis=(0, 1), initial=0.0), strict=True) if k == 0.0]
         some = f"{', '.join(idle)} do not move it" if idle else "the robot is redundant for it"
         raise StateError(
-            f"{WHO}: {free} rates for {rank} independent rows of '{p.error.frame}' ({some}), so that there are infinitely "
-            "many configurations. Hint: hold=[...] with their values in q0"
+            f"{WHO}: {free} rates for {rank} independent rows of '{p.error.frame}' ({some}), so that there are "
+            "infinitely many configurations. Hint: hold=[...] with their values in q0"
         )
 
 
 def _isolated(model: Model, task: Task, q: Array) -> Array:
     p = task.problems
-    if not len(q):
-        return np.zeros(0, dtype=bool)
+    if not len(q) or p.held.all():
+        return np.ones(len(q), dtype=bool)
     E = p.derivative(q, np.zeros(len(q), dtype=int))[:, :, ~p.held]
     s = np.linalg.svd(E, compute_uv=False)
     return s[:, E.shape[2] - 1] > 1e-6 * s[:, 0] if E.shape[1] >= E.shape[2] else np.zeros(len(q), dtype=bool)

@@ -1,6 +1,7 @@
 """How far a frame is from where it should be: residuals and their exact Jacobians, for any number of states at once.
 
-Rows are named rx, ry, rz [rad], x, y, z [m], in the axes of the target. With D = R_t^T R the target's view of the frame:
+Rows are named rx, ry, rz [rad], x, y, z [m], in the axes of the target. With D = R_t^T R, the frame seen
+from the target:
 
 * three turns: the rotation vector log(D); its rate is Jr^-1 w, w the angular velocity in the frame;
 * two turns: the third axis e of the target is free to turn about; the residual is the shortest turn that takes e to its
@@ -33,7 +34,8 @@ def chosen_rows(axes: Any, who: str) -> tuple[str, ...]:
     if isinstance(axes, str) and axes in NAMED:
         return NAMED[axes]
     names = (axes,) if isinstance(axes, str) else tuple(axes) if isinstance(axes, list | tuple | set) else ()
-    if not names or not set(names) <= set(ROWS) or len(set(names)) < len(names):
+    known = bool(names) and all(isinstance(name, str) and name in ROWS for name in names)
+    if not known or len(set(names)) < len(names):
         remedy = f"'pose', 'position', 'orientation', or some of {', '.join(ROWS)}, each once"
         raise SpecError.one(who, "axes", f"axes is {clipped(axes)}", remedy, axes)
     return tuple(row for row in ROWS if row in names)

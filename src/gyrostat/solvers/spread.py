@@ -13,8 +13,8 @@ Array = np.ndarray
 def spread(model: Model, low: Array, high: Array, count: int, skip: int = 0) -> Array:
     """q (count, nq): points ``skip``, skip + 1, ... of an additive quasi-random sequence (Kronecker's).
 
-    Between the limits; without any, angles over the circle, shifts over [-1, 1] m; quaternions over all rotations. Point
-    i has fractional parts of (i + 1) g^-k, k = 1, 2, ..., where g > 1 solves g^(d+1) = g + 1 in d dimensions.
+    Between the limits; without any, angles over the circle, shifts over [-1, 1] m; quaternions over all rotations.
+    Point i has the fractional parts of 1/2 + (i + 1) g^-k, k = 1, 2, ..., where g > 1 solves g^(d+1) = g + 1, d = nq.
     """
     plain = plain_coordinates(model)
     x = _sequence(model.nq, count, skip)

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, WithJsonSchema
 
 from gyrostat.errors import Problem
+from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.rules import not_finite
 from gyrostat.spec.shaft_elements import sign_problems
-from gyrostat.spec.values import Number, Wrench
+from gyrostat.spec.values import Number, numbers_of
+
+
+def to_six(value: Any) -> tuple[float, ...]:
+    what, remedy = "six numbers (rotations, then shifts)", "write them as in [100, 100, 100, 1e4, 1e4, 1e4]"
+    found = numbers_of(value, what, remedy)
+    if len(found) != 6:
+        raise RefusedError(f"must be {what}", value, remedy)
+    return found
+
+
+Six = Annotated[
+    tuple[float, ...],
+    BeforeValidator(to_six),
+    WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 6, "maxItems": 6}),
+]
 
 
 class PairForce(Entity):
@@ -49,8 +67,8 @@ class Bushing(PairForce):
     axes of frame a. Rotations are measured by the rotation vector of b in a; they should stay well below half a
     turn."""
 
-    stiffness: Wrench
-    damping: Wrench = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    stiffness: Six
+    damping: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
     def __init__(self, name: str, **properties: Any):
         super().__init__(name, **properties)

@@ -76,11 +76,9 @@ def sign_problems(entity: Entity, key: str, positive: bool = False) -> list[Prob
     values = value if isinstance(value, tuple) else (value,)
     if value is None or not finite(values) or not any(x <= 0.0 if positive else x < 0.0 for x in values):
         return []
-    what = "positive" if positive else "zero or positive"
-    message = f"'{key}' must be {what}, got {shown(value)}"
-    return [
-        entity.problem("drive-value", message, "it is a magnitude; the element itself acts against the motion", (key,))
-    ]
+    message = f"'{key}' must be {'positive' if positive else 'zero or positive'}, got {shown(value)}"
+    remedy = "give a positive number, or leave it out" if positive else "give a magnitude; the signs follow from it"
+    return [entity.problem("drive-value", message, remedy, (key,))]
 
 
 def curve_problems(entity: Entity, key: str) -> list[Problem]:

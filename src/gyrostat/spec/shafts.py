@@ -6,7 +6,7 @@ is made here, on the numbers of the specification; ``graph.transmission`` does t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,9 +15,8 @@ from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
-from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
-from gyrostat.spec.shaft_elements import Friction, TwoShafts
+from gyrostat.spec.shaft_problems import At, is_wrong, massless, open_ports, without_frames
 from gyrostat.spec.wiring import Wiring, label_of
 
 Rate = tuple[str, int]
@@ -76,9 +75,7 @@ class Shafts:
         return [name for name in self.wheels if self.owner(self.at[name, "shaft"]) == (name, 0)]
 
 
-def relations(
-    gears: Mapping[str, Gear], at: Mapping[tuple[str, str], int], value: Callable[[str, str], Any]
-) -> list[Relation]:
+def relations(gears: Mapping[str, Gear], at: At, value: Callable[[str, str], Any]) -> list[Relation]:
     """One for each motor shaft of each gear; ``value(gear, property)`` reads its numbers."""
     found: list[Relation] = []
     for name, gear in gears.items():
@@ -123,7 +120,7 @@ def solve_for(shaft: int, terms: Mapping[int, Any], constant: Any, lines: dict[i
 
 def shafts(wiring: Wiring) -> Shafts:
     """Find the shafts of a model, solve the relations of its gears, and say what is wrong with them."""
-    found = Shafts()
+    found = Shafts(problems=without_frames(wiring))
     kinds = {(name, port.name): port.kind for name, entity in wiring.entities.items() for port in entity.ports}
     groups = [group for group in wiring.groups if kinds.get(group[0]) == "scalar"]
     for k, group in enumerate(groups):
@@ -149,18 +146,24 @@ def shafts(wiring: Wiring) -> Shafts:
     for name in found.wheels:
         found.rates.setdefault(found.at[name, "shaft"], []).append((name, 0))
     _solve(wiring, found)
-    found.problems += _open_ports(wiring, found) + _massless(wiring, found, groups)
+    turning = set(found.lines) | set(found.rates)
+    found.problems += open_ports(wiring, found.at) + massless(wiring, found.at, groups, turning)
     return found
 
 
 def _solve(wiring: Wiring, found: Shafts) -> None:
     gears = {name: e for name, e in wiring.entities.items() if isinstance(e, Gear)}
+    gears = {name: gear for name, gear in gears.items() if not is_wrong(name, gear, found.at)}
     every = relations(gears, found.at, lambda name, key: getattr(gears[name], key))
     driven = {found.at.get((name, motor)) for name, gear in gears.items() for motor in gear.motors}
     prefer = partial(_preference, wiring, found, driven)
     for k, relation in enumerate(every):
         terms, constant = substitute(relation, found.lines)
-        size = max((abs(x) for x in relation.terms.values()), default=0.0)
+        size = max(
+            abs(factor * x)
+            for shaft, factor in relation.terms.items()
+            for x in found.lines.get(shaft, Line({shaft: 1.0})).terms.values() or (0.0,)
+        )
         terms = {shaft: x for shaft, x in terms.items() if abs(x) > ROUNDING * size}
         gear = label_of(gears[relation.gear], relation.gear)
         if not terms:
@@ -173,8 +176,9 @@ def _solve(wiring: Wiring, found: Shafts) -> None:
         shaft = min(terms, key=prefer)
         if len(terms) == 1:
             message = "locks its shafts: together with other gears it allows one angle only"
+            ratio = gears[relation.gear].ratio
             found.problems.append(
-                Problem(gear, "gear-loop", message, "take it out, or change a ratio", None, relation.gear)
+                Problem(gear, "gear-loop", message, "take it out, or change a ratio", ratio, relation.gear)
             )
         solve_for(shaft, terms, constant, found.lines)
         found.pivots.append((k, shaft))
@@ -188,38 +192,6 @@ def _preference(wiring: Wiring, found: Shafts, driven: set[Any], shaft: int) -> 
     if any(isinstance(wiring.entities[name], Joint) for name, _ in rates):
         return (3 if shaft in driven else 4), -shaft
     return (1 if shaft in driven else 2), -shaft
-
-
-def _open_ports(wiring: Wiring, found: Shafts) -> list[Problem]:
-    """Rule ``open-shaft``: gears, springs, friction and motors do nothing unless all their shafts are connected."""
-    problems: list[Problem] = []
-    for name, entity in wiring.entities.items():
-        if not isinstance(entity, Gear | TwoShafts | Friction | Motor):
-            continue
-        open_ports = [p.name for p in entity.ports if p.kind == "scalar" and (name, p.name) not in found.at]
-        if open_ports:
-            message = f"its shaft '{open_ports[0]}' is connected to nothing"
-            remedy = "connect it to a joint, a rotor or a gear" + (
-                ", or write ground=True" if hasattr(entity, "ground") else ""
-            )
-            problems.append(Problem(label_of(entity, name), "open-shaft", message, remedy, open_ports[0], name))
-    return problems
-
-
-def _massless(wiring: Wiring, found: Shafts, groups: Sequence[Sequence[tuple[str, str]]]) -> list[Problem]:
-    """Rule ``massless-shaft``: a shaft with a coordinate of its own belongs to a joint or a rotor."""
-    problems: list[Problem] = []
-    for shaft, group in enumerate(groups):
-        free = shaft not in found.lines
-        if free and shaft not in found.rates:
-            name = group[0][0]
-            ports = ", ".join(".".join(port) for port in group)
-            message = f"the shaft [{ports}] can turn by itself, but has neither a joint nor a rotor"
-            remedy = "add a RotorInertia to it, or connect it to a joint"
-            problems.append(
-                Problem(label_of(wiring.entities[name], name), "massless-shaft", message, remedy, ports, name)
-            )
-    return problems
 
 
 def has_shafts(entity: Entity) -> bool:

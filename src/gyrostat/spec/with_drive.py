@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -85,7 +85,7 @@ def _driven(
         )
         raise _refused(name, f"a {joint.kind} joint has {len(joint.table.shafts)} shafts, expected one", remedy)
     if any(e.name == f"{name}_drive" for e in entities):
-        raise _refused(name, f"there is already '{name}_drive'", "change it with model.replace, or name this one")
+        raise _refused(name, f"there is already '{name}_drive'", "change its values with model.replace")
     drive, seat = _drive(name, joint, place, **given)
     links = ((f"{name}.{joint.table.shafts[0]}", f"{drive.name}.shaft"),)
     if seat is not None:
@@ -112,7 +112,16 @@ def _drive(
     seat = None
     if rotor_inertia is not None and not reflected_inertia_only:
         seat = _seat(name, joint, place, carrier, rotor_axis)
-    return put_together(name, seat, rotor_inertia=rotor_inertia, **given), seat
+    try:
+        return put_together(name, seat, rotor_inertia=rotor_inertia, **given), seat
+    except SpecError as error:  # of an entity inside, by its full name
+        full = [p if p.rule == "drive" else replace(p, entity=_inside(p.entity, name)) for p in error.problems]
+        raise SpecError(full) from None
+
+
+def _inside(label: str, name: str) -> str:
+    """gear 'gear' -> gear 'elbow_drive.gear'."""
+    return label.replace("'", f"'{name}_drive.", 1)
 
 
 def put_together(

@@ -1,8 +1,9 @@
 """Straight lines of a frame, in joint coordinates by inverse kinematics.
 
 The frame goes from p0, R0 (where it is at q0) to p1, R1: p = p0 + s (p1 - p0), R = R0 exp(s a), a = log(R0^T R1), the
-shortest turn. s(t) from 0 to 1 is itself a trajectory. Joint rates and accelerations follow from J v = (R0 a, p1 - p0) s' and
-J v' + J' v = (R0 a, p1 - p0) s'', in the world's axes (R0 a does not change along the line): no finite differences.
+shortest turn. s(t) from 0 to 1 is itself a trajectory. Joint rates and accelerations follow from
+J v = (R0 a, p1 - p0) s' and J v' + J' v = (R0 a, p1 - p0) s'', in the world's axes (R0 a is constant along
+the line): no finite differences.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gyrostat.solvers.damped_least_squares import minimise
 from gyrostat.solvers.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.functions import kept_solver
-from gyrostat.solvers.inverse_kinematics import Task
+from gyrostat.solvers.kinematic_task import Task
 from gyrostat.solvers.pose_error import rotation_matrix, rotation_vector
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -44,11 +45,11 @@ def cartesian_line(
 ) -> Trajectory:
     """Joint motion (nq,) that takes ``frame`` on a straight line from where it is at ``q0`` to ``target``.
 
-    ``target``: a homogeneous matrix (4, 4) or the motion of a frame (line and turn), or a position (3,) [m] (line alone;
-    the orientation is left to the joints). In ``duration`` [s] with a quintic s(t), or with any ``law`` of one coordinate
-    from 0 to 1. Rates named in ``hold`` keep their q0: as many must be held as the robot has too many. The frame is on the
-    line to ``tolerance`` [m, rad] at *every* time asked for. Derivatives up to order 2. Out of reach, at a limit or a
-    singularity on the way: an error that says where.
+    ``target``: a homogeneous matrix (4, 4) or the motion of a frame (line and turn), or a position (3,) [m] (line
+    alone; the orientation is left to the joints). In ``duration`` [s] with a quintic s(t), or with any ``law`` of one
+    coordinate from 0 to 1. Rates named in ``hold`` keep their q0: as many must be held as the robot has too many. The
+    frame is on the line to ``tolerance`` [m, rad] at *every* time asked for. Derivatives up to order 2. Out of reach,
+    at a limit or a singularity on the way: an error that says where.
     """
     return CartesianLine(model, frame, q0, target, _law(duration, law), limits, hold, tolerance)
 
@@ -73,6 +74,9 @@ class CartesianLine(Trajectory):
         if model.nq != model.nv:
             message = f"'{model.name}' has quaternions in q, whose derivatives are not rates"
             raise SpecError.one(self.kind, "model", message, "use inverse_kinematics at instants of your own")
+        if not isinstance(model.context.base, str):
+            message = f"the base of '{model.name}' moves with time"
+            raise SpecError.one(self.kind, "model", message, "use inverse_kinematics with t=...")
         self.model, self.law, self.available = model, law, 2
         self.task = Task(model, frame, target, q0, None, None, limits, hold, tolerance, None)
         if self.task.shape:
@@ -106,9 +110,10 @@ class CartesianLine(Trajectory):
         k = np.minimum(at.astype(int), NODES - 1)
         guess = self.nodes[k] + (at - k)[:, None] * (self.nodes[k + 1] - self.nodes[k])
         q = found[:, 0] = self._solved(s[:, 0], guess)
-        if order:
-            inverse = self._inverse(q, s[:, 0])
-            v = found[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
+        if order == 0:
+            return found
+        inverse = self._inverse(q, s[:, 0])
+        v = found[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
         if order > 1:
             dJ = kept_solver(self.model, JacobianRate, frame=self.frame, expressed_in="aligned")(q, v)
             needed = s[:, 2:3] * self.rate - np.einsum("bmv,bv->bm", dJ[:, 0 if self.turns else 3 :], v)
@@ -124,7 +129,7 @@ class CartesianLine(Trajectory):
             s = np.array([k / NODES])
             nodes[k] = self._solved(s, np.clip(ahead, self.task.problems.low, self.task.problems.high)[None])[0]
             if np.abs(nodes[k] - nodes[k - 1]).max() > FARTHEST:
-                raise self._failed(s[0], "the joints would have to jump to another branch")
+                raise self._failed(float(s[0]), "the joints would have to jump to another branch")
         return nodes
 
     def _solved(self, s: Array, guess: Array) -> Array:
@@ -134,7 +139,7 @@ class CartesianLine(Trajectory):
         found = minimise(self.model, line, guess, 100)
         lost = np.flatnonzero(~line.solved(found.r))
         if len(lost):
-            raise self._failed(s[lost[0]], "the frame cannot follow: out of reach, or a joint at its limit")
+            raise self._failed(float(s[lost[0]]), "the frame cannot follow: out of reach, or a joint at its limit")
         return found.q
 
     def _inverse(self, q: Array, s: Array) -> Array:
@@ -151,15 +156,17 @@ class CartesianLine(Trajectory):
             )
         bad = np.flatnonzero(sizes[:, free - 1] < SINGULAR * sizes[:, 0])
         if len(bad):
-            raise self._failed(s[bad[0]], "a singularity, or a joint that does not move the frame and is not held")
+            raise self._failed(
+                float(s[bad[0]]), "a singularity, or a joint that does not move the frame and is not held"
+            )
         found = np.zeros((len(q), self.model.nv, J.shape[1]))
         found[:, ~held] = np.linalg.pinv(J, rcond=1e-9)
         return found
 
     def _failed(self, s: float, why: str) -> StateError:
         return StateError(
-            f"{self.kind}: '{self.frame}' at {100.0 * s:.3g} % of the line: {why}. Hint: another q0 (branch), a shorter line, "
-            "or a motion in joint space"
+            f"{self.kind}: '{self.frame}' at {100.0 * s:.3g} % of the line: {why}. "
+            "Hint: another q0 (branch), a shorter line, or a motion in joint space"
         )
 
 

@@ -48,7 +48,8 @@ class Joined(Trajectory):
             which = first.names[k] if first.names else f"coordinate {k}"
             message = f"{which} jumps from {end[0, k]:.9g} to {start[0, k]:.9g} where the second part starts"
             raise SpecError.one("then", "continuous", message, "start the second part where the first one ends")
-        return continuous(jumps, np.maximum(first.peaks(top), second.peaks(top)))
+        agreed = continuous(jumps, np.maximum(first.peaks(top), second.peaks(top)))
+        return min(agreed, self.available)  # beyond it nobody can look
 
     def at_rest(self, side: str) -> float:
         return self.first.at_rest(side) if side == "start" else self.second.at_rest(side)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,8 @@ def names_for(names: Any, n: int, who: str) -> tuple[str, ...] | None:
     """Names of the n coordinates, all different, or None."""
     if names is None:
         return None
-    found = (names,) if isinstance(names, str) else tuple(names)
+    listed = isinstance(names, Iterable) and not isinstance(names, str)
+    found = tuple(names) if listed else (names,)
     if len(found) != n or len(set(found)) != n or not all(isinstance(name, str) for name in found):
         message = f"names must be {n} different texts, got {clipped(found)}"
         raise SpecError.one(who, "names", message, "give one for each coordinate, or none", names)

@@ -5,8 +5,8 @@ On a piece of length h with x = (t - t_a)/h, y = 1 - x, degree d and control poi
     q = sum_i b_i B_i^d,    B_i^d = C(d, i) x^i y^(d-i),    d^k q/dt^k = d!/(d-k)! h^-k sum_i (D^k b)_i B_i^(d-k),
 
 D the forward difference. The basis functions are positive and sum to one, and the differences are prepared with enough
-digits (see ``digits``): with u the rounding unit, derivative k is exact to about (2 d + k) u d!/(d-k)! h^-k max |D^k b|.
-No Vandermonde matrix.
+digits (see ``digits``): with u the rounding unit, derivative k is exact to about
+(2 d + k) u d!/(d-k)! h^-k max |D^k b|. No Vandermonde matrix.
 """
 
 from __future__ import annotations
@@ -56,6 +56,17 @@ class Piecewise(Trajectory):
             found[:, k] = np.einsum("ti,tin->tn", bases[d - k], self.differences[k][piece]) * scale[:, None]
         return found
 
+    def largest_jump(self, order: int) -> float:
+        """Largest jump of a derivative up to ``order`` at a break, relative to its largest control points beside it."""
+        h, worst = np.diff(self.breaks)[:, None], 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            for k in range(order + 1 if len(h) > 1 else 0):
+                scaled = self.differences[k] / h[:, :, None] ** k
+                size = np.abs(scaled).max(axis=1)
+                jump = np.abs(scaled[1:, 0] - scaled[:-1, -1]) / np.maximum(np.maximum(size[1:], size[:-1]), 1e-300)
+                worst = max(worst, float(np.nan_to_num(jump, nan=np.inf).max()))
+        return worst
+
 
 def _differences(control: Array) -> list[Array]:
     found = []
@@ -91,7 +102,7 @@ def between(times: Array, table: Array) -> Array:
 
 
 def control_points(left: Array, right: Array, h: Array) -> Array:
-    """(m, d + 1, n) of the polynomials whose derivatives of orders 0 to k at the two ends are left, right (m, k + 1, n),
+    """(m, d + 1, n) of the polynomials whose derivatives of orders 0 to k at the ends are left, right (m, k + 1, n),
     h (m,) the lengths of the pieces, d = 2 k + 1.
 
     (D^j b)_0 = h^j (d-j)!/d! q^(j), so that b_i = sum_j C(i, j) (D^j b)_0: sums of given numbers, nothing is solved.

@@ -9,6 +9,7 @@ import numpy as np
 from gyrostat.errors import ShapeError, SpecError
 from gyrostat.simulate.trajectories.given import finite_array, increasing, point, positive, rows, whole
 from gyrostat.simulate.trajectories.piecewise import Piecewise, between
+from gyrostat.simulate.trajectories.smooth_step import SmoothStep
 from gyrostat.simulate.trajectories.trajectory import Trajectory
 
 Array = np.ndarray
@@ -39,10 +40,10 @@ def point_to_point(
     left = _table(first, start_derivatives, order, f"{who}: start_derivatives")
     right = _table(last, end_derivatives, order, f"{who}: end_derivatives")
     length = positive(duration, who, "duration")
+    if not left[1:].any() and not right[1:].any():
+        return SmoothStep(first, last, length, order, names)
     breaks = np.array([0.0, length])
-    control = between(breaks, np.stack([left, right]))
-    still = not left[1:].any() and not right[1:].any()
-    return Piecewise(who, breaks, control, order, "hold" if still else "error", names)
+    return Piecewise(who, breaks, between(breaks, np.stack([left, right])), order, "error", names)
 
 
 def quintic(start: Any, end: Any, duration: Any, **options: Any) -> Trajectory:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import SpecError, StateError, clipped
+from gyrostat.errors import NonFiniteError, SpecError, StateError, clipped
 from gyrostat.simulate.trajectories.given import names_for, times_of
 
 Array = np.ndarray
@@ -47,9 +47,17 @@ class Trajectory(ABC):
         All orders up to ``smoothness`` are continuous. The next one jumps at seams: the value is that from the right,
         at the end that from the left. Orders above it hold impulses, which no number can say: they are an error.
         """
-        self._check_order(order)
         times = times_of(t, self.kind)
-        return self.at(times.ravel(), order).reshape(*times.shape, order + 1, self.n)
+        with np.errstate(all="ignore"):
+            self._check_order(order)
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            found = self.at(times.ravel(), order).reshape(*times.shape, order + 1, self.n)
+        if not np.isfinite(found).all():
+            raise NonFiniteError(
+                f"{self.kind}: a derivative up to order {order} is not finite. Hint: the numbers are too large, or the "
+                "duration is too short for this order"
+            )
+        return found
 
     @cached_property
     def smoothness(self) -> float:
@@ -79,8 +87,8 @@ class Trajectory(ABC):
         beyond = (t < -slack) | (t > self.duration + slack)
         if self.outside == "error" and np.any(beyond):
             raise StateError(
-                f"{self.kind}: t = {t[beyond][0]:g} s is outside [0, {self.duration:g}] s, and the motion does not stop "
-                "at its ends. Hint: ask for times inside, or add motions with .then(...)"
+                f"{self.kind}: t = {t[beyond][0]:g} s is outside [0, {self.duration:g}] s, and the motion does not "
+                "stop at its ends. Hint: ask for times inside, or add motions with .then(...)"
             )
         found = self.evaluate(np.clip(t, 0.0, self.duration), order)
         found[beyond, 1:] = 0.0
@@ -93,16 +101,16 @@ class Trajectory(ABC):
     def _check_order(self, order: Any) -> None:
         if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
             raise StateError(f"{self.kind}: order must be a whole number >= 0, got {clipped(order)}")
-        if order > self.available:
-            raise StateError(
-                f"{self.kind}: derivatives up to order {self.available:g} are known, got {order}. "
-                "Hint: take samples and lay a spline of high degree through them"
-            )
         if order > self.smoothness + 1:
             raise StateError(
                 f"{self.kind}: derivatives are continuous up to order {self.smoothness:g}, so that order {order} has "
                 f"impulses; {self.smoothness + 1:g} is the highest to ask for. Hint: choose a smoother trajectory, for "
                 "example point_to_point(..., order=k), a spline of higher degree, or filtered_step"
+            )
+        if order > self.available:
+            raise StateError(
+                f"{self.kind}: derivatives up to order {self.available:g} are known, got {order}. "
+                "Hint: take samples and lay a spline of high degree through them"
             )
 
     # ------------------------------------------------------------------ composition
