@@ -169,10 +169,12 @@ class Explicit:
         return pin.aba(self.model, self.data, Q, V, tau)[at]
 
     def mass_matrix(self, q):
-        Q, at = np.zeros(len(q)), self.places()
+        """By columns of inverse dynamics: Pinocchio's own takes subtrees to be numbered one after the other."""
+        Q, at, zero = np.zeros(len(q)), self.places(), np.zeros(len(q))
         Q[at] = q
-        M = np.triu(pin.crba(self.model, self.data, Q))
-        return (M + np.triu(M, 1).T)[np.ix_(at, at)]
+        rest = pin.rnea(self.model, self.data, Q, zero, zero)
+        columns = [pin.rnea(self.model, self.data, Q, zero, unit) - rest for unit in np.eye(len(q))]
+        return np.array(columns).T[np.ix_(at, at)]
 
 
 def motion(n, seed=0):

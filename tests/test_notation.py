@@ -128,3 +128,52 @@ def test_momentum_is_about_the_centre_of_mass_and_energy_from_the_origin():
     assert gs.center_of_mass(box, q, v).v == pytest.approx([1, 0, 0])
     names = gs.Regressor(box).columns
     assert names[:5] == ("body.m", "body.mx", "body.my", "body.mz", "body.Jxx")
+
+
+def disc(**drive) -> gs.Model:
+    """A disc of 0.5 kg m^2 on a vertical axle, with a drive."""
+    body = gs.RigidBody("body", mass=1.0, inertia=(0.3, 0.3, 0.5))
+    return one_joint("revolute", body, axis="z").with_drive("joint", **drive)
+
+
+def test_a_rotor_is_felt_by_the_square_of_its_gear_ratio():
+    assert gs.crba(disc(rotor_inertia=0.001, gear_ratio=50), [0.0]) == pytest.approx(np.array([[3.0]]))
+
+
+def test_friction_on_the_motors_shaft_is_felt_by_the_square_too():
+    assert gs.rnea(disc(viscous=0.01, gear_ratio=-20, friction_at="motor"), [0], [1], [0]) == pytest.approx([4.0])
+
+
+def test_an_elastic_drive_pulls_its_joint_towards_the_rotor():
+    soft = disc(rotor_inertia=0.001, gear_ratio=100, stiffness=500.0)
+    assert soft.dofs == ("joint", "joint_drive.rotor")
+    assert gs.rnea(soft, [0.5, 51.0], [0, 0], [0, 0]) == pytest.approx([-5.0, 0.05])  # what holds it
+    assert gs.aba(soft, [0.5, 51.0], [0, 0], [0, 0]) == pytest.approx([5.0 / 0.5, -0.05 / 0.001])
+
+
+def test_a_rotor_turns_as_the_body_behind_its_joint_does():
+    """About one axis, the momentum of a rotor with N > 0 adds to that of the body, whichever way the joint is
+    mounted."""
+    for near, far in (("a", "b"), ("b", "a")):
+        joint = gs.Joint("joint", "revolute", axis="z")
+        body = gs.RigidBody("body", mass=1.0, inertia=(0.3, 0.3, 0.5))
+        wires = gs.connect("world", f"joint.{near}"), gs.connect(f"joint.{far}", "body")
+        model = gs.assemble("one", joint, body, *wires).with_drive("joint", rotor_inertia=0.001, gear_ratio=50)
+        alone = gs.assemble("one", joint, body, *wires)
+        both, one = (gs.centroidal_momentum(m, [0.0], [2.0])[2] for m in (model, alone))
+        assert both / one == pytest.approx(1.0 + 50 * 0.001 / 0.5)
+
+
+def test_a_spinning_rotor_resists_turning():
+    body = gs.RigidBody("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    plain = one_joint("spherical", body, gravity=(0, 0, 0))
+    wheel = gs.RotorInertia("wheel", inertia=0.02, axis="z")
+    wires = (*plain.connections, ("body", "wheel.carrier"))
+    model = gs.Model("wheel", (*plain.entities, wheel), wires, plain.context)
+    tau = gs.rnea(model, [0, 0, 0, 1, 0], [3, 0, 0, 100], np.zeros(4))
+    assert tau == pytest.approx([0, -6, 0, 0], abs=1e-14)
+
+
+def test_friction_has_a_magnitude_for_each_direction():
+    model = disc(coulomb=(0.7, 0.2))
+    assert gs.rnea(model, [[0], [0]], [[1], [-1]], [[0], [0]])[:, 0] == pytest.approx([0.7, -0.2])

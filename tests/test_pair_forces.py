@@ -27,8 +27,8 @@ def two_boxes(element, base="fixed", gravity=(0, 0, 0)):
 
 def tree_with(element, seed=5, base="free"):
     """A random tree with an element between two of its branches."""
-    plain = gs.robots.tree(seed, 5, kinds=("revolute", "prismatic", "spherical"), base=base, reversed_share=0.4)
-    wires = (*plain.connections, ("body4.tip", f"{element.name}.a"), ("body1.side", f"{element.name}.b"))
+    plain = gs.robots.tree(seed, 3, kinds=("revolute", "prismatic", "spherical"), base=base, reversed_share=0.4)
+    wires = (*plain.connections, ("body2.tip", f"{element.name}.a"), ("body0.side", f"{element.name}.b"))
     return gs.Model(plain.name, (*plain.entities, element), wires, plain.context)
 
 

@@ -290,6 +290,17 @@ def test_splines_of_high_degree_are_as_smooth_as_they_say(degree, ends):
     assert motion.smoothness == ((degree - 1) // 2 if ends == "rest" else degree - 1)
 
 
+@pytest.mark.parametrize("degree", [3, 5, 7, 9, 17])
+@pytest.mark.parametrize("ratio", [1e2, 1e4])
+def test_uneven_times_are_solved_or_refused(degree, ratio):
+    times, q = np.array([0.0, 1.0, 1.0 + 1.0 / ratio, 2.0]), [[0.0], [1.0], [2.0], [3.0]]
+    motion = tr.spline(times, q, degree)
+    assert motion.largest_jump(degree - 1) < 1e-10
+    assert_close(motion(times), q, 1e-12)
+    with pytest.raises(gs.SpecError, match="too uneven for degree 33"):
+        tr.spline([0.0, 1.0, 1.0 + 1e-9, 2.0], q, 33)
+
+
 def test_a_spline_of_degree_one_is_a_polygon():
     motion = tr.spline(TIMES, POINTS, 1)
     t = np.linspace(0.0, TIMES[-1], 50)
@@ -438,6 +449,11 @@ MISTAKES = [
     (lambda: tr.bezier([[1.0]], 1.0), gs.SpecError, "degree must be a whole number from 1"),
     (lambda: tr.filtered_step([0.0], [1.0], 1.0, order=0), gs.SpecError, "order must be a whole number from 1 to 64"),
     (lambda: tr.filtered_step([0.0], [1.0], 1.0, settled=0.9), gs.SpecError, "settled must be between"),
+    (lambda: tr.spline(TIMES, POINTS, np.array([3, 5])), gs.SpecError, "degree must be odd"),
+    (lambda: tr.spline(TIMES, POINTS, 3, ["rest"]), gs.SpecError, "ends is"),
+    (lambda: tr.quintic([0.0], [1.0], 1.0, names=3), gs.SpecError, "names must be"),
+    (lambda: tr.quintic([1e308], [-1e308], 1.0)(0.5), gs.NonFiniteError, "too large"),
+    (lambda: tr.point_to_point([0.0], [1.0], 1e-300, 16).derivatives(0.0, 3), gs.NonFiniteError, "too short"),
     (lambda: tr.hold([], 1.0), gs.ShapeError, "q has shape"),
 ]
 

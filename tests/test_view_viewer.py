@@ -118,6 +118,10 @@ def test_layers_are_shown_and_hidden(viewed):
     assert not shown["frames"]
     viewer.stage.show("frames", True)
     assert all(handle.visible for handle in viewer.stage.layers["frames"])
+    viewer.stage.fade(0.5)
+    assert {handle.opacity for handle in viewer.stage.layers["robot"]} == {0.5}
+    viewer.stage.fade(1.0)
+    assert {handle.opacity for handle in viewer.stage.layers["robot"]} == {None}
 
 
 def test_every_kind_of_shape_is_drawn_and_a_missing_mesh_is_told(viewed, caplog):

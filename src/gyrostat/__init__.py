@@ -35,6 +35,8 @@ _NAMES = {
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
     # ---- files
     "gyrostat.io.audit": "Audit audit",
+    "gyrostat.io.dh": "from_dh",
+    "gyrostat.io.dh_table": "DHRow",
     "gyrostat.io.files": "load save",
     # ---- networks
     "gyrostat.graph.connectivity": "connectivity",
@@ -107,6 +109,8 @@ if TYPE_CHECKING:
     from gyrostat.graph.rewrite import RULES as RULES
     from gyrostat.io.audit import Audit as Audit
     from gyrostat.io.audit import audit as audit
+    from gyrostat.io.dh import from_dh as from_dh
+    from gyrostat.io.dh_table import DHRow as DHRow
     from gyrostat.io.files import load as load
     from gyrostat.io.files import save as save
     from gyrostat.simulate.achievable_motion import AchievableMotion as AchievableMotion

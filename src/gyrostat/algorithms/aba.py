@@ -216,7 +216,11 @@ class Letting:
 
 
 def _tied(ties: Ties, known: Mapping[int, Array]) -> Array:
-    return sum((scaled(known[k], factor) for k, factor in ties[1:]), scaled(known[ties[0][0]], ties[0][1]))
+    (first, factor), *others = ties
+    total = scaled(known[first], factor)
+    for k, factor in others:
+        total = total + scaled(known[k], factor)
+    return total
 
 
 @aba.row(Joint, FreeBase)

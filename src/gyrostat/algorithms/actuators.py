@@ -1,12 +1,12 @@
 """The side of the actuators [KV V]: which motor drives which rates, and what it can give.
 
 Motor angles are a linear map of the coordinates, w = T v. Motor torques u act on the rates as T^T u; so tau = H a + u'
-becomes H_a a + u'_a = u with H_a = T^-T H, u'_a = T^-T u' (42), (43). A joint without a motor is its own actuator, with
-its effort limit; a passive one is an actuator that gives nothing."""
+becomes H_a a + u'_a = u with H_a = T^-T H, u'_a = T^-T u' (42), (43). A joint without a motor is its own actuator; a
+passive one is an actuator that gives nothing. The effort limit of a joint bounds its actuator, seen from its shaft."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,27 +27,29 @@ UNLIMITED = 1e30
 
 @dataclass(frozen=True)
 class Actuator:
-    """A motor, a joint that is driven directly, or a passive rate (``passive``); ``ties``: its row of T."""
+    """A motor, a joint that is driven directly, or a passive rate (``passive``); ``ties``: its row of T; ``effort``: the
+    effort limit of its joint, at the actuator's shaft."""
 
     name: str
     ties: Ties
     motor: ShaftComponent | None = None
     effort: float | None = None
-    speed: float | None = None
     passive: bool = False
 
     def torques(self, w: Any) -> tuple[Any, Any]:
-        """Least and greatest torque at the speed w."""
+        """Least and greatest torque at the speed w. Beyond its ends a torque-speed curve is constant; above the speed
+        where the voltage drives nothing any more, nothing is left in that direction."""
         if self.passive:
             return 0.0, 0.0
+        limits = [] if self.effort is None else [self.effort]
         if self.motor is None:
-            limit = UNLIMITED if self.effort is None else self.effort
-            return -limit, limit
+            top: Any = min([UNLIMITED, *limits])
+            return -top, top
         c = self.motor
-        limits = [c["torque_limit"]] if c["torque_limit"] is not None else []
+        limits += [c["torque_limit"]] if c["torque_limit"] is not None else []
         if c["current_limit"] is not None:
             limits.append(c["torque_constant"] * c["current_limit"])
-        top: Any = min(limits) if limits else UNLIMITED
+        top = min([UNLIMITED, *limits])
         if len(c["torque_speed"]):
             at = minimum(abs(w), c["torque_speed"][-1][0])
             top = minimum(top, maximum(curve(c["torque_speed"], maximum(at, c["torque_speed"][0][0])), 0.0))
@@ -61,7 +63,7 @@ class Actuator:
     def speed_limit(self) -> float:
         if self.motor is not None and self.motor["speed_limit"] is not None:
             return float(self.motor["speed_limit"])
-        return UNLIMITED if self.speed is None else self.speed
+        return UNLIMITED
 
 
 def actuators(net: Network, who: str, passive: Sequence[str] = ()) -> tuple[Actuator, ...]:
@@ -75,13 +77,20 @@ def actuators(net: Network, who: str, passive: Sequence[str] = ()) -> tuple[Actu
     for name in passive:
         if name not in model.dofs:
             raise StateError(f"{who}: there is no rate '{name}'. Hint: {nearest(str(name), model.dofs)}")
-    found: list[Actuator] = []
-    driven: set[int] = set()
-    for c in net.transmission.elements:
-        if issubclass(c.kind, Motor):
-            ties = c.shafts["shaft"].ties
-            found.append(Actuator(c.name.removesuffix(".motor").removesuffix("_drive"), ties, c))
-            driven |= {k for k, _ in ties}
+    motors = [c for c in net.transmission.elements if issubclass(c.kind, Motor)]
+    driven = [k for c in motors for k, _ in c.shafts["shaft"].ties]
+    shared = {k for k in driven if driven.count(k) > 1} | {
+        k for c in motors for k, _ in c.shafts["shaft"].ties if len(c.shafts["shaft"].ties) > 1
+    }
+    found = [
+        Actuator(
+            c.name.removesuffix(".motor").removesuffix("_drive"),
+            c.shafts["shaft"].ties,
+            c,
+            _effort(model, c.shafts["shaft"].ties, shared, who),
+        )
+        for c in motors
+    ]
     for k, name in enumerate(model.dofs):
         if k in driven and name not in passive:
             continue
@@ -90,7 +99,7 @@ def actuators(net: Network, who: str, passive: Sequence[str] = ()) -> tuple[Actu
         joint = model.wiring.entities.get(name)
         free = name.startswith(f"{model.wiring.root}.")
         if isinstance(joint, Joint) and name not in passive:
-            found.append(Actuator(name, ((k, 1.0),), None, joint.effort_limit, joint.velocity_limit))
+            found.append(Actuator(name, ((k, 1.0),), None, joint.effort_limit))
         else:
             found.append(Actuator(name, ((k, 1.0),), passive=free or name in passive))
     T = motor_map(found, model.nv)
@@ -103,6 +112,21 @@ def actuators(net: Network, who: str, passive: Sequence[str] = ()) -> tuple[Actu
     return tuple(found)
 
 
+def _effort(model: Model, ties: Ties, shared: Collection[int], who: str) -> float | None:
+    """The effort limit of the joint that a motor drives, at the motor's shaft."""
+    for k, factor in ties:
+        joint = model.wiring.entities.get(model.dofs[k])
+        if not isinstance(joint, Joint) or joint.effort_limit is None:
+            continue
+        if k in shared:
+            raise StateError(
+                f"{who}: '{model.dofs[k]}' has an effort limit, but several motors share their joints. "
+                "Hint: give torque limits to the motors, and take effort_limit out"
+            )
+        return joint.effort_limit / abs(float(factor))
+    return None
+
+
 def motor_map(found: Sequence[Actuator], n: int) -> Array:
     """T (actuators, n)."""
     T = np.zeros((len(found), n))
@@ -110,3 +134,16 @@ def motor_map(found: Sequence[Actuator], n: int) -> Array:
         for k, factor in actuator.ties:
             T[i, k] += float(factor)
     return T
+
+
+def coupled(T: Array) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Groups (actuators, rates) of T (n, n) that have nothing to do with each other."""
+    group = list(range(T.shape[1]))
+    for row in T:
+        joined = {group[k] for k in np.flatnonzero(row)}
+        group = [min(joined) if g in joined else g for g in group]
+    found = []
+    for g in sorted(set(group)):
+        rates = tuple(k for k, other in enumerate(group) if other == g)
+        found.append((tuple(int(i) for i in np.flatnonzero(np.any(T[:, rates] != 0.0, axis=1))), rates))
+    return found

@@ -74,6 +74,8 @@ def structure(nets: Sequence[Network], on: Setting) -> Structure:
     _expect_driven(model)
     joints = model.nv - len(model.shafts.rotors)
     drives = _drives(nets[0], joints)
+    for net in nets[1:]:
+        _expect_undamped(net, joints)
     acts: dict[tuple[int, int], int] = {}
     rng = np.random.default_rng(20)
     for _ in range(STATES if model.nv > joints else 0):
@@ -132,16 +134,28 @@ def _between(c: ShaftComponent) -> bool:
     return len(c.shafts) > 1
 
 
-def _drive(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> ElasticDrive | None:
-    """What connects a rotor with a joint must be a spring that can be turned round."""
-    if issubclass(c.kind, Damper):
-        if isinstance(c["damping"], float) and c["damping"] == 0.0:
-            return None
+def _expect_undamped(net: Network, joints: int) -> None:
+    """Damping that is live may become more than zero."""
+    for c in net.transmission.elements:
+        rates = {k for shaft in c.shafts.values() for k, _ in shaft.ties}
+        if issubclass(c.kind, Damper) and _between(c) and max(rates) >= joints:
+            _undamped(c)
+
+
+def _undamped(c: ShaftComponent) -> None:
+    if not (isinstance(c["damping"], float) and c["damping"] == 0.0):
         message = (
             "damps the elasticity: the angle of the rotor then solves the differential equation "
             "D theta'/N + K theta/N = u + K q + D q', which prescribed joints do not determine at an instant"
         )
         raise _refused(f"damper '{c.name}'", "elastic-damping", message, "set its damping to zero, or take it out")
+
+
+def _drive(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> ElasticDrive | None:
+    """What connects a rotor with a joint must be a spring that can be turned round."""
+    if issubclass(c.kind, Damper):
+        _undamped(c)
+        return None
     if issubclass(c.kind, Backlash):
         message = "is between rotor and joint: while there is no contact, no motion of the rotor gives the torque"
         raise _refused(f"backlash '{c.name}'", "elastic-joint", message, "take it out for inverse dynamics")

@@ -10,11 +10,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gyrostat.algorithms.aba import Part, sweep_articulated
+from gyrostat.algorithms.aba import Freed, Letting, Part, sweep_articulated
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.crba import composite_mass_matrix
+from gyrostat.algorithms.held import plan
+from gyrostat.algorithms.kinematics import sweep_motion
+from gyrostat.algorithms.ltdl import factorise, inboard_rates
+from gyrostat.algorithms.stacked import at_rest, pseudo_velocities, weightless
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import outward
 from gyrostat.spatial.algebra import Array, motion_to_child
+
+
+def _freed(joint: Letting) -> list[Freed]:
+    return [rate for rate in joint.freed if isinstance(rate, Freed)]
 
 
 def _psi(part: Part, port: str, X: Array) -> Array:
@@ -22,7 +31,7 @@ def _psi(part: Part, port: str, X: Array) -> Array:
     if part.joint is None:
         return part.shifts[port].motion(X)
     X = part.joint.memo.shift.motion(X)
-    for rate in part.joint.freed:
+    for rate in _freed(part.joint):
         X = X - np.outer(rate.s, (rate.U @ X) * rate.inverse)
     return X
 
@@ -32,7 +41,7 @@ def _through(part: Part, port: str, Y: Array) -> Array:
     if part.joint is None:
         return _both_sides(part, port, Y)
     Y = part.joint.memo.shift.motion(part.joint.memo.shift.motion(Y).T)
-    for rate in part.joint.freed:
+    for rate in _freed(part.joint):
         Y = Y - np.outer(rate.s, (rate.U @ Y) * rate.inverse)
         Y = Y - np.outer((Y @ rate.U) * rate.inverse, rate.s) + np.outer(rate.s * rate.inverse, rate.s)
     return Y
@@ -47,6 +56,9 @@ def inverse_operational_inertia(
 ) -> Array:
     """Lambda^-1 = Q Y Q^T (3.64) for frames and selectors Q_k (m_k, 6), each in the axes of its frame."""
     n = network.model.nv
+    chosen = plan(network)
+    if chosen.homes or chosen.loose:
+        return _by_mass_matrix(network, on, q, frames, selectors)
     parts = sweep_articulated(network, on, q, np.zeros(n), np.zeros((n, 1))).parts
     ys: dict[int, Array] = {}
 
@@ -70,6 +82,26 @@ def inverse_operational_inertia(
             row.append(Q_i @ motion_to_child(*located[j][1], left.T).T @ Q_j.T)
         rows.append(row)
     return np.concatenate([np.concatenate(row, axis=1) for row in rows])
+
+
+def _by_mass_matrix(
+    network: Network, on: Setting, q: Array, frames: Sequence[str], selectors: Sequence[Array]
+) -> Array:
+    """Q J M^-1 J^T Q^T: where rates are tied across the tree, what one of them moves is not outboard of it alone."""
+    n = network.model.nv
+    still, rest = weightless(at_rest(network, on), on.representation), np.zeros(n)
+
+    def velocities(v: Array) -> Array:
+        motions = sweep_motion(network, still, q, v, rest)
+        found = []
+        for name, Q in zip(frames, selectors, strict=True):
+            at, place = network.located[name]
+            local = on.representation.motion_local(motions[at].pose, motions[at].V)
+            found.append(Q @ motion_to_child(*place, local))
+        return np.concatenate(found)
+
+    J = pseudo_velocities(velocities, n)
+    return J @ factorise(inboard_rates(network), composite_mass_matrix(network, on, q)).solve(J.T)
 
 
 def _joined(

@@ -23,7 +23,7 @@ from gyrostat.graph.transmission import ShaftComponent
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
-from gyrostat.spec.shaft_elements import Backlash, Damper, Friction, Spring, both_ways
+from gyrostat.spec.shaft_elements import Backlash, Damper, Friction, Spring
 
 At = Mapping[str, Any]
 LEVEL = 7
@@ -64,9 +64,7 @@ def friction(c: ShaftComponent, angle: At, rate: At, acceleration: At) -> Mappin
 
 
 def _two(value: Any) -> tuple[Any, Any]:
-    if isinstance(value, np.ndarray) and value.ndim:
-        return value[0], value[1]
-    return both_ways(value)
+    return (value[0], value[1]) if isinstance(value, tuple | np.ndarray) and np.ndim(value) else (value, value)
 
 
 def _some(value: Any) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from gyrostat.engine.cache import ObjectCache
 from gyrostat.engine.compile import Loaded, key_of, load
 from gyrostat.engine.elementary import Writer
 from gyrostat.engine.emit import Emitted, emit
-from gyrostat.engine.program import Program
+from gyrostat.engine.program import Program, Slot
 from gyrostat.engine.target import host
 from gyrostat.errors import ShapeError
 
@@ -51,15 +53,37 @@ def loop_text(program: Program) -> str:
     return f"define i64 @loop(ptr %table, ptr %work, i64 %count) {{\nentry:\n{body}\n}}"
 
 
+@dataclass(frozen=True)
+class Arrays:
+    """Memory of a recurrence, checked once: all inputs and results, with their place in the table of the machine code.
+
+    ``results``: (steps, ...) of each step, (steps + 1, ...) with the start in front for what is carried."""
+
+    steps: int
+    slots: tuple[tuple[Slot, ...], tuple[Slot, ...], tuple[tuple[str, str], ...]]
+    results: Mapping[str, Array]
+    inputs: tuple[Array, ...]  # keeps them alive
+    rows: tuple[tuple[int, int], ...]  # address, bytes from step to step
+
+
 class Loop:
     """A compiled recurrence. ``carried`` maps outputs to the inputs that they are in the next step."""
 
     def __init__(self, program: Program, carried: Mapping[str, str], cache: ObjectCache | None = None):
         self.program, self.carried, self._cache = program, dict(carried), cache
-        shapes = {slot.name: slot.shape for slot in (*program.inputs, *program.outputs)}
+        outputs, inputs = ({slot.name: slot.shape for slot in slots} for slots in (program.outputs, program.inputs))
         for output, given in carried.items():
-            if shapes.get(output) != shapes.get(given):
+            if output not in outputs or given not in inputs:
+                raise ShapeError(f"loop: there is no output '{output}' or no input '{given}' in '{program.name}'")
+            if outputs[output] != inputs[given]:
                 raise ShapeError(f"loop: '{output}' and '{given}' differ in shape: they cannot be one after the other")
+        if len(set(carried.values())) < len(carried):
+            raise ShapeError("loop: two outputs cannot be the same input of the next step")
+
+    @property
+    def slots(self) -> tuple[tuple[Slot, ...], tuple[Slot, ...], tuple[tuple[str, str], ...]]:
+        """What its memory looks like."""
+        return self.program.inputs, self.program.outputs, tuple(self.carried.items())
 
     @cached_property
     def _emitted(self) -> Emitted:
@@ -74,43 +98,71 @@ class Loop:
 
         return load(key_of(self.program.digest, "loop"), text, self._cache)
 
+    @cached_property
+    def _function(self) -> Any:
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+        return kind(self.code.address("loop"))
+
     def run(
-        self, stepped: Mapping[str, Array], carried: Mapping[str, Array], fixed: Mapping[str, Array]
-    ) -> tuple[int, dict[str, Array]]:
-        """The number of the first step that is not finite, or -1, and arrays by output: (steps, ...) of each step,
-        (steps + 1, ...) with the start in front for what is carried.
+        self, stepped: Mapping[str, Any], carried: Mapping[str, Any], fixed: Mapping[str, Any]
+    ) -> tuple[int, Mapping[str, Array]]:
+        """The number of the first step that is not finite, or -1, and the results, see :class:`Arrays`.
 
         ``stepped``: inputs (steps, ...) with a row for each step; ``carried``: start of each carried input; ``fixed``:
         inputs that stay the same."""
-        (steps,) = {len(x) for x in stepped.values()} or {0}
+        arrays = self.arrays(stepped, carried, fixed)
+        return self.advance(arrays, 0, arrays.steps), arrays.results
+
+    def arrays(self, stepped: Mapping[str, Any], carried: Mapping[str, Any], fixed: Mapping[str, Any]) -> Arrays:
+        """Memory for all steps, everything checked; results are zero."""
+        lengths = {np.shape(x)[0] if np.ndim(x) else -1 for x in stepped.values()} or {0}
+        if len(lengths) > 1 or -1 in lengths:
+            told = ", ".join(f"'{name}' {np.shape(x)}" for name, x in stepped.items())
+            raise ShapeError(f"loop: every stepped input needs one row for each step, got {told}")
+        (steps,) = lengths
+        known = {slot.name for slot in self.program.inputs}
+        unknown = [name for name in (*stepped, *carried, *fixed) if name not in known]
+        if unknown:
+            raise ShapeError(f"loop: there is no input '{unknown[0]}' in '{self.program.name}'")
+        results = {
+            slot.name: np.zeros((steps + (slot.name in self.carried), *slot.shape)) for slot in self.program.outputs
+        }
         back = {given: output for output, given in self.carried.items()}
-        found: dict[str, Array] = {}
-        for slot in self.program.outputs:
-            more = slot.name in self.carried
-            found[slot.name] = np.zeros((steps + more, *slot.shape))
-            if more:
-                found[slot.name][0] = carried[self.carried[slot.name]]
+        inputs: list[Array] = []
         rows: list[tuple[int, int]] = []
-        keep: list[Array] = []
         for slot in self.program.inputs:
+            moves = slot.name in back or slot.name in stepped
             if slot.name in back:
-                array, stride = found[back[slot.name]], 8 * slot.size
+                array = results[back[slot.name]]
+                array[0] = checked(carried, slot.name, slot.shape)
             else:
-                given = stepped.get(slot.name, fixed.get(slot.name))
-                moves = slot.name in stepped
-                want = ((steps,) if moves else ()) + slot.shape
-                if given is None or np.shape(given) != want:
-                    shape = "nothing" if given is None else str(np.shape(given))
-                    raise ShapeError(f"loop: '{slot.name}' has shape {shape}, expected {want}")
-                array, stride = np.ascontiguousarray(given, dtype=np.float64), 8 * slot.size if moves else 0
-            keep.append(array)
-            rows.append((array.ctypes.data, stride))
+                array = checked(stepped if moves else fixed, slot.name, (steps, *slot.shape) if moves else slot.shape)
+            inputs.append(array)
+            rows.append((array.ctypes.data, 8 * slot.size if moves else 0))
         for slot in self.program.outputs:
-            array, stride = found[slot.name], 8 * slot.size
-            rows.append((array.ctypes.data + (stride if slot.name in self.carried else 0), stride))
-        table = (ctypes.c_int64 * (2 * len(rows)))(*(word for row in rows for word in row))
+            row = 8 * slot.size
+            rows.append((results[slot.name].ctypes.data + (row if slot.name in self.carried else 0), row))
+        return Arrays(steps, self.slots, results, tuple(inputs), tuple(rows))
+
+    def advance(self, arrays: Arrays, start: int, count: int) -> int:
+        """Run ``count`` steps from the step ``start`` on, whose carried inputs are there. The number of the first one
+        that is not finite, or -1."""
+        if arrays.slots != self.slots:
+            raise ShapeError("loop: these arrays belong to another loop")
+        if not 0 <= start <= start + count <= arrays.steps:
+            raise ShapeError(f"loop: steps {start} to {start + count} are not among 0 to {arrays.steps}")
+        words = [x for address, row in arrays.rows for x in (address + start * row, row)]
+        table = (ctypes.c_int64 * len(words))(*words)
         work = (ctypes.c_double * max(1, self._emitted.work))()
-        function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
-            self.code.address("loop")
-        )
-        return int(function(ctypes.addressof(table), ctypes.addressof(work), steps)), found
+        bad = int(self._function(ctypes.addressof(table), ctypes.addressof(work), count))
+        return bad if bad < 0 else start + bad
+
+
+def checked(given: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+    """A contiguous array of doubles of this shape."""
+    if name not in given:
+        raise ShapeError(f"loop: '{name}' is not given, expected an array {shape}")
+    array = np.asarray(given[name])
+    if array.shape != shape or array.dtype.kind not in "fiub":
+        raise ShapeError(f"loop: '{name}' has shape {array.shape} of {array.dtype}, expected {shape} of numbers")
+    return np.require(array, np.float64, ["C", "A"])

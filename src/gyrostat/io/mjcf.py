@@ -14,10 +14,10 @@ from typing import Any
 from gyrostat.errors import Problem, SpecError, nearest
 from gyrostat.io.audit import Audit, Finding, Notes, tell
 from gyrostat.io.mjcf_actuators import effort_limits, read_actuators
-from gyrostat.io.mjcf_build import FRAME, Parts
-from gyrostat.io.mjcf_compile import collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
+from gyrostat.io.mjcf_build import FRAME, FREE, Parts
+from gyrostat.io.mjcf_compile import MeshFile, collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
 from gyrostat.io.mjcf_drives import Drives, fixed_tendons
-from gyrostat.io.mjcf_rules import check_bodies, check_options, check_tendons, give_inertias
+from gyrostat.io.mjcf_rules import check_bodies, check_contact, check_options, check_tendons, give_inertias
 from gyrostat.io.mjcf_strip import strip
 from gyrostat.io.mjcf_xml import Includes, MjcfReader, Source, open_source
 from gyrostat.io.urdf_mesh import Roots
@@ -71,48 +71,52 @@ def from_mjcf(
 
 
 def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: set[str]) -> Model | None:
-    source = reader.source
-    if source.root.tag != "mujoco":
-        what = "the outermost tag must be <mujoco>, or <robot> for URDF"
-        tag = short(source.root.tag)
-        reader.error(source.root, "root-tag", what, f"<{tag}>", nearest(tag, ["mujoco", "robot"]))
+    meshes = _prepared(reader, file, roots)
+    if meshes is None:
         return None
-    Includes(reader, roots, file).expand()
-    folder, bare = _mesh_folder(source.root)
-    strip(reader)
-    if reader.notes.fatal:
-        return None
-    meshes = collect_meshes(reader, roots, folder, bare)
-    _name_frames(source)
-    mujoco = load_mujoco()
+    mujoco, source = load_mujoco(), reader.source
     spec = parse_spec(reader, mujoco, source.text())
     if spec is None:
         return None
-    check_options(reader, mujoco, spec)
-    changed = check_bodies(reader, mujoco, spec)
+    check_options(reader, spec)
+    check_contact(reader, mujoco, spec)
     check_tendons(reader, spec)
+    changed = check_bodies(reader, mujoco, spec)
     actuators = read_actuators(reader, mujoco, spec)
-    tendons = fixed_tendons(source.root)
     ties = list(zip(spec.equalities, elements_of(reader, spec.equalities), strict=True))
     done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed))
     if done is None:
         return None
     by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
     parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators))
-    drives = Drives(parts, actuators, off | _switched_off(mujoco, spec), tendons)
-    parts.world()
-    for b in range(1, done.model.nbody):
-        parts.moved(b)
+    parts.build()
+    drives = Drives(parts, actuators, off | _switched_off(mujoco, spec), fixed_tendons(source.root))
     drives.add()
     drives.couplings(ties, mujoco)
-    title = source.root.get("model") or Path(file).stem or "robot"
-    floats = base == "free" and not (done.model.jnt_type == 0).any()
+    floats = base == "free" and not (done.model.jnt_type == FREE).any()
     context = Context(gravity=_gravity(mujoco, spec), base="free" if floats else "fixed")
-    name = title if title.isprintable() else "robot"
+    title = source.root.get("model") or Path(file).stem
+    name = title if title.isprintable() and title else "robot"
     model = Model(name, tuple(parts.entities), tuple(parts.connections), context, parts.sources)
     for problem in problems(model):  # what these rules have not seen
         reader.notes.add(_left(problem, file))
     return model
+
+
+def _prepared(reader: MjcfReader, file: str, roots: Roots) -> dict[str, MeshFile] | None:
+    """Make the tree what MuJoCo may see; the meshes of the file, None if there is no way on."""
+    root = reader.source.root
+    if root.tag != "mujoco":
+        what, tag = "the outermost tag must be <mujoco>, or <robot> for URDF", short(root.tag)
+        reader.error(root, "root-tag", what, f"<{tag}>", nearest(tag, ["mujoco", "robot"]))
+        return None
+    Includes(reader, roots, file).expand()
+    folder, bare = _mesh_folder(root)
+    strip(reader)
+    if reader.notes.fatal:
+        return None
+    _name_frames(reader.source)
+    return collect_meshes(reader, roots, folder, bare)
 
 
 def _mesh_folder(root: Any) -> tuple[str, bool]:

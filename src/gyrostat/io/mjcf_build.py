@@ -84,7 +84,13 @@ class Parts:
         self.connections.append((port, f"{own}.a"))
         return f"{own}.b"
 
-    def world(self) -> None:
+    def build(self) -> None:
+        """Everything that moves or stands, parents first."""
+        self._world()
+        for b in range(1, self.done.model.nbody):
+            self._moved(b)
+
+    def _world(self) -> None:
         """The reference frame, and what the file fixes to it."""
         root = self.reader.source.root
         element = next(root.iterchildren("worldbody"), root)
@@ -95,7 +101,7 @@ class Parts:
             self.add(RigidBody(name, mass=0.0, frames=frames, shapes=shapes), element)
             self.connections.append((f"{WORLD}.frame", f"{name}.origin"))
 
-    def moved(self, b: int) -> None:
+    def _moved(self, b: int) -> None:
         """One body with its joints."""
         m, element = self.done.model, self.done.elements["body"][b]
         parent = int(m.body_parentid[b])

@@ -27,7 +27,7 @@ class Inertial:
     unphysical: bool  # kept as it is, though no body has it
 
 
-def check_options(reader: MjcfReader, mujoco: Any, spec: Any) -> None:
+def check_options(reader: MjcfReader, spec: Any) -> None:
     """Fluids are forces that are missing; the rest concerns MuJoCo's own simulation."""
     option, root = spec.option, reader.source.root
     elements = list(root.iterchildren("option"))
@@ -41,6 +41,17 @@ def check_options(reader: MjcfReader, mujoco: Any, spec: Any) -> None:
         if any(key not in TAKEN for key in element.attrib) or len(element):
             what = "settings of MuJoCo's simulation are not in the model, but for gravity and switched-off forces"
             reader.ignore(element, "unused-option", what, attributes(element))
+
+
+def check_contact(reader: MjcfReader, mujoco: Any, spec: Any) -> None:
+    """One finding for all geoms that can touch another one."""
+    off = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    world = reader.source.root.find("worldbody")
+    if world is None or int(spec.option.disableflags) & int(off):
+        return
+    count = sum(1 for geom in spec.geoms if geom.contype or geom.conaffinity)
+    if count > 1:
+        reader.ignore(world, "unused-contact", "contact is not in the model", f"{count} geoms that can touch")
 
 
 def check_bodies(reader: MjcfReader, mujoco: Any, spec: Any) -> dict[int, Inertial]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gyrostat.errors import Problem, SpecError, nearest
-from gyrostat.io.audit import Audit, Finding, Notes
+from gyrostat.io.audit import Audit, Finding, Notes, tell
 from gyrostat.io.urdf_build import build
 from gyrostat.io.urdf_drive import SINGLE, read_mimics, read_transmissions
 from gyrostat.io.urdf_grammar import Unknowns
@@ -70,17 +70,8 @@ def from_urdf(
     model, audit = read_urdf(text, file, base, policy, roots, friction, mimic)
     if model is None:
         raise SpecError([f.problem() for f in audit.errors])
-    _tell(audit, policy)
+    tell(audit, policy)
     return model
-
-
-def _tell(audit: Audit, policy: str) -> None:
-    """Nothing is swallowed: changed and accepted values are spelt out, warnings are counted."""
-    told = audit.repaired if policy == "repair" else audit.errors
-    more = [f"... and {len(told) - TOLD} more"] if len(told) > TOLD else []
-    if told or audit.warnings:
-        hint = "gs.audit(path) lists everything"
-        _log.warning("%s", "\n".join([*map(str, told[:TOLD]), *more, f"{audit.summary()}; {hint}"]))
 
 
 def _model(

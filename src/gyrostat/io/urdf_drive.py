@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from gyrostat.io.urdf_xml import Element, Reader, number, short
 from gyrostat.spec.assembly import Assembly
@@ -222,13 +223,13 @@ def _inner(reader: Reader, element: Element, tag: str) -> float | None:
 
 
 def couplings(
-    name: str, joint: Joint, drive: UrdfDrive, taken: Mapping[str, str], free: object
+    name: str, joint: Joint, drive: UrdfDrive, taken: Mapping[str, str], free: Callable[[str, str], str]
 ) -> tuple[list[Assembly | Gear], Connections]:
     """Entities and connections of a joint's drive. ``taken``: names of joints in the model by those in the file;
     ``free(wanted, sort)`` gives a name that is not in use."""
     entities: list[Assembly | Gear] = []
     connections: Connections = []
-    given: dict[str, float | bool] = {}
+    given: dict[str, Any] = {}
     if drive.damping:
         given["viscous"] = drive.damping
     if drive.friction:
@@ -240,13 +241,13 @@ def couplings(
     if given:
         seat = (f"{name}.a", own_axis(joint, "a")) if drive.rotor is not None else None
         made = put_together(name, seat, **given)
-        made = made.model_copy(update={"name": free(made.name, "drive")})  # type: ignore[operator]
+        made = made.model_copy(update={"name": free(made.name, "drive")})
         entities.append(made)
         connections.append((f"{name}.shaft", f"{made.name}.shaft"))
         if seat is not None:
             connections.append((seat[0], f"{made.name}.carrier"))
     if drive.mimic is not None:
-        gear = Gear(free(f"{name}_mimic", "gear"), drive.mimic.multiplier, offset=drive.mimic.offset)  # type: ignore[operator]
+        gear = Gear(free(f"{name}_mimic", "gear"), drive.mimic.multiplier, offset=drive.mimic.offset)
         entities.append(gear)
         leader = taken[drive.mimic.leader]
         connections += [(f"{name}.shaft", f"{gear.name}.motor"), (f"{leader}.shaft", f"{gear.name}.joint")]

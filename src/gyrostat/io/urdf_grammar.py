@@ -113,7 +113,7 @@ class Unknowns:
         if child.tag != name or ":" in name:
             what = f"<{child.prefix or ''}{':' if child.prefix else ''}{name}> is no tag of URDF"
             if "xacro" in str(child.tag) or child.prefix == "xacro":
-                self.reader.error(child, "xacro", what, "", "expand the file with xacro first")
+                self.reader.error(child, "xacro", what, "", "name the file .xacro; gs.load expands it")
             else:
                 self.reader.warn(child, "unknown-tag", f"{what} and was passed over")
             return

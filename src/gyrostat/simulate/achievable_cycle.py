@@ -1,7 +1,7 @@
 """One interpolation cycle [KV II, V]: what of the programmed motion the actuators can do.
 
 At the beginning of a cycle the joints are at q and move with v until its end: q_next = q + v dt. The programme asks for
-the velocity v_p in the next cycle. It is limited (speed, and room up to the position limits); the acceleration
+the velocity v_p in the next cycle. It is limited (room up to the position limits, speed); the acceleration
 a = (v_p - v) / dt then needs actuator torques u = H_a a + u'_a, by one modified Newton-Euler pass. Torques beyond their
 limits are cut, and the accelerations follow from what is left (composite bodies and one plain Newton-Euler pass give
 the same H and u' with two thirds of the operations: 970 against 1406 for a geared LWR):
@@ -23,26 +23,20 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.actuators import UNLIMITED, Actuator
+from gyrostat.algorithms.actuators import UNLIMITED, Actuator, coupled
 from gyrostat.algorithms.affine import mass_matrix_and_bias
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.crba import composite_mass_matrix, crba
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.engine.choose import maximum, minimum, where
 from gyrostat.graph.network import Network
+from gyrostat.simulate.motion_limits import Limits
 from gyrostat.spatial.algebra import Array
 
 SLACK = 1e-12
 """Relative excess over a limit that is rounding."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Of the joints: positions and speeds (n,)."""
-
-    lower: Array
-    upper: Array
-    speed: Array
+TOLD = 1e-9
+"""Excess of a programme over a limit of speed (relative) or position that is told: less is rounding of its numbers."""
 
 
 @dataclass(frozen=True)
@@ -56,58 +50,69 @@ class Cycle:
     keep: str
     rounds: int
 
-    def wanted(self, q: Array, v: Array, v_p: Array) -> Array:
-        """The velocity of the next cycle, within its limits (n,)."""
-        reached = q + v * self.dt  # where this cycle ends; the next one must not lead out of the limits
-        found = np.array(
-            [
-                _clipped(
-                    _clipped(x, -speed, speed),
-                    _room(low, at, self.dt, 0.0 if low > -UNLIMITED else -UNLIMITED),
-                    _room(high, at, self.dt, 0.0 if high < UNLIMITED else UNLIMITED),
-                )
-                for x, speed, low, high, at in zip(
-                    v_p, self.limits.speed, self.limits.lower, self.limits.upper, reached, strict=True
-                )
-            ]
-        )
-        fastest = [a.speed_limit for a in self.actuators]
-        if all(limit >= UNLIMITED for limit in fastest):
-            return found
-        w = [_clipped(x, -s, s) for x, s in zip(self.T @ found, fastest, strict=True)]
-        return np.linalg.inv(self.T) @ np.array(w)
+    def wanted(self, q: Array, v: Array, v_p: Array) -> tuple[Array, dict[str, Array]]:
+        """The velocity of the next cycle, within its limits (n,); and, if there are such limits, which joints had to
+        be ``stopped`` (position limits) or ``slowed``.
+
+        Motors that share joints are slowed down together, so that none of their joints is driven out of its limits."""
+        found: list[Any] = []
+        slowed: list[Any] = []
+        stopped: list[Any] = []
+        rows = zip(q, v, v_p, self.limits.lower, self.limits.upper, self.limits.speed, strict=True)
+        for x, rate, asked, low, high, speed in rows:
+            room = _room(low, x + rate * self.dt, self.dt), _room(high, x + rate * self.dt, self.dt)
+            within = _clipped(asked, *room)
+            found.append(_clipped(within, -speed, speed))
+            told = (TOLD * (1.0 + abs(low)) / self.dt, TOLD * (1.0 + abs(high)) / self.dt)
+            stopped.append(_outside(asked, room[0] - told[0], room[1] + told[1]))
+            slowed.append(_outside(within, -speed * (1.0 + TOLD), speed * (1.0 + TOLD)))
+        for motors, joints in coupled(self.T):
+            share: Any = 1.0
+            for i in motors:
+                limit = self.actuators[i].speed_limit
+                if limit < UNLIMITED:
+                    w = sum(float(self.T[i, k]) * found[k] for k in joints if self.T[i, k])
+                    share = minimum(share, limit / maximum(abs(w), limit))
+            if not isinstance(share, float) or share < 1.0:
+                for k in joints:
+                    found[k], slowed[k] = found[k] * share, maximum(slowed[k], where(share < 1.0 - TOLD, 1.0, 0.0))
+        marks = {"stopped": np.array(stopped)} if self.limits.positions else {}
+        fast = any(a.speed_limit < UNLIMITED for a in self.actuators) or bool(np.any(self.limits.speed < UNLIMITED))
+        return np.array(found), marks | ({"slowed": np.array(slowed)} if fast else {})
 
     def step(self, net: Network, on: Setting, q: Array, v: Array, v_p: Array, given: Loads) -> dict[str, Any]:
-        """q_next, v_next, a, u (actuators), which torques are cut: -1, 0, 1; ``left``: 1 where rounds did not
-        suffice."""
+        """q_next, v_next, a, u (actuators), which torques are cut: -1, 0, 1, and the marks of :meth:`wanted`; ``left``:
+        1 where rounds did not suffice."""
         if crba.covers(net):
             H, bias = composite_mass_matrix(net, on, q), sweep_forces(net, on, q, v, np.zeros(len(v)), given)[0]
         else:
             H, bias = mass_matrix_and_bias(net, on, q, v, given)
         back = np.linalg.inv(self.T)
         H, bias = back.T @ H @ back, back.T @ bias
-        w, v_next = self.T @ v, self.wanted(q, v, v_p)
+        w, (v_next, marks) = self.T @ v, self.wanted(q, v, v_p)
         a = self.T @ ((v_next - v) / self.dt)
         bounds = [actuator.torques(x) for actuator, x in zip(self.actuators, w, strict=True)]
         needed = H @ a + bias
-        cut, u = _cut(needed, bounds, np.zeros(len(a)))
+        idle = [actuator.passive for actuator in self.actuators]
+        cut, u = _cut(needed, bounds, np.zeros(len(a)), idle)
         if self.keep == "torques":
-            a = _solve(H, [1.0] * len(u), u - bias)
+            a, given_u = _solve(H, [1.0] * len(u), u - bias), u
         else:
-            programmed = needed
+            more = _solve(H, [abs(c) for c in cut], u - needed)
             for _ in range(self.rounds):
-                more = _solve(H, [abs(c) for c in cut], u - programmed)
-                cut, u = _cut(programmed + H @ more, bounds, cut)
-            a = a + _solve(H, [abs(c) for c in cut], u - programmed)
+                cut, u = _cut(needed + H @ more, bounds, cut, idle)
+                more = _solve(H, [abs(c) for c in cut], u - needed)
+            a, given_u = a + more, needed + H @ more
         any_cut = sum(abs(c) for c in cut)
         joints = back @ a
         v_next = np.array([where(any_cut > 0.0, x + y * self.dt, z) for x, y, z in zip(v, joints, v_next, strict=True)])
-        u = H @ a + bias
-        excess = [maximum(x - high, low - x) for x, (low, high) in zip(u, bounds, strict=True)]
+        excess = [maximum(x - high, low - x) for x, (low, high) in zip(given_u, bounds, strict=True)]
         size = [1.0 + minimum(abs(high), UNLIMITED) for _, high in bounds]
         left = [where(e > s * 1e-9, 1.0, 0.0) for e, s in zip(excess, size, strict=True)]
-        u = np.array([_clipped(x, low, high) for x, (low, high) in zip(u, bounds, strict=True)])
-        return {"q_next": q + v * self.dt, "v_next": v_next, "a": joints, "u": u, "cut": cut, "left": np.array(left)}
+        within = [_clipped(x, low, high) for x, (low, high) in zip(given_u, bounds, strict=True)]
+        u = np.array([where(abs(c) > 0.0, x, y) for c, x, y in zip(cut, u, within, strict=True)])
+        found = {"q_next": q + v * self.dt, "v_next": v_next, "a": joints, "u": u, "cut": cut}
+        return found | marks | {"left": np.array(left)}
 
 
 def _clipped(x: Any, low: Any, high: Any) -> Any:
@@ -116,19 +121,26 @@ def _clipped(x: Any, low: Any, high: Any) -> Any:
     return minimum(maximum(x, low), high)
 
 
-def _room(limit: float, at: Any, dt: float, none: float) -> Any:
+def _room(limit: float, at: Any, dt: float) -> Any:
     """Speed that leads to a position limit within a cycle."""
-    return none if abs(none) >= UNLIMITED else (limit - at) / dt
+    return float(limit) if abs(limit) >= UNLIMITED else (limit - at) / dt
 
 
-def _cut(needed: Array, bounds: Sequence[tuple[Any, Any]], cut: Array) -> tuple[Array, Array]:
-    """Which torques are beyond a limit, or were before; and what they are then."""
+def _outside(x: Any, low: Any, high: Any) -> Any:
+    """One if x is not between its limits."""
+    if isinstance(low, float) and low <= -UNLIMITED and isinstance(high, float) and high >= UNLIMITED:
+        return 0.0
+    return maximum(where(x < low, 1.0, 0.0), where(x > high, 1.0, 0.0))
+
+
+def _cut(needed: Array, bounds: Sequence[tuple[Any, Any]], cut: Array, idle: Sequence[bool]) -> tuple[Array, Array]:
+    """Which torques are beyond a limit, or were before, or are those of ``idle`` rates; and what they are then."""
     marks, u = [], []
-    for x, (low, high), before in zip(needed, bounds, cut, strict=True):
+    for x, (low, high), before, none in zip(needed, bounds, cut, idle, strict=True):
         slack = SLACK * (1.0 + minimum(abs(x), UNLIMITED))
         above, below = where(x > high + slack, 1.0, 0.0), where(x < low - slack, 1.0, 0.0)
-        if isinstance(low, float) and isinstance(high, float) and low == high:
-            above, below = 1.0, 0.0  # a passive rate
+        if none:
+            above, below = 1.0, 0.0
         mark = where(before == 0.0, above - below, before)
         marks.append(mark)
         u.append(where(mark > 0.0, high, where(mark < 0.0, low, x)))

@@ -8,39 +8,44 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.algorithms.actuators import UNLIMITED, actuators, motor_map
+from gyrostat.algorithms.actuators import actuators, motor_map
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.engine.loop import Loop
 from gyrostat.engine.record import record
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, nearest
 from gyrostat.graph.network import network
-from gyrostat.simulate.achievable_cycle import Cycle, Limits
+from gyrostat.simulate.achievable_cycle import Cycle
 from gyrostat.simulate.achieved import Achieved
-from gyrostat.solvers.actuator_dynamics import ActuatorDynamics
+from gyrostat.simulate.motion_limits import Limits, motion_limits
+from gyrostat.simulate.slow_down import slow_down
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
-from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 
 KEEP = ("accelerations", "torques")
-FEW, ROUNDS = 2, 8
-"""How often torques are looked at again: usually, and at most in machine code. Cycles that need more are computed
-apart."""
-SPAN, CHUNK = 32, 4096
-"""For how many cycles the longer code is used, to begin with, and how many cycles go together."""
+LEVELS = (0, 2, 8)
+"""How often torques are looked at again: usually, in cycles where that is not enough, and at most in machine code.
+What needs more still is computed apart."""
+SPAN, CHUNK = 32, 65536
+"""For how many cycles a longer code is used, to begin with, and how many cycles go together."""
 WHO = "AchievableMotion"
+CARRIED = {"q_next": "q", "v_next": "v"}
+"""What a cycle passes on to the next."""
 
 
 class Step(NamedTuple):
-    """One cycle: where it ends, the velocity of the next one, acceleration, actuator torques, which of them are cut."""
+    """One cycle: where it ends, the velocity of the next one, acceleration, actuator torques; which of them are cut
+    (-1, 0, 1), which joints had to be slowed down, or stopped at a position limit."""
 
     q: Array
     v: Array
     a: Array
     u: Array
     cut: Array
+    slowed: Array
+    stopped: Array
 
 
 class AchievableMotion:
@@ -92,17 +97,7 @@ class AchievableMotion:
     @cached_property
     def limits(self) -> Limits:
         """Position and speed limits of the joints (n,)."""
-        joints = [self.model.wiring.entities.get(name) for name in self.model.dofs]
-        rows = [
-            [
-                default if value is None else value
-                for key, default in (("lower", -UNLIMITED), ("upper", UNLIMITED), ("velocity_limit", UNLIMITED))
-                for value in [getattr(joint, key) if isinstance(joint, Joint) else None]
-            ]
-            for joint in joints
-        ]
-        lower, upper, speed = np.array(rows, dtype=float).reshape(-1, 3).T
-        return Limits(lower, upper, speed)
+        return motion_limits(self.network, WHO)
 
     def _cycle(self, rounds: int) -> Cycle:
         return Cycle(self._found, self.motor_map, self.limits, self.dt, self.keep, rounds)
@@ -116,7 +111,7 @@ class AchievableMotion:
         asked = x["v_p"]
         if self.catch_up:
             asked = asked + (x["q_p"] - x["q"] - x["v"] * self.dt) * self.catch_up
-        return self._cycle(rounds).step(self.network, on, x["q"], x["v"], asked, given) | {"asked": asked}
+        return self._cycle(rounds).step(self.network, on, x["q"], x["v"], asked, given)
 
     def _loop(self, places: tuple[Application, ...], rounds: int) -> Loop:
         if (places, rounds) not in self._loops:
@@ -129,7 +124,7 @@ class AchievableMotion:
                 return found | {"guard": 0.0 / (1.0 - left) if self.keep == "accelerations" else np.zeros(0)}
 
             program = record(function, names | {f"wrench{k}": (6,) for k in range(len(places))}, WHO)
-            self._loops[places, rounds] = Loop(program, {"q_next": "q", "v_next": "v"})
+            self._loops[places, rounds] = Loop(program, CARRIED)
         return self._loops[places, rounds]
 
     # ------------------------------------------------------------------ whole programmes
@@ -144,15 +139,9 @@ class AchievableMotion:
             if w.shape not in ((6,), (steps, 6)):
                 raise ShapeError(f"{WHO}: a wrench has shape {w.shape}, expected (6,) or ({steps}, 6)")
             stepped[f"wrench{k}"] = np.broadcast_to(w, (steps, 6))
-        start = {"q": path[0], "v": v_p[0] if v0 is None else self._rates(v0)}
+        start = {"q": path[0], "v": v_p[0] if v0 is None else self._rates(v0, "v0")}
         found = self._run(tuple(places), stepped, start)
-        q, v = found["q_next"], found["v_next"]
-        clipped = np.clip(found["asked"], -self.limits.speed, self.limits.speed)
-        reached = q[:-1] + v[:-1] * self.dt
-        room = np.clip(clipped, (self.limits.lower - reached) / self.dt, (self.limits.upper - reached) / self.dt)
-        fast = np.array([min(a.speed_limit, UNLIMITED) for a in self._found])
-        w = np.abs(room @ self.motor_map.T) > fast * (1.0 + 1e-12)
-        moved = (np.abs(np.linalg.inv(self.motor_map)) > 0.0).astype(float)
+        q, v, none = found["q_next"], found["v_next"], np.zeros((steps, self.model.nv), dtype=bool)
         passive = np.array([a.passive for a in self._found])
         return Achieved(
             self.model,
@@ -161,64 +150,71 @@ class AchievableMotion:
             v,
             found["a"],
             found["u"],
-            np.where(passive, 0.0, found["cut"]),
-            (clipped != found["asked"]) | (w.astype(float) @ moved.T > 0.0),
-            room != clipped,
+            np.where(passive, 0.0, found["cut"]) if np.any(passive) else found["cut"],
+            found["slowed"] > 0.0 if "slowed" in found else none,
+            found["stopped"] > 0.0 if "stopped" in found else none,
             path,
             self.actuators,
             self.motor_map,
+            wrenches,
         )
+
+    @property
+    def _levels(self) -> tuple[int, ...]:
+        """How often torques are looked at again, from the shortest code to the longest."""
+        most = self.model.nv if self.keep == "accelerations" else 0
+        return tuple(sorted({min(level, most) for level in LEVELS}))
 
     def _run(
         self, places: tuple[Application, ...], stepped: Mapping[str, Array], start: Mapping[str, Array]
-    ) -> dict[str, Array]:
+    ) -> Mapping[str, Array]:
         """All cycles: by a short code; where more actuators reach their limits one after the other than it looks for,
         by a longer one for a while; cycles that are too much for that, too, one by one."""
-        total, done, most = len(stepped["v_p"]), 0, min(self.model.nv, ROUNDS)
-        pieces: list[dict[str, Array]] = []
-        state = {key: np.array(value, dtype=float) for key, value in start.items()}
-        few, span = (0 if self.mode == "interpret" else min(FEW, most)), SPAN
-        while done < total:
-            size = 1 if few == 0 else (CHUNK if few < most else span)
-            rest = {key: value[done : done + size] for key, value in stepped.items()}
-            count = 0
-            if few:
-                bad, found = self._loop(places, few).run(rest, state, {})
-                count = len(rest["v_p"]) if bad < 0 else bad
-                pieces.append({k: x[: count + (k in CARRIED)] for k, x in found.items()})
-                state = {"q": found["q_next"][count], "v": found["v_next"][count]}
-                done += count
-                if bad < 0:
-                    few, span = min(FEW, most), (SPAN if few < most else span)
-                    continue
-            if 0 < few < most:
-                few, span = most, min(2 * span, CHUNK) if count < SPAN else SPAN
+        steps, levels = len(stepped["v_p"]), self._levels
+        if self.mode == "interpret":
+            return self._interpreted(places, stepped, start)
+        arrays = self._loop(places, levels[0]).arrays(stepped, start, {})
+        done, level, span = 0, 0, SPAN
+        while done < steps:
+            count = min(CHUNK if level == 0 else span, steps - done)
+            bad = self._loop(places, levels[level]).advance(arrays, done, count)
+            if bad < 0:
+                done, level = done + count, 0
                 continue
-            pieces.append(self._apart(places, {k: x[done] for k, x in stepped.items()} | state, done))
-            state = {"q": pieces[-1]["q_next"][1], "v": pieces[-1]["v_next"][1]}
+            span, done = (min(2 * span, CHUNK) if bad - done < SPAN else SPAN), bad
+            if level + 1 < len(levels):
+                level += 1
+                continue
+            now = {key: x[done] for key, x in stepped.items()}
+            now |= {given: arrays.results[key][done] for key, given in CARRIED.items()}
+            for key, value in self._apart(places, now, done).items():
+                arrays.results[key][done + (key in CARRIED)] = value
             done += 1
-        last = {key: [pieces[-1][key][-1:]] for key in CARRIED}
-        return {
-            key: np.concatenate([*(p[key][:-1] if key in CARRIED else p[key] for p in pieces), *last.get(key, ())])
-            for key in pieces[0]
-        }
+        return arrays.results
+
+    def _interpreted(
+        self, places: tuple[Application, ...], stepped: Mapping[str, Array], start: Mapping[str, Array]
+    ) -> Mapping[str, Array]:
+        state, rows = dict(start), []
+        for k in range(len(stepped["v_p"])):
+            rows.append(self._apart(places, {key: x[k] for key, x in stepped.items()} | state, k))
+            state = {given: rows[-1][key] for key, given in CARRIED.items()}
+        found = {key: np.array([row[key] for row in rows]) for key in rows[0]}
+        return found | {key: np.concatenate([[start[given]], found[key]]) for key, given in CARRIED.items()}
 
     def _apart(self, places: tuple[Application, ...], x: Mapping[str, Array], cycle: int) -> dict[str, Array]:
+        """One cycle in plain NumPy, with as many rounds as there can be."""
         with np.errstate(all="ignore"):
             found = self._one(places, self.model.nv, x)
         found.pop("left")
-        wrong = [key for key, value in found.items() if not np.all(np.isfinite(np.asarray(value, dtype=float)))]
+        arrays = {key: np.asarray(value, dtype=float) for key, value in found.items()}
+        wrong = [key for key, value in arrays.items() if not np.all(np.isfinite(value))]
         if wrong:
             raise NonFiniteError(
                 f"{WHO}: at t = {cycle * self.dt:g} s (cycle {cycle}) {wrong[0]} is not finite. "
                 "Hint: look at the programme there, and at limits that cannot be kept"
             )
-        return {
-            key: np.stack([x[key.removesuffix("_next")], value])
-            if key in CARRIED
-            else np.asarray(value, dtype=float)[None]
-            for key, value in found.items()
-        }
+        return arrays
 
     def _programme(self, programme: Any) -> Array:
         path = np.asarray(programme, dtype=float)
@@ -235,56 +231,32 @@ class AchievableMotion:
             )
         return path
 
-    def _rates(self, v: Any) -> Array:
-        array = np.asarray(v, dtype=float)
+    def _rates(self, x: Any, name: str) -> Array:
+        array = np.asarray(x, dtype=float)
         if array.shape != (self.model.nv,) or not np.all(np.isfinite(array)):
-            raise ShapeError(f"{WHO}: a velocity has shape {array.shape}, expected finite ({self.model.nv},)")
+            raise ShapeError(f"{WHO}: {name} has shape {array.shape}, expected ({self.model.nv},) finite numbers")
         return array
 
     # ------------------------------------------------------------------ step by step
     def step(self, q: Any, v: Any, q_next: Any, q_after: Any, wrenches: Any = None) -> Step:
         """One cycle from q with v: the programme asks for q_next at its end and q_after one cycle later."""
-        rows = np.stack([self._rates(x) for x in (q, q_next, q_after)])
+        given = {"q": q, "v": v, "q_next": q_next, "q_after": q_after}
+        q, v, q_next, q_after = (self._rates(x, name) for name, x in given.items())
         places, values = read_wrenches(self.network, wrenches, WHO)
-        stepped = {"v_p": (rows[2] - rows[1])[None] / self.dt, "q_p": rows[1][None]}
-        stepped |= {f"wrench{k}": w.reshape(1, 6) for k, w in enumerate(values)}
-        found = self._run(tuple(places), stepped, {"q": rows[0], "v": self._rates(v)})
-        return Step(found["q_next"][1], found["v_next"][1], found["a"][0], found["u"][0], found["cut"][0])
+        stepped = {"v_p": (q_after - q_next)[None] / self.dt, "q_p": q_next[None]}
+        for k, w in enumerate(values):
+            if w.shape != (6,):
+                raise ShapeError(f"{WHO}: a wrench has shape {w.shape}, expected (6,)")
+            stepped[f"wrench{k}"] = w[None]
+        found = self._run(tuple(places), stepped, {"q": q, "v": v})
+        none = np.zeros((1, self.model.nv))
+        marks = [found.get(key, none)[0] > 0.0 for key in ("slowed", "stopped")]
+        cut = np.where([a.passive for a in self._found], 0.0, found["cut"][0])
+        return Step(found["q_next"][1], found["v_next"][1], found["a"][0], found["u"][0], cut, *marks)
 
     # ------------------------------------------------------------------ slower
-    def slow_down(self, programme: Any, most: float = 1e4) -> float:
-        """The smallest factor s >= 1 by which the whole programme must be slowed down so that it is within all torque
-        and speed limits and keeps its path: cycles of s dt. By bisection, to 1e-9."""
+    def slow_down(self, programme: Any, wrenches: Any = None, most: float = 1e4) -> float:
+        """The factor s >= 1 by which the whole programme must be slowed down, as cycles of s dt, so that it keeps its
+        path within all torque and speed limits. See :func:`slow_down`."""
         path = self._programme(programme)
-        v = np.diff(path, axis=0) / self.dt
-        a, q, v = np.diff(v, axis=0) / self.dt, path[:-2], v[:-1]
-        solver = ActuatorDynamics(self.model, self.passive, mode=self.mode)
-
-        def excess(s: float) -> Array:
-            u, w = solver.torques(q, v / s, a / s**2), (v / s) @ self.motor_map.T
-            over = []
-            for k, actuator in enumerate(self._found):
-                low, high = actuator.torques(w[:, k])
-                over.append(np.max(np.maximum(u[:, k] - high, low - u[:, k])) if not actuator.passive else -1.0)
-                over.append(np.max(np.abs(w[:, k])) - actuator.speed_limit)
-            over += list(np.max(np.abs(v) / s, axis=0) - self.limits.speed)
-            return np.array(over)
-
-        low, high = 1.0, 1.0
-        while np.any(excess(high) > 0.0):
-            low, high = high, high * 2.0
-            if high > most:
-                worst = int(np.argmax(excess(most)))
-                names = [n for name in self.actuators for n in (name, name)] + list(self.model.dofs)
-                raise StateError(
-                    f"{WHO}: even {most:g} times slower '{names[worst]}' exceeds its limit. "
-                    "Hint: its weight alone is too much for it"
-                )
-        while high - low > 1e-9 * high and high > 1.0:
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if np.any(excess(middle) > 0.0) else (low, middle)
-        return high
-
-
-CARRIED = ("q_next", "v_next")
-"""What a cycle passes on to the next."""
+        return slow_down(self.model, self._found, self.limits, path, self.dt, wrenches, most, self.mode)

@@ -15,8 +15,9 @@ from gyrostat.spec.model import Model
 
 @dataclass(frozen=True)
 class Episode:
-    """A stretch of time [s] in which one limit was met; ``deviation``: greatest distance of the joints concerned from
-    the programme up to the end of the motion [rad, m]."""
+    """A stretch of time [s] in which one limit was met: a motor gives its greatest torque, a joint moves with a velocity
+    that is less than the programmed one; ``deviation``: greatest distance of the joints concerned from the programme,
+    from then to the end of the motion [rad, m]."""
 
     who: str
     limit: str  # "torque", "velocity" or "position"
@@ -35,8 +36,9 @@ class Achieved:
 
     ``t`` (N + 1,) [s]; ``q`` (N + 1, n) positions at these times; ``v`` (N, n) velocities, constant in each cycle;
     ``a`` (N - 1, n) accelerations from one cycle to the next; ``u`` (N - 1, n) torques of the ``actuators``; ``cut``
-    (N - 1, n): 1 or -1 where an actuator is at its greatest or least torque; ``slowed``, ``stopped`` (N - 1, n): a
-    joint was kept at its speed limit, or within its position limits. ``programme`` (N + 1, n)."""
+    (N - 1, n): 1 or -1 where an actuator is at its greatest or least torque; ``slowed``, ``stopped`` (N - 1, n): the
+    velocity of a joint in the *next* cycle was kept at a speed limit (its own or a motor's), or within its position
+    limits. ``programme`` (N + 1, n); ``wrenches``: the external ones."""
 
     model: Model
     t: Array
@@ -50,6 +52,7 @@ class Achieved:
     programme: Array
     actuators: tuple[str, ...]
     motor_map: Array
+    wrenches: Any = None
 
     @property
     def limited(self) -> Array:
@@ -63,24 +66,26 @@ class Achieved:
 
     def forces(self, ports: Sequence[str] | None = None) -> Any:
         """Forces and moments (N - 1, 6) at ports, as they really occur; see :meth:`InverseDynamics.port_forces`."""
-        return InverseDynamics(self.model).port_forces(self.q[:-2], self.v[:-1], self.a, ports)
+        solver = InverseDynamics(self.model)
+        return solver.port_forces(self.q[:-2], self.v[:-1], self.a, self.wrenches, ports=ports)
 
     def report(self) -> list[Episode]:
         """Who met which limit, when, and how far from the programme that led; in order of time."""
-        found = [*self._episodes("torque", self.cut != 0.0, self.actuators, self.motor_map)]
+        found = [*self._episodes("torque", self.cut != 0.0, self.actuators, self.motor_map, 0)]
         identity = np.eye(self.model.nv)
-        found += self._episodes("velocity", self.slowed, self.model.dofs, identity)
-        found += self._episodes("position", self.stopped, self.model.dofs, identity)
+        found += self._episodes("velocity", self.slowed, self.model.dofs, identity, 1)
+        found += self._episodes("position", self.stopped, self.model.dofs, identity, 1)
         return sorted(found, key=lambda e: (e.start, e.who))
 
-    def _episodes(self, limit: str, flags: Array, names: Sequence[str], rows: Array) -> Iterator[Episode]:
+    def _episodes(self, limit: str, flags: Array, names: Sequence[str], rows: Array, late: int) -> Iterator[Episode]:
         away = np.abs(self.deviation)
         for i, name in enumerate(names):
             joints = np.flatnonzero(rows[i])
             edges = np.flatnonzero(np.diff(np.concatenate([[False], flags[:, i], [False]]).astype(int)))
             for start, stop in edges.reshape(-1, 2):
                 worst = float(away[start:, joints].max(initial=0.0))
-                yield Episode(name, limit, float(self.t[start]), float(self.t[stop]), worst if worst > 1e-9 else 0.0)
+                times = float(self.t[start + late]), float(self.t[stop + late])
+                yield Episode(name, limit, *times, worst if worst > 1e-9 else 0.0)
 
     def __str__(self) -> str:
         found = self.report()

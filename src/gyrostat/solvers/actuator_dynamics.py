@@ -12,9 +12,11 @@ from gyrostat.algorithms.actuators import actuators, motor_map
 from gyrostat.algorithms.affine import mass_matrix_and_bias
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.rne import Loads
+from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.state_solver import Array, StateSolver
+from gyrostat.spec.gear import Gear
 from gyrostat.spec.model import Model
 
 
@@ -50,6 +52,10 @@ class ActuatorDynamics(StateSolver):
     ):
         super().__init__(model, representation, rules, live, mode)
         self.passive = tuple(passive)
+        entities = model.wiring.entities
+        for path in self.live:
+            if isinstance(entities.get(path.rpartition(".")[0]), Gear):
+                raise StateError(f"{type(self).__name__}: '{path}' cannot be live. Hint: build a solver for each ratio")
         found = actuators(self.network, type(self).__name__, self.passive)
         self.actuators = tuple(a.name for a in found)
         self.motor_map = motor_map(found, model.nv)
@@ -78,8 +84,13 @@ class ActuatorDynamics(StateSolver):
 
     def torques(self, q: Any, v: Any, a: Any, wrenches: Any = None, *, t: Any = None, threads: int = 1) -> Array:
         """Actuator torques (..., n) that the motion q, v, a needs."""
-        return self._inverse(q, v, a, wrenches, t=t, threads=threads) @ self._back.T
+        state = [self._by_model(x, name) for x, name in ((q, "q"), (v, "v"), (a, "a"))]
+        return self._inverse(*state, wrenches, t=t, threads=threads) @ self._back.T
+
+    def refresh(self, model: Model) -> None:
+        super().refresh(model)
+        self.__dict__.pop("_inverse", None)
 
     @cached_property
     def _inverse(self) -> InverseDynamics:
-        return InverseDynamics(self.model, mode=self.mode)
+        return InverseDynamics(self.model, self.representation, live=self.live, mode=self.mode)

@@ -89,7 +89,7 @@ def inverse_kinematics_branches(
                 outside = _with(model, outside, q)
         idle = 0 if len(found) + len(outside) > before else idle + 1
         tried += count
-    found = found[np.lexsort(found.T[::-1].round(6))] if len(found) else found
+    found = found[np.lexsort(found.T[::-1].round(6))] if found.size else found
     return Branches(found, _isolated(model, task, found), tried, len(outside))
 
 
@@ -118,7 +118,7 @@ def _with(model: Model, found: Array, q: Array) -> Array:
         apart = difference(model, found, q)
         turns = plain.v[plain.turning]
         apart[:, turns] -= 2.0 * np.pi * np.round(apart[:, turns] / (2.0 * np.pi))
-        if np.any(np.abs(apart).max(axis=1) < SAME):
+        if np.any(np.abs(apart).max(axis=1, initial=0.0) < SAME):
             return found
     return np.concatenate([found, q[None]])
 

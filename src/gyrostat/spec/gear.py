@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from gyrostat.errors import Problem
@@ -18,12 +19,11 @@ REMEDY = "write a number, or rows of numbers such as [[1, 1], [1, -1]]"
 
 def to_ratio(value: Any) -> float | tuple[Row, ...]:
     """A number, or the rows of a matrix."""
-    if not isinstance(value, list | tuple) and not hasattr(value, "tolist"):
-        return to_number(value)
-    rows = value.tolist() if hasattr(value, "tolist") else list(value)
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, list | tuple) and row for row in rows):
-        if isinstance(rows, float | int):
-            return to_number(rows)
+    rows: Any = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(rows, list | tuple):
+        return to_number(rows)
+    rows = list(rows)
+    if not rows or not all(isinstance(row, list | tuple) and row for row in rows):
         raise RefusedError("must be a number or rows of numbers", value, REMEDY)
     found = tuple(numbers_of(row, "rows of numbers", REMEDY) for row in rows)
     if len({len(row) for row in found}) > 1:

@@ -46,6 +46,7 @@ class Stage:
         self._points: list[Array] = []
         self._surroundings()
         self._nodes = [self._link(k) for k in range(len(scene.links))]
+        self._opacity = [1.0 if handle.opacity is None else handle.opacity for handle in self.layers["robot"]]
         shown = {"robot"} if scene.drawn else {"robot", "centres of mass", "inertia boxes"}
         for name in LAYERS:
             self.show(name, name in shown)
@@ -156,6 +157,11 @@ class Stage:
         """Show or hide a layer."""
         for handle in self.layers[layer]:
             handle.visible = on
+
+    def fade(self, share: float) -> None:
+        """Make the robot transparent, to see frames and centres of mass in it: 1 as it is, 0 invisible."""
+        for handle, own in zip(self.layers["robot"], self._opacity, strict=True):
+            handle.opacity = None if own * share >= 1.0 else own * share
 
     def place(self, R: Array, p: Array) -> None:
         """Move the links: R (links, 3, 3), p (links, 3). Only those that moved are sent."""

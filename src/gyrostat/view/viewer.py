@@ -96,6 +96,8 @@ class Viewer:
             for name in LAYERS:
                 if self.stage.layers[name]:
                     self._layer(name)
+            opacity = gui.add_slider("opacity", 0.1, 1.0, 0.05, 1.0)
+            opacity.on_update(lambda _: self.stage.fade(float(opacity.value)))
         if self.stage.missing:
             with gui.add_folder("Not shown", expand_by_default=False):
                 lines = "".join(f"<li>{html_text.escape(line)}</li>" for line in self.stage.missing[:50])

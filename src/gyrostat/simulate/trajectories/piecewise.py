@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.simulate.trajectories.digits import doubles, many_digits, numbers, powers, ratio
+from gyrostat.simulate.trajectories.digits import DOUBLES, doubles, many_digits, numbers, powers, ratio
 from gyrostat.simulate.trajectories.trajectory import Trajectory
 
 Array = np.ndarray
@@ -96,8 +96,9 @@ def between(times: Array, table: Array) -> Array:
     """Control points (m, d + 1, n) of the polynomials with given derivatives ``table`` (m + 1, k + 1, n), doubles or
     decimals, at ``times`` (m + 1,): see :func:`control_points`."""
     with many_digits():
-        instants = numbers(times, 2 * table.shape[1] - 1)
-        given = table if table.dtype == object else numbers(table, 2 * table.shape[1] - 1)
+        exact = table.dtype == object or 2 * table.shape[1] - 1 > DOUBLES
+        instants = numbers(times, exact)
+        given = table if table.dtype == object else numbers(table, exact)
         return control_points(given[:-1], given[1:], np.diff(instants))
 
 

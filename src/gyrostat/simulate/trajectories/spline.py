@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import ShapeError, SpecError, clipped, nearest
-from gyrostat.simulate.trajectories.digits import DOUBLES, many_digits, numbers, powers, ratio, solved
+from gyrostat.simulate.trajectories.digits import many_digits, need_digits, numbers, powers, ratio, solved
 from gyrostat.simulate.trajectories.given import finite_array, increasing, rows
 from gyrostat.simulate.trajectories.piecewise import Piecewise, between
 from gyrostat.simulate.trajectories.trajectory import Trajectory
@@ -97,12 +97,12 @@ def _edge(given: Any, k: int, n: int, who: str) -> Array:
 
 def _table(times: Array, points: Array, k: int, ends: str, edges: list[Array]) -> Array:
     """Values and derivatives (m + 1, k + 1, n) at the points, in doubles or decimals as the degree needs."""
-    degree = 2 * k + 1
-    h, q = np.diff(numbers(times, degree)), numbers(points, degree)
-    m, c = len(h), numbers([np.mean(np.diff(times))], degree)  # derivatives in units of the mean time c
+    exact = need_digits(2 * k + 1, times)
+    h, q = np.diff(numbers(times, exact)), numbers(points, exact)
+    m, c = len(h), numbers([np.mean(np.diff(times))], exact)  # derivatives in units of the mean time c
     unit = powers(c, k)[0, 1:, None]
     found = np.full((m + 1, k, q.shape[1]), q[0, 0] * 0)
-    fixed = [numbers(edge, degree) * unit for edge in edges]
+    fixed = [numbers(edge, exact) * unit for edge in edges]
     if ends == "rest":
         found[0], found[-1] = fixed
     if k and (m > 1 or ends != "rest"):
@@ -121,7 +121,7 @@ def _table(times: Array, points: Array, k: int, ends: str, edges: list[Array]) -
 
 def _assemble(r: Array, q: Array, k: int) -> tuple[Array, Array, Array]:
     """Blocks (m + 1, k, k) on the diagonal, (m, k, k) beside it (point, next point), right side (m + 1, k, n)."""
-    K = _energy(k)
+    K = _energy(k, r.dtype == object)
     inverse = powers(ratio(1, 1, r) / r, 2 * k)
     m, way = len(r), np.diff(q, axis=0)
     zero = q[0, 0] * 0
@@ -172,7 +172,7 @@ def _cyclic(diagonal: Array, beside: Array, right: Array) -> Array:
 
 
 @cache
-def _energy(k: int) -> Array:
+def _energy(k: int, decimals: bool) -> Array:
     """K (2 k + 2, 2 k + 2): integral of |q^(k+1)|^2 over a piece of length one is u^T K u."""
     d = 2 * k + 1
     rows_ = _exact_control(k)
@@ -183,7 +183,7 @@ def _energy(k: int) -> Array:
     gram = [[comb[i] * comb[j] * scale / math.comb(2 * k, i + j) for j in range(k + 1)] for i in range(k + 1)]
     half = [[sum(g * row[c] for g, row in zip(line, rows_, strict=True)) for c in range(d + 1)] for line in gram]
     exact = [[sum(rows_[i][a] * half[i][b] for i in range(k + 1)) for b in range(d + 1)] for a in range(d + 1)]
-    if d <= DOUBLES:
+    if not decimals:
         return np.array([[float(x) for x in line] for line in exact])
     with many_digits():
         return np.array([[Decimal(x.numerator) / Decimal(x.denominator) for x in line] for line in exact])
