@@ -17,10 +17,15 @@ from gyrostat.spec.context import CentralGravity, Context, HarmonicMotion, Unifo
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.force_element import ForceElement
+from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
+from gyrostat.spec.motor import Motor
+from gyrostat.spec.pair_forces import Bushing, PointSpring
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
 from gyrostat.spec.values import Euler, axis_angle, euler, quaternion
 
 NAN, INF = math.nan, math.inf
@@ -70,6 +75,21 @@ def leg(name="leg", exposes=None, connections=None, entities=None):
         connections=connections if connections is not None else [["knee.b", "shin.origin"]],
         exposes=exposes if exposes is not None else {"top": "knee.a", "foot": "shin.tip", "drive": "knee.shaft"},
     )
+
+
+def driven(**drive):
+    return arm().with_drive("hinge", **drive)
+
+
+def grounded(element):
+    """An element on the shaft of the hinge."""
+    return arm(element, connect("hinge.shaft", element.name))
+
+
+def geared(gear, motor, joint, *more):
+    """A gear between two joints."""
+    parts = gear, chain("rod.tip", hinge("elbow"), rod("fore")), connect("elbow.shaft", motor)
+    return arm(*parts, connect("hinge.shaft", joint), *more)
 
 
 def matrix(**entries):
@@ -368,6 +388,123 @@ WRONG = {
         lambda: arm(leg(entities=[hinge("knee"), rod("shin"), rod("toe")]), connect("rod.tip", "leg.top")),
         "rigid body 'leg.toe'", "unreachable", "cannot be reached from the reference frame",
         "connect one of its ports"),
+    # ---------------------------------------------------------------------------------------------------- drives
+    "limits the wrong way round": (
+        lambda: with_joint("revolute", axis="z", lower=1, upper=-1),
+        "joint 'j'", "joint-limits", "'lower' 1 is greater than 'upper' -1", "exchange them"),
+    "a limit for a speed that is negative": (
+        lambda: with_joint("prismatic", axis="z", velocity_limit=-3),
+        "joint 'j'", "joint-limits", "'velocity_limit' must not be negative, got -3", "give a magnitude"),
+    "a limit of a joint with several rates": (
+        lambda: with_joint("cylindrical", axis="z", effort_limit=3),
+        "joint 'j'", "joint-properties", "a cylindrical joint has no 'effort_limit', got 3", "take it out"),
+    "a limit that is not a number": (
+        lambda: with_joint("revolute", axis="z", upper=NAN),
+        "joint 'j'", "finite", "'upper' must be finite, got nan", "give a number"),
+    "a rotor without inertia": (
+        lambda: driven(rotor_inertia=0),
+        "rotor inertia 'hinge_drive.rotor'", "rotor-inertia", "inertia must be positive, got 0 kg m^2",
+        "about the spin axis"),
+    "a rotor of negative mass": (
+        lambda: driven(rotor_inertia=1, lumped=False, rotor={"mass": -1}),
+        "rotor inertia 'hinge_drive.rotor'", "rotor-inertia", "'mass' must not be negative, got -1", "check the sign"),
+    "a rotor that is lumped and has a mass": (
+        lambda: driven(rotor_inertia=1, rotor={"mass": 1}),
+        "rotor inertia 'hinge_drive.rotor'", "rotor-lumped", "'mass' is given, but its carrier contains it already",
+        "lumped=False"),
+    "a rotor without carrier that has a place": (
+        lambda: arm(RotorInertia("r", inertia=1, position=(0, 0, 1)), connect("hinge.shaft", "r")),
+        "rotor inertia 'r'", "rotor-lumped", "'position' is given, but it has no carrier", "take it out"),
+    "a rotor of impossible moments": (
+        lambda: driven(rotor_inertia=1, lumped=False, rotor={"mass": 1, "transverse": 0.2}),
+        "rotor inertia 'hinge_drive.rotor'", "inertia-triangle", "transverse is 0.2, less than half of inertia 1",
+        "no distribution of mass"),
+    "a rotor about a long axis": (
+        lambda: driven(rotor_inertia=1, rotor_axis=(0, 0, 2)),
+        "rotor inertia 'hinge_drive.rotor'", "unit-axis", "'axis' must have unit length", "write [0, 0, 1]"),
+    "a rotor that nothing carries": (
+        lambda: arm(RotorInertia("r", inertia=1, axis="z"), connect("hinge.shaft", "r.shaft")),
+        "rotor inertia 'r'", "rotor-carrier", "its port 'carrier' is connected to no frame", "connect it to a body"),
+    "a gear that does not turn": (
+        lambda: driven(rotor_inertia=1, gear_ratio=0),
+        "gear 'hinge_drive.gear'", "gear-ratio", "ratio must not be zero, got 0", "turns of the motor"),
+    "a gear with a row of zeros": (
+        lambda: geared(Gear("g", [[1, 1], [0, 0]]), "g.motor1", "g.joint1"),
+        "gear 'g'", "gear-ratio", "ratio has a row or a column of zeros", "turns of the motor"),
+    "a gear with too many offsets": (
+        lambda: geared(Gear("g", 2, offset=(1, 2)), "g.motor", "g.joint"),
+        "gear 'g'", "gear-offset", "offset has 2 numbers for 1 motor shaft(s)", "one for each motor shaft"),
+    "gears that contradict each other": (
+        lambda: geared(Gear("g", 2), "g.motor", "g.joint", Gear("h", 2, offset=0.1), connect("g.motor", "h.motor"),
+                       connect("g.joint", "h.joint")),
+        "gear 'h'", "gear-loop", "contradicts other gears: it asks for an angle that differs by 0.1 rad", "offset"),
+    "gears that lock each other": (
+        lambda: geared(Gear("g", 2), "g.motor", "g.joint", Gear("h", 3), connect("g.motor", "h.motor"),
+                       connect("g.joint", "h.joint")),
+        "gear 'h'", "gear-loop", "locks its shafts: together with other gears it allows one angle only", "a ratio"),
+    "a spring without partner": (
+        lambda: arm(Spring("s", stiffness=1), connect("hinge.shaft", "s.a")),
+        "spring 's'", "open-shaft", "its shaft 'b' is connected to nothing", "or write ground=True"),
+    "a gear without motor": (
+        lambda: arm(Gear("g", 3), connect("hinge.shaft", "g.joint")),
+        "gear 'g'", "open-shaft", "its shaft 'motor' is connected to nothing", "a joint, a rotor or a gear"),
+    "a spring to a shaft without inertia": (
+        lambda: arm(Spring("s", stiffness=1), Motor("m"), connect("hinge.shaft", "s.a"), connect("s.b", "m")),
+        "spring 's'", "massless-shaft", "the shaft [s.b, m.shaft] can turn by itself", "add a RotorInertia"),
+    "a spring without stiffness": (
+        lambda: grounded(Spring("s", ground=True)),
+        "spring 's'", "spring-law", "needs 'stiffness' or 'curve'", "give one of them"),
+    "a spring with two laws": (
+        lambda: grounded(Spring("s", ground=True, stiffness=1, curve=[(0, 0), (1, 1)])),
+        "spring 's'", "spring-law", "has both 'stiffness' and 'curve'", "give one of them"),
+    "a progressive curve": (
+        lambda: grounded(Spring("s", ground=True, cubic=1, curve=[(0, 0), (1, 1)])),
+        "spring 's'", "spring-law", "has both 'curve' and 'cubic'", "take 'cubic' out"),
+    "a spring that pushes": (
+        lambda: grounded(Spring("s", ground=True, stiffness=-1)),
+        "spring 's'", "drive-value", "'stiffness' must be positive, got -1", "give a positive number"),
+    "a curve of one point": (
+        lambda: grounded(Spring("s", ground=True, curve=[(0, 0)])),
+        "spring 's'", "curve", "'curve' has one point", "give two or more"),
+    "a curve that goes back": (
+        lambda: grounded(Spring("s", ground=True, curve=[(0, 0), (0, 1)])),
+        "spring 's'", "curve", "the points of 'curve' do not go from left to right", "sort them"),
+    "a damper that drives": (
+        lambda: grounded(Damper("d", ground=True, damping=-1)),
+        "damper 'd'", "drive-value", "'damping' must be zero or positive, got -1", "give a magnitude"),
+    "a gap of negative width": (
+        lambda: grounded(Backlash("b", ground=True, gap=-1, stiffness=1)),
+        "backlash 'b'", "drive-value", "'gap' must be zero or positive, got -1", "give a magnitude"),
+    "friction that drives": (
+        lambda: driven(coulomb=(1, -2)),
+        "friction 'hinge_drive.friction'", "drive-value", "'coulomb' must be zero or positive, got (1, -2)", "magnitude"),
+    "sticking without a speed": (
+        lambda: driven(coulomb=1, friction={"static": 2}),
+        "friction 'hinge_drive.friction'", "friction-law", "'static' and 'stribeck' belong together", "both or none"),
+    "sticking less than sliding": (
+        lambda: driven(coulomb=1, friction={"static": 0.5, "stribeck": 0.1}),
+        "friction 'hinge_drive.friction'", "friction-law", "'static' 0.5 is less than 'coulomb' 1", "the greater one"),
+    "a motor of negative strength": (
+        lambda: driven(torque_limit=-1),
+        "motor 'hinge_drive.motor'", "drive-value", "'torque_limit' must be positive, got -1", "positive number"),
+    "a motor that pulls at negative speed": (
+        lambda: grounded(Motor("m", torque_speed=[(-1, 1), (1, 0)])),
+        "motor 'm'", "torque-speed", "'torque_speed' has negative numbers", "both directions are alike"),
+    "a motor with resistance alone": (
+        lambda: grounded(Motor("m", resistance=1)),
+        "motor 'm'", "motor-electric", "has electric figures, but no 'torque_constant'", "N m/A"),
+    "a motor with voltage and no resistance": (
+        lambda: grounded(Motor("m", voltage_limit=24, torque_constant=0.1)),
+        "motor 'm'", "motor-electric", "'voltage_limit' needs 'resistance'", "ohm"),
+    "a spring between one point": (
+        lambda: arm(PointSpring("p", stiffness=1), connect("rod.tip", "p.a")),
+        "point spring 'p'", "pair-force", "its port 'b' is connected to no frame", "the reference frame"),
+    "a spring that pushes points apart": (
+        lambda: arm(PointSpring("p", stiffness=-1), connect("rod.tip", "p.a"), connect("world", "p.b")),
+        "point spring 'p'", "drive-value", "'stiffness' must be zero or positive, got -1", "magnitude"),
+    "a bushing that is not a number": (
+        lambda: arm(Bushing("p", stiffness=(1, 1, 1, 1, NAN, 1)), connect("rod.tip", "p.a"), connect("world", "p.b")),
+        "bushing 'p'", "finite", "'stiffness' must be finite, got nan", "give a number"),
 }  # fmt: skip
 
 FOLLOWS = {  # a second problem that the same case must have
@@ -555,6 +692,19 @@ REFUSED = {
         lambda: assemble("m", "rod"),
         "assemble", "parts", "expected entities, chain(...) or connect(...), got 'rod'",
         "write assemble(name, chain(...)"),
+    "a drive of nothing": (
+        lambda: driven(), "drive of 'hinge'", "drive", "nothing is given", "give rotor_inertia"),
+    "a drive of a body": (
+        lambda: arm().with_drive("rod", viscous=1), "drive of 'rod'", "drive", "is no joint", "hinge"),
+    "a gear with rows of different length": (
+        lambda: Gear("g", [[1, 2], [3]]), "gear 'g'", "property-type", "'ratio' must have rows of equal length",
+        "[[1, 1], [1, -1]]"),
+    "three magnitudes of friction": (
+        lambda: driven(coulomb=(1, 2, 3)), "friction 'hinge_drive.friction'", "property-type",
+        "'coulomb' must be a number or two of them (plus, minus), got (1, 2, 3)", "[0.3, 0.25]"),
+    "three numbers for a bushing": (
+        lambda: Bushing("b", stiffness=(1, 2, 3)), "bushing 'b'", "property-type",
+        "'stiffness' must be six numbers (rotations, then shifts), got (1, 2, 3)", "write them as in"),
     "a class with a name that is taken": (
         lambda: type("Joint", (Entity,), {"__module__": "elsewhere"}),
         "entity class Joint", "class-name", "'joint' is already the kind of gyrostat.spec.joint.Joint",
@@ -614,7 +764,22 @@ def test_every_rule_in_the_source_has_a_case_here():
         arm(leg("left"), leg("right"), connect("rod.tip", "left.top", "right.top")),
         arm(assembly("body", leg(), exposes={"top": "leg.top"}), connect("rod.tip", "body.top")),
         arm(gravity=CentralGravity(mu=1.0), base=HarmonicMotion(amplitude=(0, 0, 1), frequency=1)),
-        arm(ForeignShaft("s"), ForeignShaft("t"), connect("hinge.shaft", "s.in"), connect("s.out", "t.in")),
+        arm(
+            ForeignShaft("s"),
+            ForeignShaft("t"),
+            RotorInertia("wheel", inertia=1),
+            connect("hinge.shaft", "s.in"),
+            connect("s.out", "t.in", "wheel"),
+        ),
+        driven(rotor_inertia=1, gear_ratio=-100, stiffness=5, damping=1, viscous=1, coulomb=(1, 2), torque_limit=3),
+        geared(
+            Gear("g", 2),
+            "g.motor",
+            "g.joint",
+            Gear("h", 2),
+            connect("g.motor", "h.motor"),
+            connect("g.joint", "h.joint"),
+        ),
     ],
     ids=lambda model: model.name,
 )

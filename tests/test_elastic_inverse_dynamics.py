@@ -64,10 +64,11 @@ def test_seven_perpendicular_axes_need_ten_derivatives_and_show_the_zeros_of_5_1
 
 def test_s_67_alone_would_save_one_derivative_only():
     """With general axes but the last two perpendicular, equation 6 still contains theta_7'."""
-    from gyrostat.algorithms.elastic_structure import ElasticDrive, _alpha
+    from gyrostat.algorithms.elastic_drives import ElasticDrive
+    from gyrostat.algorithms.elastic_structure import _alpha
 
     model = gs.robots.elastic_arm()
-    drives = {k: ElasticDrive(k, 7 + k, "", "a") for k in range(7)}
+    drives = {k: ElasticDrive(k, 7 + k, "", "a", (k,)) for k in range(7)}
     full = {(k, 7 + r): 2 for k in range(7) for r in range(k + 1, 7)}
     assert max(_alpha(model, 7, drives, full)) == 14
     assert max(_alpha(model, 7, drives, full | {(5, 13): 1})) == 13
@@ -304,6 +305,53 @@ def test_springs_met_from_either_side_and_on_the_motor_side_of_the_gear():
         for one, two in zip(found[0], other, strict=True):
             assert_close(two, one, 1e-12)
     assert_consistent(model(True, True), D, found[3])
+
+
+def wrist(live=False):
+    """Two motors turn pitch and roll together through a differential; each is elastic."""
+    parts = [
+        gs.Joint("pitch", "revolute", axis="y"),
+        gs.RigidBody("hand", mass=1.0, com=(0.02, 0, 0.1), inertia=(0.01, 0.012, 0.004), frames={"tip": (0, 0, 0.1)}),
+        gs.Joint("roll", "revolute", axis="z"),
+        gs.RigidBody("tool", mass=0.7, com=(0.05, 0.01, 0.05), inertia=(0.004, 0.005, 0.003)),
+        gs.Gear("differential", ratio=((1.0, 0.5), (1.0, -0.5))),
+    ]
+    links = [("world.frame", "pitch.a"), ("pitch.b", "hand.origin"), ("hand.tip", "roll.a"), ("roll.b", "tool.origin")]
+    links += [("pitch.shaft", "differential.joint1"), ("roll.shaft", "differential.joint2")]
+    for k in ("1", "2"):
+        parts += [
+            gs.RotorInertia(f"rotor{k}", inertia=3e-5, axis=(0.0, 1.0, 0.0)),
+            gs.Gear(f"gear{k}", ratio=60.0),
+            gs.Spring(f"spring{k}", stiffness=400.0, cubic=1e4),
+        ]
+        links += [("world.frame", f"rotor{k}.carrier"), (f"rotor{k}.shaft", f"gear{k}.motor")]
+        links += [(f"gear{k}.joint", f"spring{k}.a"), (f"spring{k}.b", f"differential.motor{k}")]
+    return gs.assemble("wrist", *parts, *(gs.connect(*link) for link in links))
+
+
+def test_elastic_motors_in_front_of_a_differential():
+    model, D = wrist(), motion(0.5, 2, 6)
+    for solver in (interpreted(model), interpreted(model, live=["differential.ratio"])):
+        found = solver(D)
+        assert solver.order == 4
+        assert_consistent(model, D, found)
+    rate = central(lambda t: interpreted(model)(motion(t, 2, 6)).theta_dot, 0.5, 1e-3)
+    assert_close(rate, found.theta_ddot, 1e-8)
+    with pytest.raises(gs.SpecError, match="one spring cannot give each joint its own torque"):
+        half = [e for e in model.entities if e.name not in ("rotor2", "gear2", "spring2")]
+        kept = [c for c in model.connections if not any(p.split(".")[0] in ("rotor2", "gear2", "spring2") for p in c)]
+        interpreted(gs.Model("half", (*half,), tuple(kept), model.context))
+
+
+def test_negligible_couplings_save_orders():
+    axes = [(0.0, 0.0, 1.0), (0.0, 1.0, 4e-6), (0.0, 0.0, 1.0), (0.0, 1.0, -3e-6)]  # as files have them
+    exact, rough = rods(axes), rods("zyzy")
+    assert (interpreted(exact).order, interpreted(exact, negligible=1e-4).order) == (10, interpreted(rough).order)
+    D = motion(0.3, 4, 10)
+    one, two = interpreted(exact)(D), interpreted(exact, negligible=1e-4)(D)
+    assert_close(two.tau_motor, one.tau_motor, 1e-8)
+    with pytest.raises(gs.GyrostatError, match="negligible must be a share"):
+        interpreted(rough, negligible=2.0)
 
 
 def test_a_base_that_swings_is_differentiated_too():

@@ -17,6 +17,7 @@ from gyrostat.simulate import trajectories as tr
 from gyrostat.solvers.inverse_kinematics import inverse_kinematics
 from gyrostat.solvers.kinematic_branches import inverse_kinematics_branches
 from gyrostat.solvers.pose_error import PoseError, chosen_rows, quaternion_of, rotation_matrix, rotation_vector
+from gyrostat.solvers.spread import spread
 
 PUMA, TWO, THREE = puma(), planar(0.5, 0.4), planar(0.5, 0.4, 0.2)
 
@@ -155,6 +156,54 @@ def test_targets_close_to_singularities_are_reached():
     q[:, 2] = math.atan2(A3, D4) - math.pi / 2 + 10.0 ** np.linspace(-7, -2, 50)  # stretched elbow
     found = inverse_kinematics(PUMA, "l6", gs.fk(PUMA, q)["l6"])
     assert found.converged.all()
+
+
+def test_targets_where_four_branches_nearly_meet_are_reached():
+    """Elbow stretched and wrist above the shoulder, both nearly: undamped steps lead out of the valley."""
+    rng = np.random.default_rng(3)
+    q = rng.uniform(-2.0, 2.0, (12, 6))
+    q[:, 2] = math.atan2(-D4, A3) + math.pi + rng.uniform(1e-5, 1e-4, 12)
+    x, _, z = np.moveaxis(gs.fk(PUMA, q * [0, 0, 1, 0, 0, 0])["l6"].p, -1, 0)
+    q[:, 1] = math.pi / 2 - np.arctan2(-z, x) + rng.uniform(1e-4, 1e-3, 12)
+    assert np.linalg.svd(gs.jacobian(PUMA, q, "l6", "local"))[1][:, -1].max() < 1e-5
+    found = inverse_kinematics(PUMA, "l6", gs.fk(PUMA, q)["l6"])
+    assert found.converged.all()
+
+
+def test_a_start_at_a_limit_moves_inwards():
+    for side in (0.2, 1.5):
+        arm = planar(0.5, 0.4, q1=(-1.0, 1.0), q2=(0.2, 1.5))
+        target = gs.fk(arm, [0.3, 0.8])["l2.tip"].p
+        found = inverse_kinematics(arm, "l2.tip", target, [0.3, side], axes=("x", "y"), starts=1)
+        assert_close(found.q, [0.3, 0.8], 1e-9)
+
+
+def test_branches_at_half_a_turn_are_not_counted_twice():
+    for q in ([math.pi, 1.0], [-math.pi, 1.0], [math.pi - 1e-9, -0.7]):
+        assert len(inverse_kinematics_branches(TWO, "l2.tip", gs.fk(TWO, q)["l2.tip"].p, axes=("x", "y"))) == 2
+
+
+def test_full_turns_are_not_taken_off_across_a_limit():
+    low, high = [3.5, 0.3], [3.5 + 2.0 * math.pi, 2.0]
+    target = gs.fk(TWO, [9.5, 0.8])["l2.tip"].p
+    found = inverse_kinematics(TWO, "l2.tip", target, [3.6, 0.5], limits=(low, high), axes=("x", "y"))
+    assert_close(found.q, [9.5, 0.8], 1e-9)
+    free = inverse_kinematics(TWO, "l2.tip", target, [3.6, 0.5], axes=("x", "y"))
+    assert free.converged
+    assert np.abs(free.q - [3.6, 0.5]).max() <= math.pi
+
+
+def test_of_several_solutions_the_nearest_to_the_start_is_taken():
+    """A stretched arm cannot begin to fold, so that the other starts are used."""
+    target, rest = [0.6, 0.0, 0.0], np.zeros(3)
+    alone = inverse_kinematics(THREE, "l3.tip", target, rest, axes=("x", "y"), starts=1)
+    assert alone.reason == "nearest"
+    found = inverse_kinematics(THREE, "l3.tip", target, rest, axes=("x", "y"))
+    starts = spread(THREE, np.full(3, -np.inf), np.full(3, np.inf), 15)
+    each = inverse_kinematics(THREE, "l3.tip", target, starts, axes=("x", "y"), starts=1)
+    ways = np.linalg.norm(apart(each.q, rest), axis=1)[each.converged]
+    assert np.ptp(ways) > 0.1
+    assert np.linalg.norm(found.q) == pytest.approx(ways.min(), abs=1e-6)
 
 
 def reach(seed: int, bodies: int) -> None:

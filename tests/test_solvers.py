@@ -351,7 +351,7 @@ def test_constructors_refuse_unknown_names():
     with pytest.raises(gs.GyrostatError, match=r"no algorithm 'rnea'\. Hint: did you mean 'rne'"):
         gs.InverseDynamics(ARM, algorithm="rnea")
     with pytest.raises(
-        gs.GyrostatError, match=r"mode must be 'compile' or 'interpret', got 'compiled'.*did you mean 'compile'"
+        gs.GyrostatError, match=r"mode must be one of auto, compile, interpret, got 'compiled'.*did you mean 'compile'"
     ):
         gs.InverseDynamics(ARM, mode="compiled")
     with pytest.raises(gs.FrameError, match=r"no frame or port 'lowr' in 'arm'. Hint: did you mean 'lower'"):

@@ -122,7 +122,7 @@ def test_a_slider_moves_the_robot_and_the_picture(opened):
         page.page.get_by_text(expected).wait_for()  # the read-out follows
         viewer.set([0.0])  # and the other way round
         page.until(lambda picture: moved(before, picture) < 0.01, "the robot goes back")
-        page.page.get_by_label("robot").uncheck()
+        page.page.get_by_role("checkbox", name="robot").uncheck()
         page.until(lambda picture: coloured(picture) < 0.001, "the robot is hidden")
         assert page.wrong == []
         assert all(url.startswith((viewer.url, "data:", "blob:")) for url in page.asked)

@@ -203,3 +203,32 @@ def test_a_missing_package_is_told(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ViewError, match=r"needs the package viser. Hint: pip install 'gyrostat\[view\]'"):
         view(hinge(), block=False)
+
+
+def test_joints_that_follow_others_move_in_the_picture_and_have_no_slider(tmp_path):
+    body = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    limit = '<limit lower="0" upper="0.04" effort="1" velocity="1"/>'
+
+    def finger(name, axis, mimic=""):
+        ends = f'<parent link="hand"/><child link="{name}"/><axis xyz="0 {axis} 0"/>{limit}{mimic}'
+        return f'<link name="{name}">{body}</link><joint name="{name}_joint" type="prismatic">{ends}</joint>'
+
+    follow = '<mimic joint="left_joint"/>'
+    text = f'<robot name="r"><link name="hand">{body}</link>{finger("left", 1)}{finger("right", -1, follow)}</robot>'
+    path = tmp_path / "r.urdf"
+    path.write_text(text)
+    model = gs.load(path)
+    [channel] = channels(model)
+    assert (channel.name, channel.limits["q"]) == ("left_joint", (0.0, 0.04))
+    drawn = scene(model)
+    _, p = drawn.placements([0.03])
+    found = {link.name: p[k] for k, link in enumerate(drawn.links)}
+    assert found["left"] == pytest.approx((0, 0.03, 0))
+    assert found["right"] == pytest.approx((0, -0.03, 0))
+
+
+def test_a_rotor_on_a_spring_has_a_slider_of_its_own():
+    model = hinge().with_drive("hinge", rotor_inertia=1e-4, gear_ratio=100.0, stiffness=1e4)
+    assert [(c.name, c.sort) for c in channels(model)] == [("hinge", "angle"), ("hinge_drive.rotor", "angle")]
+    assert "hinge_drive.rotor" in efforts(model, gs.neutral(model))
+    assert len(scene(model).links) == 2

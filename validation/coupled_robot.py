@@ -1,8 +1,8 @@
 """A URDF file with all it says, by Pinocchio's plain mechanism: couplings are a projection, losses are added.
 
 With the rates v of the joints that are left, those of all joints are u = G v, one row of G per joint: 1 where it is
-left, the multiplier where it follows another one. Equal power gives tau = G^T t, M = G^T M_u G. Damping d and friction f
-of every joint, those that follow among them, are losses d u + f sign(u).
+left, the multiplier where it follows another one. Equal power gives tau = G^T t, M = G^T M_u G. Damping d and friction
+f of every joint, those that follow among them, are losses d u + f sign(u).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import ShaftComponent, Ties
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.joint import Joint
+from gyrostat.spec.model import Model
 from gyrostat.spec.motor import Motor
 
 UNLIMITED = 1e30
@@ -27,8 +28,8 @@ UNLIMITED = 1e30
 
 @dataclass(frozen=True)
 class Actuator:
-    """A motor, a joint that is driven directly, or a passive rate (``passive``); ``ties``: its row of T; ``effort``: the
-    effort limit of its joint, at the actuator's shaft."""
+    """A motor, a joint that is driven directly, or a passive rate (``passive``); ``ties``: its row of T; ``effort``:
+    the effort limit of its joint, at the actuator's shaft."""
 
     name: str
     ties: Ties

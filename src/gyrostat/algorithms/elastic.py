@@ -13,19 +13,20 @@ Orders that no result needs are recorded, but never reach the program: it is pru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.elastic_drives import ElasticDrive
 from gyrostat.algorithms.elastic_forces import ElasticForces
 from gyrostat.algorithms.elastic_spring import deflection
 from gyrostat.algorithms.elastic_structure import Structure
 from gyrostat.algorithms.shafts import shafts
 from gyrostat.engine.taylor import Taylor
 from gyrostat.graph.network import Network
-from gyrostat.graph.transmission import ShaftComponent
+from gyrostat.graph.transmission import Shaft, ShaftComponent
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.motor import Motor
 
@@ -49,21 +50,41 @@ class ElasticSweep(ElasticForces):
         return self.once(("motion", rate), make)
 
     def _angle(self, rotor: int) -> Taylor:
-        """theta of a rotor from the torque of its joint, by the spring."""
+        """theta of a rotor from the torque of its spring."""
         drive = self.plan.driver[rotor]
+        c, (near, far), away = self._spring(drive)
+        d = deflection(c, self._spring_torque(drive)) + c["rest"]
+        joints: Any = far.offset
+        for k, factor in far.ties:
+            joints = joints + self.q[k].cut(self.plan.alpha[k]) * factor
+        ((_, ratio),) = near.ties
+        return (d * away + joints - near.offset) * (1.0 / ratio)
+
+    def _spring(self, drive: ElasticDrive) -> tuple[ShaftComponent, tuple[Shaft, Shaft], float]:
+        """The spring of a drive, its shafts at the rotor and at the joint, and 1 if the rotor is at a, else -1."""
         c = self.spring_of[drive.spring]
-        near, far = c.shafts[drive.flank], c.shafts["b" if drive.flank == "a" else "a"]
-        ((_, ratio),), ((_, joint_ratio),) = near.ties, far.ties
-        away = 1.0 if drive.flank == "a" else -1.0
-        torque = self.torque(drive.joint) * (away / joint_ratio)
-        d = deflection(c, torque) + c["rest"]
-        joint = self.q[drive.joint].cut(self.plan.alpha[drive.joint]) * joint_ratio + far.offset
-        return (d * away + joint - near.offset) * (1.0 / ratio)
+        far = "b" if drive.flank == "a" else "a"
+        return c, (c.shafts[drive.flank], c.shafts[far]), 1.0 if drive.flank == "a" else -1.0
+
+    def _spring_torque(self, drive: ElasticDrive) -> Taylor:
+        """Torque from a to b of a spring: those of the joints, u_k = sum of C_sk T_s, solved for T."""
+        return self.once(("springs", drive.together), lambda: self._solved(drive.together))[drive.spring]
+
+    def _solved(self, together: tuple[int, ...]) -> dict[str, Taylor]:
+        group = [self.plan.drives[k] for k in together]
+        C = []
+        for drive in group:
+            _, (_, far), away = self._spring(drive)
+            ties = dict(far.ties)
+            C.append([ties[k] * away if k in ties else 0.0 for k in together])
+        u = [self.torque(k) for k in together]
+        solution = [_combined(row, u) for row in _inverse(list(zip(*C, strict=True)))]
+        return {drive.spring: T for drive, T in zip(group, solution, strict=True)}
 
     # ------------------------------------------------------------------ equations
     def torque(self, joint: int) -> Taylor:
         """u of a joint (3.24): what the drive must exert on the link, with friction at the joint."""
-        return self.once(("torque", joint), lambda: _series(self._torque(joint)).cut(self.plan.alpha[joint]))
+        return self.once(("torque", joint), lambda: _series(self._torque(joint), self.plan.alpha[joint]))
 
     def _torque(self, joint: int, at_link: bool = False) -> Any:
         """``at_link``: without what turns behind a gear."""
@@ -106,10 +127,9 @@ class ElasticSweep(ElasticForces):
     def motor(self, rotor: int) -> Any:
         """tau of a motor (3.18): its rotor, what rubs on its shaft, and the spring."""
         drive = self.plan.driver[rotor]
-        c = self.spring_of[drive.spring]
-        ((_, ratio),) = c.shafts[drive.flank].ties
-        ((_, joint_ratio),) = c.shafts["b" if drive.flank == "a" else "a"].ties
-        return self._torque(rotor) + self.torque(drive.joint) * (ratio / joint_ratio)
+        _, (near, _), away = self._spring(drive)
+        ((_, ratio),) = near.ties
+        return self._torque(rotor) + self._spring_torque(drive) * (ratio * away)
 
     # ------------------------------------------------------------------ results
     def results(self) -> dict[str, Array]:
@@ -139,8 +159,39 @@ class ElasticSweep(ElasticForces):
         return 1.0, 0.0
 
 
-def _series(x: Any) -> Taylor:
-    return x if isinstance(x, Taylor) else Taylor([x, 0.0, 0.0])
+def _series(x: Any, order: int) -> Taylor:
+    return x.cut(order) if isinstance(x, Taylor) else Taylor([x, *[0.0] * order])
+
+
+def _combined(factors: Sequence[Any], terms: Sequence[Taylor]) -> Taylor:
+    found = [term * factor for factor, term in zip(factors, terms, strict=True) if not _is_zero(factor)]
+    total = found[0]
+    for term in found[1:]:
+        total = total + term
+    return total
+
+
+def _inverse(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Of a small matrix, by its minors: no choice of pivots, which recorded numbers would not allow."""
+    n = len(rows)
+
+    def without(i: int, j: int) -> list[list[Any]]:
+        return [[x for l, x in enumerate(row) if l != j] for k, row in enumerate(rows) if k != i]
+
+    scale = 1.0 / _determinant(rows)
+    return [[_determinant(without(j, i)) * ((-1.0) ** (i + j) * scale) for j in range(n)] for i in range(n)]
+
+
+def _determinant(rows: Sequence[Sequence[Any]]) -> Any:
+    total: Any = 0.0
+    for j, x in enumerate(rows[0] if rows else ()):
+        if not _is_zero(x):
+            total = total + x * ((-1.0) ** j * _determinant([[*row[:j], *row[j + 1 :]] for row in rows[1:]]))
+    return total if rows else 1.0
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, float) and x == 0.0
 
 
 def _value(x: Any) -> Any:

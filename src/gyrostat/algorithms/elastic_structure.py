@@ -18,32 +18,20 @@ import numpy as np
 
 from gyrostat.algorithms.affine_number import Affine
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.elastic_spring import increasing
+from gyrostat.algorithms.elastic_drives import ElasticDrive, expect_undamped, refused
+from gyrostat.algorithms.elastic_drives import drives as elastic_drives
 from gyrostat.algorithms.rne import sweep_forces
 from gyrostat.errors import SpecError
 from gyrostat.graph.network import Network
-from gyrostat.graph.transmission import ShaftComponent
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.context import MovingBase
 from gyrostat.spec.model import Model
-from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
 
 STATES = 4
 """Random states in which factors are evaluated."""
-ROUNDING = 1e-10
-"""Factors below this share of the rotor's inertia are zero."""
+NEGLIGIBLE = 1e-10
+"""Factors below this share of the rotor's inertia are zero, unless asked for otherwise."""
 RATE, ACCELERATION = 1, 2
-
-
-@dataclass(frozen=True)
-class ElasticDrive:
-    """Rates of a joint and of the rotor that drives it through a spring; ``flank``: the spring's port on the rotor's
-    side."""
-
-    joint: int
-    rotor: int
-    spring: str
-    flank: str
 
 
 @dataclass(frozen=True)
@@ -68,110 +56,37 @@ class Structure:
         return {drive.rotor: drive for drive in self.drives.values()}
 
 
-def structure(nets: Sequence[Network], on: Setting) -> Structure:
+def structure(nets: Sequence[Network], on: Setting, negligible: float = NEGLIGIBLE) -> Structure:
     """Of a network; the others have different live numbers: what is zero must be zero in all of them."""
     model = nets[0].model
     _expect_driven(model)
     joints = model.nv - len(model.shafts.rotors)
-    drives = _drives(nets[0], joints)
+    drives = elastic_drives(nets[0], joints)
     for net in nets[1:]:
-        _expect_undamped(net, joints)
+        expect_undamped(net, joints)
     acts: dict[tuple[int, int], int] = {}
     rng = np.random.default_rng(20)
     for _ in range(STATES if model.nv > joints else 0):
         state = rng.uniform(-3.0, 3.0, joints), rng.uniform(0.5, 1.5, joints), rng.uniform(0.5, 1.5, joints)
         then = replace(on, t=float(rng.uniform(0.5, 1.5)))
         for net in nets:
-            for key, what in _acting(net, then, joints, *state).items():
+            for key, what in _acting(net, then, joints, *state, negligible).items():
                 acts[key] = max(acts.get(key, 0), what)
     return Structure(joints, drives, acts, _alpha(model, joints, drives, acts))
-
-
-def _refused(who: str, rule: str, message: str, remedy: str) -> SpecError:
-    return SpecError.one(who, rule, message, remedy)
 
 
 def _expect_driven(model: Model) -> None:
     """Every coordinate must be one that can be prescribed."""
     if model.context.base == "free":
         message = "the base is free: its six coordinates have no motor, so that they cannot be prescribed"
-        raise _refused(f"model '{model.name}'", "elastic-base", message, "load it with base='fixed'")
+        raise refused(f"model '{model.name}'", "elastic-base", message, "load it with base='fixed'")
     if isinstance(model.context.base, MovingBase):
         message = "the base is moved by a function, which gives its motion to second order only"
-        raise _refused(f"model '{model.name}'", "elastic-base", message, "take a fixed base, or a HarmonicMotion")
+        raise refused(f"model '{model.name}'", "elastic-base", message, "take a fixed base, or a HarmonicMotion")
     for name, *_, quaternion in model.stateful:
         if quaternion is not None:
             message = "its coordinates are a quaternion, whose derivatives are no rates"
-            raise _refused(f"joint '{name}'", "elastic-joint", message, "use joints with one rate for each coordinate")
-
-
-# ------------------------------------------------------------------------------------------------ drives
-def _drives(net: Network, joints: int) -> dict[int, ElasticDrive]:
-    found: dict[int, ElasticDrive] = {}
-    names = net.model.dofs
-    for c in net.transmission.elements:
-        sides = {port: {k for k, _ in shaft.ties} for port, shaft in c.shafts.items()}
-        rates = set().union(*sides.values())
-        if not any(k >= joints for k in rates) or (len(rates) == 1 and not _between(c)):
-            continue  # at joints only, or on the shaft of one rotor
-        drive = _drive(c, sides, joints)
-        if drive is None:
-            continue
-        for old in found.values():
-            if old.joint == drive.joint or old.rotor == drive.rotor:
-                message = f"acts beside '{old.spring}' on '{names[drive.joint]}' and '{names[drive.rotor]}'"
-                raise _refused(f"spring '{c.name}'", "elastic-joint", message, "make one spring of the two")
-        found[drive.joint] = drive
-    for r in range(joints, net.model.nv):
-        if not any(drive.rotor == r for drive in found.values()):
-            message = "no spring connects it with a joint, so that nothing prescribes its motion"
-            remedy = "connect it with a spring or a gear, or take it out"
-            raise _refused(f"rotor '{names[r]}'", "elastic-joint", message, remedy)
-    return found
-
-
-def _between(c: ShaftComponent) -> bool:
-    return len(c.shafts) > 1
-
-
-def _expect_undamped(net: Network, joints: int) -> None:
-    """Damping that is live may become more than zero."""
-    for c in net.transmission.elements:
-        rates = {k for shaft in c.shafts.values() for k, _ in shaft.ties}
-        if issubclass(c.kind, Damper) and _between(c) and max(rates) >= joints:
-            _undamped(c)
-
-
-def _undamped(c: ShaftComponent) -> None:
-    if not (isinstance(c["damping"], float) and c["damping"] == 0.0):
-        message = (
-            "damps the elasticity: the angle of the rotor then solves the differential equation "
-            "D theta'/N + K theta/N = u + K q + D q', which prescribed joints do not determine at an instant"
-        )
-        raise _refused(f"damper '{c.name}'", "elastic-damping", message, "set its damping to zero, or take it out")
-
-
-def _drive(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> ElasticDrive | None:
-    """What connects a rotor with a joint must be a spring that can be turned round."""
-    if issubclass(c.kind, Damper):
-        _undamped(c)
-        return None
-    if issubclass(c.kind, Backlash):
-        message = "is between rotor and joint: while there is no contact, no motion of the rotor gives the torque"
-        raise _refused(f"backlash '{c.name}'", "elastic-joint", message, "take it out for inverse dynamics")
-    if not issubclass(c.kind, Spring):
-        message = f"of kind {c.kind.__name__} is between a rotor and a joint, and only springs can be turned round"
-        raise _refused(f"'{c.name}'", "elastic-joint", message, "take it out for inverse dynamics")
-    if any(len(rates) != 1 for rates in sides.values()) or len({min(x) >= joints for x in sides.values()}) != 2:
-        message = "does not connect one rotor with one joint, but several of them"
-        remedy = "couple joints by gears in front of stiff drives, or give every joint its own spring"
-        raise _refused(f"spring '{c.name}'", "elastic-joint", message, remedy)
-    if not increasing(c):
-        message = "its torque does not increase with the deflection, so that a torque has several deflections"
-        raise _refused(f"spring '{c.name}'", "elastic-joint", message, "give an increasing curve")
-    flank = next(port for port, rates in sides.items() if min(rates) >= joints)
-    (rotor,), (joint,) = sides[flank], sides["b" if flank == "a" else "a"]
-    return ElasticDrive(joint, rotor, c.name, flank)
+            raise refused(f"joint '{name}'", "elastic-joint", message, "use joints with one rate for each coordinate")
 
 
 # ------------------------------------------------------------------------------------------------ zeros
@@ -189,10 +104,12 @@ def rotor_factors(net: Network, on: Setting, q: Array, v: Array, a: Array) -> tu
     return S, G
 
 
-def _acting(net: Network, on: Setting, joints: int, q: Array, v: Array, a: Array) -> dict[tuple[int, int], int]:
+def _acting(
+    net: Network, on: Setting, joints: int, q: Array, v: Array, a: Array, negligible: float
+) -> dict[tuple[int, int], int]:
     """What of which rotor is in which equation, in one state."""
     S, G = rotor_factors(net, on, q, v, a)
-    size = _inertias(net, joints) * ROUNDING
+    size = _inertias(net, joints) * negligible
     return {
         (k, joints + r): ACCELERATION if abs(S[k, r]) > size[r] else RATE
         for k, r in np.ndindex(S.shape)
@@ -223,10 +140,12 @@ def _alpha(
         for (k, r), what in acts.items():
             j = joint_of[r]
             if alpha[j] < alpha[k] + what:
-                alpha[j], changed = alpha[k] + what, (k, j)
+                changed = k, j
+                for other in drives[j].together:
+                    alpha[other] = alpha[k] + what
         if changed is None:
             return tuple(alpha)
-    raise _closed(model, joints, {(k, joint_of[r]) for k, r in acts})
+    raise _closed(model, joints, {(k, j) for k, r in acts for j in drives[joint_of[r]].together})
 
 
 def _closed(model: Model, joints: int, edges: set[tuple[int, int]]) -> SpecError:
@@ -241,4 +160,4 @@ def _closed(model: Model, joints: int, edges: set[tuple[int, int]]) -> SpecError
         message = f"the rotors of {', '.join(repr(x) for x in who)} act on each other's joints in a circle"
     message += ": the torques then solve differential equations, and no number of derivatives gives them"
     remedy = "mount rotors inboard of their joints, or neglect the coupling with reflected_inertia_only=True"
-    return _refused(f"model '{model.name}'", "elastic-order", message, remedy)
+    return refused(f"model '{model.name}'", "elastic-order", message, remedy)

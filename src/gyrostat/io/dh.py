@@ -42,7 +42,7 @@ def from_dh(
 
     ``base``: where frame 0 is in the world, ``tool``: where the tool is in the last link's frame, each as 4x4 matrix,
     translation [m], or (translation, rotation); they become ``base`` and ``tool``. ``gravity`` [m/s^2] is the
-    acceleration itself, in the world: pointing down, where the Robotics Toolbox writes it pointing up.
+    acceleration itself, in the world: the toolbox for MATLAB writes its opposite.
 
     Motors, as in the Robotics Toolbox: G^2 Jm is added to the joint's inertia, and nothing else of the rotor; friction
     on the joint is G^2 B v + abs(G) Tc, Tc by the sign of the joint's rate.

@@ -43,6 +43,8 @@ class UrdfDrive:
     mimic: Mimic | None = None
     reduction: float | None = None
     rotor: float | None = None
+    reflected: bool = False
+    motor: dict[str, float] = field(default_factory=dict)
 
 
 def read_drive(reader: Reader, joint: Element, kind: str, friction: bool) -> UrdfDrive:
@@ -181,8 +183,8 @@ def _refuse_circles(reader: Reader, drives: Mapping[str, UrdfDrive]) -> None:
 
 
 def read_transmissions(reader: Reader, root: Element, drives: Mapping[str, UrdfDrive]) -> None:
-    """Reduction and rotor of simple transmissions: ``<mechanicalReduction>``, and ``<rotorInertia>`` as gyrostat writes
-    it."""
+    """Reduction and rotor of simple transmissions: ``<mechanicalReduction>``, and as gyrostat writes them
+    ``<rotorInertia>`` (``reflected="true"``: felt by no body), ``<torqueLimit>`` and ``<speedLimit>`` of the motor."""
     for element in root.iterchildren("transmission"):
         named = [j.get("name") or "" for j in element.iterchildren("joint")]
         if len(named) != 1 or named[0] not in drives:
@@ -207,9 +209,14 @@ def read_transmissions(reader: Reader, root: Element, drives: Mapping[str, UrdfD
             )
             rotor = None
         drive.reduction, drive.rotor = reduction, rotor
+        drive.reflected = any(e.get("reflected") == "true" for e in element.iterdescendants("rotorInertia"))
+        for tag, key in (("torqueLimit", "torque_limit"), ("speedLimit", "speed_limit")):
+            value = _inner(reader, element, tag)
+            if value is not None and value > 0.0:
+                drive.motor[key] = value
 
 
-READ = {"joint", "actuator", "mechanicalReduction", "rotorInertia"}
+READ = {"joint", "actuator", "mechanicalReduction", "rotorInertia", "torqueLimit", "speedLimit"}
 
 
 def _inner(reader: Reader, element: Element, tag: str) -> float | None:
@@ -236,10 +243,11 @@ def couplings(
         given["coulomb"] = drive.friction
     if drive.rotor is not None:
         given["rotor_inertia"] = drive.rotor
-    if drive.reduction is not None and (drive.reduction != 1.0 or drive.rotor is not None):
+    if drive.reduction is not None and (drive.reduction != 1.0 or drive.rotor is not None or drive.motor):
         given |= {"gear_ratio": drive.reduction, "motor": True}
+    given |= drive.motor
     if given:
-        seat = (f"{name}.a", own_axis(joint, "a")) if drive.rotor is not None else None
+        seat = (f"{name}.a", own_axis(joint, "a")) if drive.rotor is not None and not drive.reflected else None
         made = put_together(name, seat, **given)
         made = made.model_copy(update={"name": free(made.name, "drive")})
         entities.append(made)

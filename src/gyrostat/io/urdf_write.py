@@ -191,18 +191,23 @@ class _Robot:
             leader, multiplier, offset = drive.mimic
             values = {"joint": self.joint_of[leader], "multiplier": repr(multiplier), "offset": repr(offset)}
             put(joint, "mimic", **values)
-        for name, ratio, inertia in drive.rotors:
-            self._transmission(step.name, name, ratio, inertia)
+        for rotor in drive.rotors:
+            self._transmission(step.name, *rotor, drive.motor)
         return unlimited
 
-    def _transmission(self, joint: str, rotor: str, ratio: float, inertia: float) -> None:
+    def _transmission(
+        self, joint: str, rotor: str, ratio: float, inertia: float, reflected: bool, motor: Mapping[str, float]
+    ) -> None:
         owner = rotor.rpartition(".")[0] or rotor
         element = put(self.root, "transmission", name=self.free(f"{owner}_transmission".replace(".", "_")))
         put(element, "type").text = "transmission_interface/SimpleTransmission"
         put(put(element, "joint", name=joint), "hardwareInterface").text = "hardware_interface/EffortJointInterface"
         actuator = put(element, "actuator", name=self.free(rotor.replace(".", "_")))
         put(actuator, "mechanicalReduction").text = repr(ratio)
-        put(actuator, "rotorInertia").text = repr(inertia)
+        put(actuator, "rotorInertia", **({"reflected": "true"} if reflected else {})).text = repr(inertia)
+        for key, tag in (("torque_limit", "torqueLimit"), ("speed_limit", "speedLimit")):
+            if key in motor:
+                put(actuator, tag).text = repr(motor[key])
 
 
 def _limits(joint: Element, kind: str, entity: Joint) -> bool:

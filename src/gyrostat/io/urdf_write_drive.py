@@ -22,11 +22,13 @@ Rate = tuple[str, int]
 
 @dataclass
 class Drive:
-    """Of one coordinate: ``damping`` [N m s/rad], ``friction`` [N m], and rotors as (reduction, inertia)."""
+    """Of one coordinate: ``damping`` [N m s/rad], ``friction`` [N m], rotors as (name, reduction, inertia, whether no
+    body feels it), and limits of the motor, on its own side."""
 
     damping: float = 0.0
     friction: float = 0.0
-    rotors: list[tuple[str, float, float]] = field(default_factory=list)
+    rotors: list[tuple[str, float, float, bool]] = field(default_factory=list)
+    motor: dict[str, float] = field(default_factory=dict)
     mimic: tuple[Rate, float, float] | None = None  # leader, multiplier, offset
 
 
@@ -41,7 +43,7 @@ def drives_of(model: Model, parts: Parts) -> dict[Rate, Drive]:
         elif isinstance(entity, RotorInertia):
             _rotor(model, name, entity, parts, found)
         elif isinstance(entity, Motor):
-            _motor(name, entity, parts)
+            _motor(model, name, entity, parts, found)
         elif not isinstance(entity, Gear) and all(port.kind == "scalar" for port in entity.ports):
             _tell(parts, entity, name, "URDF has no such element between shafts", "drive the joint directly")
     return found
@@ -107,8 +109,8 @@ def _rotor(model: Model, name: str, entity: RotorInertia, parts: Parts, found: d
     if drive.rotors:
         _tell(parts, entity, name, f"is a second rotor of '{rate[0]}', and a transmission has one", "add them up")
         return
-    drive.rotors.append((name, ratio, entity.inertia))
-    if not _in_the_link_before(name, rate, parts):
+    drive.rotors.append((name, ratio, entity.inertia, entity.axis is None))
+    if entity.axis is not None and not _in_the_link_before(name, rate, parts):
         message = "is written as a rotor that turns about the joint's axis in the link before it, and is another one"
         remedy = "that link feels it when the file is read by gyrostat; set the drive again after loading"
         _tell(parts, entity, name, message, remedy)
@@ -127,8 +129,14 @@ def _in_the_link_before(name: str, rate: Rate, parts: Parts) -> bool:
     return rate[1] == 0 and carrier is parts.groups[group.parent] and bool(np.abs(own - axis).max() < 1e-12)
 
 
-def _motor(name: str, entity: Motor, parts: Parts) -> None:
-    given = [key for key in Motor.model_fields if key != "name" and getattr(entity, key) not in (None, ())]
+def _motor(model: Model, name: str, entity: Motor, parts: Parts, found: dict[Rate, Drive]) -> None:
+    joint = _joint_of(model, model.shafts.at[name, "shaft"])
+    limits = {key: value for key in ("torque_limit", "speed_limit") if (value := getattr(entity, key)) is not None}
+    if joint is not None:
+        found.setdefault(joint[0], Drive()).motor |= limits
+        limits["name"] = 0.0
+    given = [key for key in Motor.model_fields if getattr(entity, key) not in (None, ()) and key not in limits]
+    given = [key for key in given if key != "name"]
     if given:
         message = f"figures of the motor cannot be said: {', '.join(given)}"
         _tell(parts, entity, name, message, "give limits of the joint: effort_limit, velocity_limit")

@@ -82,7 +82,7 @@ class Cycle:
 
     def step(self, net: Network, on: Setting, q: Array, v: Array, v_p: Array, given: Loads) -> dict[str, Any]:
         """q_next, v_next, a, u (actuators), which torques are cut: -1, 0, 1, and the marks of :meth:`wanted`; ``left``:
-        1 where rounds did not suffice."""
+        1 if rounds did not suffice."""
         if crba.covers(net):
             H, bias = composite_mass_matrix(net, on, q), sweep_forces(net, on, q, v, np.zeros(len(v)), given)[0]
         else:
@@ -108,11 +108,13 @@ class Cycle:
         v_next = np.array([where(any_cut > 0.0, x + y * self.dt, z) for x, y, z in zip(v, joints, v_next, strict=True)])
         excess = [maximum(x - high, low - x) for x, (low, high) in zip(given_u, bounds, strict=True)]
         size = [1.0 + minimum(abs(high), UNLIMITED) for _, high in bounds]
-        left = [where(e > s * 1e-9, 1.0, 0.0) for e, s in zip(excess, size, strict=True)]
+        left: Any = 0.0
+        for e, s in zip(excess, size, strict=True):
+            left = maximum(left, where(e > s * 1e-9, 1.0, 0.0))
         within = [_clipped(x, low, high) for x, (low, high) in zip(given_u, bounds, strict=True)]
         u = np.array([where(abs(c) > 0.0, x, y) for c, x, y in zip(cut, u, within, strict=True)])
         found = {"q_next": q + v * self.dt, "v_next": v_next, "a": joints, "u": u, "cut": cut}
-        return found | marks | {"left": np.array(left)}
+        return found | marks | {"left": left}
 
 
 def _clipped(x: Any, low: Any, high: Any) -> Any:

@@ -22,6 +22,7 @@ from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
+from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 KEEP = ("accelerations", "torques")
@@ -69,8 +70,9 @@ class AchievableMotion:
         keep: str = "accelerations",
         catch_up: float = 0.0,
         passive: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
+        expect_model(model, WHO)
         if keep not in KEEP:
             raise GyrostatError(
                 f"{WHO}: keep must be one of {', '.join(KEEP)}, got {keep!r}. Hint: {nearest(str(keep), KEEP)}"
@@ -87,6 +89,7 @@ class AchievableMotion:
             )
         self.model, self.dt, self.keep, self.catch_up, self.mode = model, float(dt), keep, float(catch_up), mode
         self.network = network(model)
+        self.network.refuse_loops(WHO)
         found = actuators(self.network, WHO, tuple(passive))
         self.passive = tuple(passive)
         self.actuators = tuple(a.name for a in found)
@@ -121,7 +124,7 @@ class AchievableMotion:
             def function(**x: Any) -> Mapping[str, Any]:
                 found = self._one(places, rounds, x)
                 left = found.pop("left")
-                return found | {"guard": 0.0 / (1.0 - left) if self.keep == "accelerations" else np.zeros(0)}
+                return found | {"guard": 1.0 / (1.0 - left)} if self.keep == "accelerations" else found
 
             program = record(function, names | {f"wrench{k}": (6,) for k in range(len(places))}, WHO)
             self._loops[places, rounds] = Loop(program, CARRIED)
@@ -212,7 +215,7 @@ class AchievableMotion:
         if wrong:
             raise NonFiniteError(
                 f"{WHO}: at t = {cycle * self.dt:g} s (cycle {cycle}) {wrong[0]} is not finite. "
-                "Hint: look at the programme there, and at limits that cannot be kept"
+                "Hint: a smaller dt, if damping is strong; otherwise look at the programme and at the limits there"
             )
         return arrays
 

@@ -15,9 +15,9 @@ from gyrostat.spec.model import Model
 
 @dataclass(frozen=True)
 class Episode:
-    """A stretch of time [s] in which one limit was met: a motor gives its greatest torque, a joint moves with a velocity
-    that is less than the programmed one; ``deviation``: greatest distance of the joints concerned from the programme,
-    from then to the end of the motion [rad, m]."""
+    """A stretch of time [s] in which one limit was met: a motor gives its greatest torque, a joint moves with less than
+    the programmed velocity; ``deviation``: greatest distance of the joints concerned from the programme, from then to
+    the end of the motion [rad, m]."""
 
     who: str
     limit: str  # "torque", "velocity" or "position"

@@ -27,7 +27,7 @@ def slow_down(
     dt: float,
     wrenches: Any = None,
     most: float = 1e4,
-    mode: str = "compile",
+    mode: str = "auto",
 ) -> float:
     """The factor s >= 1 with which the programme (N + 1, n), in cycles of s dt, is within all torque and speed limits.
 

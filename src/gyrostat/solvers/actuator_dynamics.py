@@ -48,7 +48,7 @@ class ActuatorDynamics(StateSolver):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         super().__init__(model, representation, rules, live, mode)
         self.passive = tuple(passive)

@@ -58,7 +58,7 @@ class Derivatives(StateSolver):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         if method not in METHODS:
             raise GyrostatError(f"{self.name}: there is no method {method!r}. Hint: {nearest(str(method), METHODS)}")
@@ -197,7 +197,7 @@ class ParameterDerivatives(OfAcceleration):
         of: str = "tau",
         representation: str = "body",
         rules: Iterable[str] | None = None,
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         if of not in ("tau", "a"):
             raise GyrostatError(f"{self.name}: of must be 'tau' or 'a', got {of!r}. Hint: of='tau'")

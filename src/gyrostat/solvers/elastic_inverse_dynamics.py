@@ -10,7 +10,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.elastic import elastic_inverse
-from gyrostat.algorithms.elastic_structure import Structure, structure
+from gyrostat.algorithms.elastic_structure import NEGLIGIBLE, Structure, structure
 from gyrostat.algorithms.rne import Loads, no_loads
 from gyrostat.engine.kernel import check_out
 from gyrostat.engine.program import Program
@@ -51,6 +51,9 @@ class ElasticInverseDynamics(StateSolver):
     model: 2 (n + 1) for a chain of n joints with general axes, 4 for one joint or without coupling; ``orders`` has the
     highest one that the torque of each single joint needs.
 
+    ``negligible``: couplings of a rotor with a joint below this share of the rotor's inertia count as zero. Axes of
+    files are often perpendicular to a few digits only (1.5708): 1e-4 then saves orders that weigh nothing.
+
     Springs may be linear, progressive or given by increasing curves. Friction with an exact sign counts as constant on
     either side of standstill: its derivatives there are not in the result. Damping in parallel to a spring, backlash,
     rotors whose joints move them in a circle, a base that is free or moved by a function: each is a clear error, when
@@ -67,11 +70,15 @@ class ElasticInverseDynamics(StateSolver):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
+        negligible: float = NEGLIGIBLE,
     ):
         expect_model(model, self.name)
         super().__init__(model, representation, economical(model) if rules is None else rules, live, mode)
-        self.structure: Structure = structure(self._networks(), self.setting(0.0))
+        if not isinstance(negligible, float | int) or not 0.0 <= negligible < 1.0:
+            raise GyrostatError(f"{self.name}: negligible must be a share from 0 to 1, got {negligible!r}. Hint: 1e-10")
+        self.negligible = float(negligible)
+        self.structure: Structure = structure(self._networks(), self.setting(0.0), self.negligible)
         self.order = self.structure.order  # pyright: ignore[reportIncompatibleVariableOverride]
         self.joints: tuple[str, ...] = model.dofs[: self.structure.joints]
         self.orders: dict[str, int] = {
@@ -140,7 +147,7 @@ class ElasticInverseDynamics(StateSolver):
         return super()._recorded(renamed, {"derivatives" if k == "q" else k: s for k, s in inputs.items()})
 
     def options(self) -> dict[str, Any]:
-        return {k: v for k, v in super().options().items() if k != "order"}
+        return {k: v for k, v in super().options().items() if k != "order"} | {"negligible": self.negligible}
 
     def in_order(self, joints: Sequence[str]) -> NoReturn:
         raise GyrostatError(f"{self.name}: has no in_order. Hint: reorder the columns of the derivatives")

@@ -37,7 +37,7 @@ class ForwardDynamics(OfForce):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         super().__init__(model, representation, rules, live, mode, algorithm)
 

@@ -133,7 +133,7 @@ class ForwardKinematics(Solver):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         super().__init__(model, representation, rules, live, mode)
         wanted = self.network.located if frames is None else [frames] if isinstance(frames, str) else frames

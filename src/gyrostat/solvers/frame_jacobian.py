@@ -57,7 +57,7 @@ class OfFrame(StateSolver):
         expressed_in: str = "world",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         super().__init__(model, "absolute", rules, live, mode)
         self.frame = self.network.port(frame)
@@ -133,7 +133,7 @@ class ParameterJacobian(OfFrame, OfConfiguration):
         parameters: Sequence[str],
         expressed_in: str = "world",
         rules: Iterable[str] | None = None,
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         paths = names_of(parameters, self.name, "parameters")
         if not paths:

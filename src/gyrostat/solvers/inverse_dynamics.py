@@ -63,7 +63,7 @@ class InverseDynamics(OfAcceleration):
         algorithm: str = "rne",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
         only: Sequence[str] | None = None,
     ):
         expect_model(model, self.name)

@@ -35,7 +35,7 @@ class MassMatrix(OfConfiguration):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         super().__init__(model, representation, rules, live, mode, algorithm)
 

@@ -47,7 +47,7 @@ class InverseOperationalInertia(OfConfiguration):
         contacts: Mapping[str, Any] | Iterable[str],
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         super().__init__(model, "body", rules, live, mode)
         given = contacts if isinstance(contacts, Mapping) else dict.fromkeys(_listed(contacts), "fixed")

@@ -55,7 +55,7 @@ class Regressor(OfAcceleration):
     Result = Linear
     rate_axes = (("Y", (0,)),)
 
-    def __init__(self, model: Model, mode: str = "compile"):
+    def __init__(self, model: Model, mode: str = "auto"):
         super().__init__(model, "body", [r for r in DEFAULT if r != "prune-frames"], (), mode)
         if not isinstance(model.context.gravity, UniformGravity):
             raise StateError(

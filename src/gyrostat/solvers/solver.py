@@ -28,7 +28,10 @@ from gyrostat.spec.context import HarmonicMotion, MovingBase
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
-MODES = ("compile", "interpret")
+MODES = ("auto", "compile", "interpret")
+
+LARGE = 1000
+"""Models with more rates are interpreted, unless machine code is asked for: it would take tens of seconds to make."""
 VARIANTS = 64
 """Programs that one solver keeps, for example for different places of wrenches."""
 
@@ -37,8 +40,8 @@ class Solver(Direct):
     """Base of the solvers.
 
     ``representation``: ``"body"``, ``"inertial"`` or ``"absolute"``. ``live``: paths of physical properties that stay
-    inputs of the compiled code; everything else is folded into it. ``mode``: ``"compile"``, or ``"interpret"`` to run
-    the plain NumPy code. ``rules``: rewriting rules of the network, all by default."""
+    inputs of the compiled code; everything else is folded into it. ``mode``: ``"compile"``, ``"interpret"`` to run
+    the plain NumPy code, or ``"auto"``: the first up to 1000 rates, then the second. ``rules``: rewriting rules of the network, all by default."""
 
     name = "solver"
 
@@ -48,18 +51,21 @@ class Solver(Direct):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
     ):
         expect_model(model, self.name)
         if mode not in MODES:
             raise GyrostatError(
-                f"{self.name}: mode must be 'compile' or 'interpret', got {mode!r}. Hint: {nearest(str(mode), MODES)}"
+                f"{self.name}: mode must be one of {', '.join(MODES)}, got {mode!r}. Hint: {nearest(str(mode), MODES)}"
             )
         self.model = model
         self.representation = representation
-        self.live = (live,) if isinstance(live, str) else tuple(live)
-        self.mode = mode
-        self.why_interpreted = "asked for" if mode == "interpret" else ""
+        given = (live,) if isinstance(live, str) else tuple(live)
+        self.live = tuple(model.canonical(path) if isinstance(path, str) else path for path in given)
+        self._asked = mode
+        self.mode = "interpret" if mode == "interpret" or (mode == "auto" and model.nv > LARGE) else "compile"
+        told = "asked for" if mode == "interpret" else f"{model.nv} rates; mode='compile' insists on machine code"
+        self.why_interpreted = told if self.mode == "interpret" else ""
         self._representation = known_representation(representation)
         self._rules = None if rules is None else tuple(rules)
         self.network = network(model, self._rules)
@@ -70,7 +76,7 @@ class Solver(Direct):
 
     def options(self) -> dict[str, Any]:
         """What a solver like this one is made from, besides the model."""
-        return {"representation": self.representation, "rules": self._rules, "live": self.live, "mode": self.mode}
+        return {"representation": self.representation, "rules": self._rules, "live": self.live, "mode": self._asked}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (plain_class(self), self.model, self.options())  # copies and pickles compile for themselves

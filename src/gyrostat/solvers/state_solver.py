@@ -46,7 +46,7 @@ class StateSolver(Differentiable):
         representation: str = "body",
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
-        mode: str = "compile",
+        mode: str = "auto",
         algorithm: str | None = None,
     ):
         known = list(self.algorithms)

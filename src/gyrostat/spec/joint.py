@@ -61,22 +61,22 @@ JOINT_KINDS: dict[str, JointKind] = {
 class Joint(Entity):
     """Relative motion of frame ``b`` against frame ``a``; ports ``a``, ``b``, and scalar shafts for drives.
 
-    ========== ================================================================ ==================================
-    kind       q                                                                v
-    ========== ================================================================ ==================================
-    fixed      -                                                                -
-    revolute   angle about ``axis`` [rad]                                       its rate
-    continuous the same, without limits                                         its rate
-    prismatic  shift along ``axis`` [m]                                         its rate
-    helical    angle about ``axis``; shift = ``pitch`` [m/rad] times angle      its rate
-    cylindrical angle about, then shift along ``axis``                          their rates
-    universal  angle about ``axis`` (fixed in a), then about ``second_axis``     their rates
-               (fixed in b)
-    planar     shifts along two directions in the plane normal to ``axis``      their rates
-               (in a), then angle about ``axis``
-    spherical  quaternion x y z w of b in a                                     angular velocity, in b
-    free       position of b in a, then quaternion x y z w                      angular, then linear velocity, in b
-    ========== ================================================================ ==================================
+    =========== ================================================================= ==================================
+    kind        q                                                                 v
+    =========== ================================================================= ==================================
+    fixed       none                                                              none
+    revolute    angle about ``axis`` [rad]                                        its rate
+    continuous  the same, without limits                                          its rate
+    prismatic   shift along ``axis`` [m]                                          its rate
+    helical     angle about ``axis``; shift = ``pitch`` [m/rad] times angle       its rate
+    cylindrical angle about, then shift along ``axis``                            their rates
+    universal   angle about ``axis`` (fixed in a), then about ``second_axis``     their rates
+                (fixed in b)
+    planar      shifts along two directions in the plane normal to ``axis``       their rates
+                (in a), then angle about ``axis``
+    spherical   quaternion x y z w of b in a                                      angular velocity, in b
+    free        position of b in a, then quaternion x y z w                       angular, then linear velocity, in b
+    =========== ================================================================= ==================================
 
     For a planar joint the first direction is ``second_axis``, by default the coordinate axis that follows the largest
     component of ``axis`` in the order x, y, z, x, made perpendicular to it (for axis z: x, then y). A joint may be

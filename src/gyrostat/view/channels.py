@@ -97,12 +97,12 @@ def _of_joint(
         )
     if kind == "spherical":
         return (channel(name, "turn", range(4), range(3)),)
-    sorts = _SORTS.get(kind, ())
+    sorts: tuple[Sort, ...] = _SORTS.get(kind, ())
     if len(sorts) != len(v):
         whole = entity.coordinates  # some of the joint's rates may be tied to others and left out
         by_name: dict[str, Sort] = dict(zip(whole, sorts, strict=True)) if len(sorts) == len(whole) else {}
         shaft: Sort = "angle" if len(v) == 1 and not kind else "number"  # a rotor
-        sorts = tuple(by_name[n] if n in by_name else shaft for n in q)
+        sorts = tuple(by_name.get(n, shaft) for n in q)
     names = [name] if len(v) == 1 else [f"{name}.{n}" for n in v]
     return [channel(names[k], sorts[k], range(k, k + 1), range(k, k + 1)) for k in range(len(v))]
 
