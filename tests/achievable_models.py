@@ -75,9 +75,7 @@ def machine(seed, joints=None, harsh=False, passive=True, kinds=KINDS):
             at = str(rng.choice(["joint", "motor"]))
             fast = abs(ratio) if at == "motor" else 1.0
             rubbing = {"viscous": 0.3 / fast**2, "coulomb": (0.2 / fast, 0.4 / fast)} if rng.random() < 0.7 else {}
-            model = model.with_drive(
-                name, rotor_inertia=2e-4, gear_ratio=ratio, motor=True, friction_at=at, **rubbing
-            )
+            model = model.with_drive(name, rotor_inertia=2e-4, gear_ratio=ratio, motor=True, friction_at=at, **rubbing)
             drives[name] = Drive(ratio * row)
         elif kind == "passive" and passive and k:
             idle.append(name)

@@ -477,7 +477,8 @@ WRONG = {
         "backlash 'b'", "drive-value", "'gap' must be zero or positive, got -1", "give a magnitude"),
     "friction that drives": (
         lambda: driven(coulomb=(1, -2)),
-        "friction 'hinge_drive.friction'", "drive-value", "'coulomb' must be zero or positive, got (1, -2)", "magnitude"),
+        "friction 'hinge_drive.friction'", "drive-value", "'coulomb' must be zero or positive, got (1, -2)",
+        "magnitude"),
     "sticking without a speed": (
         lambda: driven(coulomb=1, friction={"static": 2}),
         "friction 'hinge_drive.friction'", "friction-law", "'static' and 'stribeck' belong together", "both or none"),
@@ -514,6 +515,7 @@ FOLLOWS = {  # a second problem that the same case must have
     "a name with a control character": "unreachable",
     "a name of many characters": "unreachable",
     "a bad name inside an assembly": "unreachable",
+    "a gear with a row of zeros": "open-shaft",
 }
 
 

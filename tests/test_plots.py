@@ -34,7 +34,7 @@ def test_there_is_a_row_for_each_joint_and_a_column_for_each_quantity(tmp_path):
     figure = plot_motion(model, T, **motion(model))
     found = panels(figure)
     assert set(found) == {(row, column) for row in range(2) for column in range(4)}
-    titles = [found[0, column].get_title() for column in range(4)]
+    titles = [found[0, column].get_title(loc="right") for column in range(4)]
     assert titles == ["coordinate q", "rate v", "acceleration a", "effort tau"]
     assert [found[0, c].get_ylabel() for c in range(4)] == ["m", "m/s", "m/s²", "N"]
     assert [found[1, c].get_ylabel() for c in range(4)] == ["rad", "rad/s", "rad/s²", "N·m"]
@@ -49,7 +49,7 @@ def test_only_what_is_given_is_drawn():
     model = arm()
     figure = plot_motion(model, T, tau=motion(model)["tau"], joints="hinge", title="torques")
     [ax] = figure.axes
-    assert ax.get_title() == "effort tau"
+    assert ax.get_title(loc="right") == "effort tau"
     assert figure.get_suptitle() == "torques"
 
 

@@ -75,6 +75,10 @@ _NAMES = {
     "gyrostat.solvers.actuator_dynamics": "ActuatorDynamics",
     "gyrostat.simulate.achievable_motion": "AchievableMotion",
     "gyrostat.solvers.wrench": "Wrench",
+    # ---- pictures
+    "gyrostat.view.diagram": "diagram",
+    "gyrostat.view.plots": "plot_motion",
+    "gyrostat.view.viewer": "view",
     # ---- errors
     "gyrostat.errors": (
         "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError Problem RecordError RowError "
@@ -212,6 +216,9 @@ if TYPE_CHECKING:
     from gyrostat.spec.values import euler as euler
     from gyrostat.spec.values import quaternion as quaternion
     from gyrostat.spec.values import rpy as rpy
+    from gyrostat.view.diagram import diagram as diagram
+    from gyrostat.view.plots import plot_motion as plot_motion
+    from gyrostat.view.viewer import view as view
 
     __version__: str
 else:

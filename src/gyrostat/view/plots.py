@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 TITLES = {"q": "coordinate", "v": "rate", "a": "acceleration", "tau": "effort"}
-SHORT = {"place": "position, velocity, force", "turn": "orientation, turning, torque"}
 BLUE, RED = "#2563a8", "#c0392b"
 COLORS = (BLUE, "#d97706", "#2f855a", "#7b4fa3")
 WIDTH, HEIGHT = 3.4, 1.35
@@ -66,7 +65,7 @@ def plot_motion(
         for column, (name, values) in enumerate(columns.items()):
             _panel(axes[row, column], times, values[:, list(channel.at(name))], channel, name)
             if row == 0:
-                axes[row, column].set_title(f"{TITLES[name]} {name}", fontsize=10)
+                axes[row, column].set_title(f"{TITLES[name]} {name}", fontsize=10, loc="right")
             if row == len(rows) - 1:
                 axes[row, column].set_xlabel("t [s]")
         axes[row, 0].annotate(
