@@ -203,7 +203,7 @@ def residual(model, solver, explicit, D):
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
-    n=st.integers(1, 6),
+    n=st.integers(1, 8),
     branching=st.sampled_from([0.0, 0.5, 1.0]),
     anywhere=st.booleans(),
     prismatic=st.sampled_from([0.0, 0.3]),
@@ -261,6 +261,33 @@ def test_the_arm_with_perpendicular_axes_gives_the_prescribed_motion_and_its_der
     for value, slope in (("theta", "theta_dot"), ("theta_dot", "theta_ddot")):
         rate = central(lambda t, name=value: getattr(solver(path(t, 12)), name), 0.3, 1e-2)
         assert_close(rate, getattr(found, slope), 1e-9)
+
+
+def test_the_step_of_h04_5_1_at_order_12():
+    """Seven axes, all through 2 rad, a filter of order 16: links and rotors move as prescribed."""
+    from gyrostat.simulate.trajectories import filtered_step
+
+    model = gs.robots.elastic_arm()
+    solver, step = gs.ElasticInverseDynamics(model, mode="interpret"), filtered_step(np.zeros(7), np.full(7, 2.0), 2.5)
+    for t in (0.4, 0.8, 1.1, 1.6):
+        D = step.derivatives(t, 12)
+        found = solver(D)
+        q, v = np.concatenate([D[0], found.theta]), np.concatenate([D[1], found.theta_dot])
+        want = np.concatenate([D[2], found.theta_ddot])
+        a = gs.aba(model, q, v, np.concatenate([np.zeros(7), found.tau_motor]))
+        assert np.abs(a - want).max() <= RESIDUAL * np.abs(want).max()
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 8), branching=st.sampled_from([0.0, 0.6]))
+def test_forward_dynamics_of_elastic_trees_equal_the_explicit_model(seed, n, branching):
+    rng = np.random.default_rng(seed)
+    links = random_links(rng, n, branching, anywhere=True, prismatic=0.2, cubic=1e4)
+    q, v, tau = rng.uniform(-1, 1, 2 * n), rng.normal(size=2 * n), rng.normal(size=n)
+    q[n:] = np.array([link.rotor.ratio for link in links]) * (q[:n] + rng.normal(size=n) * 1e-2)
+    a = gs.ForwardDynamics(gyrostat_model(links), mode="interpret")(q, v, np.concatenate([np.zeros(n), tau]))
+    want = Explicit(links).accelerations(q, v, tau)
+    assert_close(a / np.abs(want).max(), want / np.abs(want).max(), 1e-9)
 
 
 @pytest.mark.slow

@@ -14,9 +14,11 @@ import gyrostat as gs
 from gyrostat.spec.shape import Shape
 from gyrostat.view.channels import channels
 from gyrostat.view.controls import from_numbers, ranges, to_numbers
+from gyrostat.view.readout import efforts
 from gyrostat.view.replay import between
 from gyrostat.view.scene import scene
-from gyrostat.view.viewer import ViewError, efforts, view
+from gyrostat.view.serving import ViewError
+from gyrostat.view.viewer import view
 
 T = np.linspace(0.0, 1.0, 21)
 
@@ -232,3 +234,9 @@ def test_a_rotor_on_a_spring_has_a_slider_of_its_own():
     assert [(c.name, c.sort) for c in channels(model)] == [("hinge", "angle"), ("hinge_drive.rotor", "angle")]
     assert "hinge_drive.rotor" in efforts(model, gs.neutral(model))
     assert len(scene(model).links) == 2
+
+
+def test_a_model_that_cannot_move_is_shown(viewed, tmp_path):
+    model = gs.assemble("m", gs.chain("world", gs.RigidBody("block", mass=1)))
+    viewed(model).set([])
+    assert view(model, np.zeros((2, 0)), [0.0, 1.0], html=tmp_path / "m.html").stat().st_size > 100_000

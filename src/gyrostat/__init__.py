@@ -74,7 +74,11 @@ _NAMES = {
     ),
     "gyrostat.solvers.actuator_dynamics": "ActuatorDynamics",
     "gyrostat.simulate.achievable_motion": "AchievableMotion",
+    "gyrostat.solvers.inverse_kinematics": "InverseKinematics inverse_kinematics",
+    "gyrostat.solvers.kinematic_branches": "Branches inverse_kinematics_branches",
     "gyrostat.solvers.wrench": "Wrench",
+    # ---- motion
+    "gyrostat.simulate": "trajectories",
     # ---- pictures
     "gyrostat.view.diagram": "diagram",
     "gyrostat.view.plots": "plot_motion",
@@ -117,6 +121,7 @@ if TYPE_CHECKING:
     from gyrostat.io.dh_table import DHRow as DHRow
     from gyrostat.io.files import load as load
     from gyrostat.io.files import save as save
+    from gyrostat.simulate import trajectories as trajectories
     from gyrostat.simulate.achievable_motion import AchievableMotion as AchievableMotion
     from gyrostat.solvers.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
     from gyrostat.solvers.dynamics_derivatives import DeltaAcceleration as DeltaAcceleration
@@ -158,6 +163,10 @@ if TYPE_CHECKING:
     from gyrostat.solvers.functions import rnea_reference as rnea_reference
     from gyrostat.solvers.functions import total_inertia as total_inertia
     from gyrostat.solvers.inverse_dynamics import InverseDynamics as InverseDynamics
+    from gyrostat.solvers.inverse_kinematics import InverseKinematics as InverseKinematics
+    from gyrostat.solvers.inverse_kinematics import inverse_kinematics as inverse_kinematics
+    from gyrostat.solvers.kinematic_branches import Branches as Branches
+    from gyrostat.solvers.kinematic_branches import inverse_kinematics_branches as inverse_kinematics_branches
     from gyrostat.solvers.linearisation import eigenfrequencies as eigenfrequencies
     from gyrostat.solvers.linearisation import linearise as linearise
     from gyrostat.solvers.manifold import difference as difference

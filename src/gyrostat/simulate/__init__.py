@@ -1,1 +1,3 @@
 """Motion in time: trajectories, integration, drives and controllers."""
+
+from gyrostat.simulate import trajectories as trajectories

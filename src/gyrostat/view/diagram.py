@@ -9,7 +9,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-from gyrostat.view.diagram_layout import Box, Layout, kind_of, layout
+from gyrostat.view.diagram_box import Box, kind_of
+from gyrostat.view.diagram_layout import Layout, layout
 
 FILLS = {
     "reference_frame": "#3b424d",

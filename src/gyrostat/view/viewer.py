@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import html as html_text
-import io
 import logging
 import os
 import sys
@@ -16,51 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, SaveError, ShapeError
-from gyrostat.solvers.functions import rnea
+from gyrostat.errors import ShapeError
 from gyrostat.solvers.manifold import neutral
 from gyrostat.solvers.state import coordinates
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-from gyrostat.view.channels import channels
 from gyrostat.view.controls import Sliders
-from gyrostat.view.replay import RATE, Replay, between
+from gyrostat.view.readout import efforts
+from gyrostat.view.replay import RATE, Replay
 from gyrostat.view.scene import Scene, scene
+from gyrostat.view.serving import export_html, set_out, start, stop
 from gyrostat.view.stage import LAYERS, Stage
 
 Array = np.ndarray
 _log = logging.getLogger("gyrostat")
-
-
-class ViewError(GyrostatError):
-    """The viewer cannot start: a package is missing, or no port is free."""
-
-
-def _server(host: str, port: int) -> Any:
-    try:
-        import viser
-    except ImportError:
-        raise ViewError("view: the viewer needs the package viser. Hint: pip install 'gyrostat[view]'") from None
-    with contextlib.redirect_stdout(io.StringIO()):  # it greets with a table
-        server = viser.ViserServer(host=host, port=port, verbose=False)
-    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
-    return server
-
-
-def _stop(server: Any) -> None:
-    with contextlib.redirect_stdout(io.StringIO()):
-        server.stop()
-
-
-def _set_out(stage: Stage, drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) -> None:
-    """The robot where it begins, and a camera that sees all of its motion."""
-    R, p = drawn.placements(q, None if t is None else t[0])
-    stage.place(R, p)
-    if t is None:
-        stage.look(R[None], p[None])
-    else:
-        some = np.unique(np.linspace(0, len(t) - 1, 12).astype(int))
-        stage.look(*drawn.placements(data["q"][some], t[some]))
 
 
 class Viewer:
@@ -70,7 +37,7 @@ class Viewer:
         self.scene, self.model, self.q = drawn, drawn.model, np.array(q)
         self._server, self._lock, self._time = server, threading.RLock(), 0.0 if t is None else float(t[0])
         self.stage = Stage(server, drawn)
-        _set_out(self.stage, drawn, self.q, t, data)
+        set_out(self.stage, drawn, self.q, t, data)
         self.replay: Replay | None = None
         if t is not None:
             self.replay = Replay(server, self.model, t, data, self._play)
@@ -146,7 +113,7 @@ class Viewer:
         """End the viewer and its web server."""
         if self.replay is not None:
             self.replay.close()
-        _stop(self._server)
+        stop(self._server)
 
     def __enter__(self) -> Viewer:
         return self
@@ -158,28 +125,6 @@ class Viewer:
         return f"<viewer of '{self.model.name}' at {self.url}>"
 
 
-def efforts(model: Model, q: Array) -> str:
-    """The generalised forces at rest as a table in HTML, red beyond a joint's limit; or why there are none."""
-    try:
-        zero = np.zeros(model.nv)
-        tau = rnea(model, q, zero, zero, t=None if isinstance(model.context.base, str) else 0.0)
-    except GyrostatError as error:
-        return f'<div style="font-size:12px;margin:4px 12px">{html_text.escape(str(error))}</div>'
-    rows = []
-    for channel in channels(model):
-        bound = channel.limits.get("tau", (None, None))[1]
-        for name, at in zip(channel.names("tau"), channel.v_at, strict=True):
-            label = channel.name if len(channel.v_at) == 1 else f"{channel.name} {name}"
-            color = ";color:#c0392b;font-weight:bold" if bound is not None and abs(tau[at]) > bound else ""
-            value = f"{round(float(tau[at]), 3) + 0.0:.3f}"
-            rows.append(
-                f"<tr><td>{html_text.escape(label)}</td>"
-                f'<td style="text-align:right;font-variant-numeric:tabular-nums{color}">{value}</td>'
-                f'<td style="padding-left:6px">{channel.unit("tau")}</td></tr>'
-            )
-    return f'<table style="font-size:12px;margin:4px 12px;width:calc(100% - 24px)">{"".join(rows)}</table>'
-
-
 def _given(model: Model, q: Any, t: Any, more: dict[str, Any]) -> tuple[Array, Array | None, dict[str, Array]]:
     """The first configuration; times and arrays of a trajectory, if there is one."""
     if q is None:
@@ -187,6 +132,8 @@ def _given(model: Model, q: Any, t: Any, more: dict[str, Any]) -> tuple[Array, A
             raise ShapeError("view: t was given without q. Hint: a trajectory is t (T,) and q (T, nq)")
         return neutral(model), None, {}
     found = coordinates(model, q, "view", "raise")
+    if not model.nv:
+        return neutral(model), None, {}
     if found.ndim == 1 and t is None:
         return found, None, {}
     times = np.arange(len(found)) / RATE if t is None else np.asarray(t, dtype=float)
@@ -236,7 +183,7 @@ def view(
     drawn = scene(model, roots)
     if html is not None:
         return export_html(drawn, first, times, data, html)
-    viewer = Viewer(_server(host, port), drawn, first, times, data)
+    viewer = Viewer(start(host, port), drawn, first, times, data)
     print(f"gyrostat viewer of '{model.name}': {viewer.url}", flush=True)
     if block or (block is None and not hasattr(sys, "ps1") and "ipykernel" not in sys.modules):
         _wait(viewer)
@@ -250,31 +197,3 @@ def _wait(viewer: Viewer) -> None:
             time.sleep(1.0)
     except KeyboardInterrupt:
         viewer.close()
-
-
-def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
-    """One HTML file that shows a scene, with a trajectory if there is one; it holds all that it needs."""
-    server = _server("127.0.0.1", 8080)
-    try:
-        stage = Stage(server, drawn)
-        _set_out(stage, drawn, q, t, data)
-        record = server.get_scene_serializer()
-        if t is not None:
-            times = np.arange(t[0], t[-1] + 0.5 / RATE, 1.0 / RATE)
-            poses = np.array([between(drawn.model, t, data["q"], now) for now in times])
-            for R, p in zip(*drawn.placements(poses, times), strict=True):
-                stage.place(R, p)
-                record.insert_sleep(1.0 / RATE)
-        text = record.as_html()
-    finally:
-        _stop(server)
-    for line in stage.missing[:1]:
-        _log.warning("view: %d shapes are not shown: %s", len(stage.missing), line)
-    target = Path(path)
-    title = html_text.escape(drawn.model.name)
-    try:
-        target.write_text(text.replace("<title>Viser</title>", f"<title>{title}</title>", 1), "utf-8")
-    except OSError as error:
-        message = f"cannot be written: {error.strerror or error}"
-        raise SaveError.one(f"file '{target}'", "file", message, "choose a folder that exists") from None
-    return target
