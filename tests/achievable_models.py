@@ -188,25 +188,26 @@ def reference(m, solver, q, v, v_p, wrenches=None):
     back = np.linalg.inv(T)
     H, bias, a = back.T @ H @ back, back.T @ bias, T @ (want - v) / dt
     low, high = np.array([d.bounds(w) for d, w in zip(drives, T @ v, strict=True)]).T
-    u = needed = H @ a + bias
-    if solver.keep == "torques":
-        u = np.clip(needed, low, high)
-        cut = np.sign(needed - u)
-        a = np.linalg.solve(H, u - bias)
-    else:
-        cut = np.zeros(n)
-        while True:
-            free = [d.passive for d in drives]
-            new = (np.maximum(u - high, low - u) > 1e-11 * (1 + np.abs(u))) & (cut == 0) & ~np.array(free)
-            cut = np.where(new, np.sign(u - high), cut)
-            cut = np.where(new & (u < low), -1.0, cut)
-            held = np.flatnonzero((cut != 0) | free)
-            at = np.where(cut > 0, high, np.where(cut < 0, low, 0.0))
-            x = np.zeros(n)
-            x[held] = np.linalg.solve(H[np.ix_(held, held)], (at - needed)[held])
-            u = needed + H @ x
-            if not np.any(new):
-                break
-        a = a + x
+    needed, free = H @ a + bias, np.array([d.passive for d in drives])
+
+    def held_at(held, torque):
+        """Accelerations beyond the programmed ones, if some torques are given."""
+        x = np.zeros(n)
+        x[held] = np.linalg.solve(H[np.ix_(held, held)], (torque - needed)[held])
+        return x
+
+    u = needed + H @ held_at(np.flatnonzero(free), np.zeros(n))
+    cut = np.zeros(n)
+    while True:
+        new = (np.maximum(u - high, low - u) > 1e-11 * (1 + np.abs(u))) & (cut == 0) & ~free
+        if not np.any(new):
+            break
+        cut = np.where(new, np.where(u > high, 1.0, -1.0), cut)
+        at = np.where(cut > 0, high, np.where(cut < 0, low, 0.0))
+        if solver.keep == "torques":
+            u = np.where((cut != 0) | free, at, u)
+            break
+        u = needed + H @ held_at(np.flatnonzero((cut != 0) | free), at)
+    a = np.linalg.solve(H, u - bias)
     cut = np.where([d.passive for d in drives], 0.0, cut)
     return v + back @ a * dt, back @ a, u, cut, slowed, stopped

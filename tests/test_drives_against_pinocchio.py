@@ -34,6 +34,8 @@ def assert_same_dynamics(driven, seed):
     assert_close(gs.potential_energy(model, q), oracle.potential_energy(q), SAME)
     assert_close(gs.centroidal_momentum(model, q, v), oracle.centroidal_momentum(q, v), SAME)
     assert_close(gs.centroidal_matrix(model, q), oracle.centroidal_matrix(q), SAME)
+    Y, tau_0 = gs.Regressor(model)(q, v, a)
+    assert_close(Y @ gs.inertial_parameters(model) + tau_0, tau, SAME)
     for got, expected in zip(gs.center_of_mass(model, q, v), oracle.center_of_mass(q, v), strict=True):
         assert_close(got, expected, SAME)
 

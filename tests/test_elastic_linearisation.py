@@ -216,3 +216,5 @@ def test_locked_names_must_be_rates():
         gs.eigenfrequencies(ARM, POSE, locked=["rotor9"])
     with pytest.raises(gs.ShapeError, match=r"q has shape \(5,\)"):
         gs.eigenfrequencies(ARM, np.zeros(5))
+    with pytest.raises(gs.ShapeError, match="q must hold real numbers"):
+        gs.eigenfrequencies(ARM, "upright")

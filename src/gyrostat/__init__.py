@@ -31,6 +31,7 @@ _NAMES = {
     "gyrostat.spec.motor": "Motor",
     "gyrostat.spec.pair_forces": "Bushing PointSpring",
     "gyrostat.spec.rotor": "RotorInertia",
+    "gyrostat.spec.shape": "Shape",
     "gyrostat.spec.shaft_elements": "Backlash Damper Friction Spring",
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
     # ---- files
@@ -221,6 +222,7 @@ if TYPE_CHECKING:
     from gyrostat.spec.shaft_elements import Damper as Damper
     from gyrostat.spec.shaft_elements import Friction as Friction
     from gyrostat.spec.shaft_elements import Spring as Spring
+    from gyrostat.spec.shape import Shape as Shape
     from gyrostat.spec.values import axis_angle as axis_angle
     from gyrostat.spec.values import euler as euler
     from gyrostat.spec.values import quaternion as quaternion

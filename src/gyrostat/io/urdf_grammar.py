@@ -59,7 +59,6 @@ GRAMMAR: dict[str, Grammar] = {
 """For each part of a robot: tag -> its attributes and the tags inside it."""
 
 UNUSED = {
-    "material": "colours are not in the model",
     "gazebo": "settings for Gazebo are not in the model",
     "sensor": "sensors are not in the model",
     "ros2_control": "settings for ros2_control are not in the model",

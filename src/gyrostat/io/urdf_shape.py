@@ -134,8 +134,11 @@ def _material(reader: Reader, element: Element | None) -> tuple[Color | None, st
 def named_colors(reader: Reader, root: Element, shapes: list[UrdfShape]) -> dict[str, Color]:
     """Colours by the name of their material: those of the robot first, then the first one that a visual gives."""
     found: dict[str, Color] = {}
+    used = {shape.material for shape in shapes}
     for element in root.iterchildren("material"):
         color, name = _material(reader, element)
+        if name not in used:
+            reader.ignore(element, "unused-material", "no visual uses this material")
         if color is not None and name:
             found.setdefault(name, color)
     for shape in shapes:

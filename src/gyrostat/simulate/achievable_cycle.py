@@ -7,13 +7,12 @@ limits are cut, and the accelerations follow from what is left (composite bodies
 the same H and u' with two thirds of the operations: 970 against 1406 for a geared LWR):
 
 * ``keep="accelerations"`` [KV II]: joints whose actuators can do it keep their accelerations, the others get theirs
-  from H_a a + u'_a = u (hybrid dynamics). That changes the torques of the former, so it is repeated until none exceeds
-  its limit: at most once for each actuator.
+  from H_a a + u'_a = u (hybrid dynamics). See :mod:`gyrostat.simulate.saturation`.
 * ``keep="torques"`` [KV (44)]: all torques that are within their limits stay as they are, and every acceleration
   follows.
 
-All of it is in the coordinates of the actuators, w = T v, where the mass matrix T^-T H T^-1 is symmetric; nothing
-branches, so it can be recorded."""
+Rates without actuator are free from the beginning. All of it is in the coordinates of the actuators, w = T v, where the
+mass matrix T^-T H T^-1 is symmetric; nothing branches, so it can be recorded."""
 
 from __future__ import annotations
 
@@ -31,24 +30,23 @@ from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.engine.choose import maximum, minimum, where
 from gyrostat.graph.network import Network
 from gyrostat.simulate.motion_limits import Limits
+from gyrostat.simulate.saturation import Saturation, solve_some
 from gyrostat.spatial.algebra import Array
 
-SLACK = 1e-12
-"""Relative excess over a limit that is rounding."""
 TOLD = 1e-9
 """Excess of a programme over a limit of speed (relative) or position that is told: less is rounding of its numbers."""
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """Everything but the state: actuators, T, limits, cycle time, mode, and how often torques are looked at."""
+    """Everything but the state: actuators, T, limits, cycle time, mode, and how often torques are looked at again."""
 
     actuators: Sequence[Actuator]
     T: Array
     limits: Limits
     dt: float
     keep: str
-    rounds: int
+    rounds: int | None
 
     def wanted(self, q: Array, v: Array, v_p: Array) -> tuple[Array, dict[str, Array]]:
         """The velocity of the next cycle, within its limits (n,); and, if there are such limits, which joints had to
@@ -80,9 +78,11 @@ class Cycle:
         fast = any(a.speed_limit < UNLIMITED for a in self.actuators) or bool(np.any(self.limits.speed < UNLIMITED))
         return np.array(found), marks | ({"slowed": np.array(slowed)} if fast else {})
 
-    def step(self, net: Network, on: Setting, q: Array, v: Array, v_p: Array, given: Loads) -> dict[str, Any]:
+    def step(
+        self, net: Network, on: Setting, q: Array, v: Array, v_p: Array, cut: Array, given: Loads
+    ) -> dict[str, Any]:
         """q_next, v_next, a, u (actuators), which torques are cut: -1, 0, 1, and the marks of :meth:`wanted`; ``left``:
-        1 if rounds did not suffice."""
+        1 if rounds did not suffice. ``cut``: those of the cycle before, to begin with."""
         if crba.covers(net):
             H, bias = composite_mass_matrix(net, on, q), sweep_forces(net, on, q, v, np.zeros(len(v)), given)[0]
         else:
@@ -94,26 +94,26 @@ class Cycle:
         bounds = [actuator.torques(x) for actuator, x in zip(self.actuators, w, strict=True)]
         needed = H @ a + bias
         idle = [actuator.passive for actuator in self.actuators]
-        cut, u = _cut(needed, bounds, np.zeros(len(a)), idle)
+        if any(idle):  # what follows is seen against a motion in which the passive rates are free
+            freed = solve_some(H, [1.0 if none else 0.0 for none in idle], -needed)
+            a, needed = a + freed, needed + H @ freed
+        todo = Saturation(H, a, needed, bounds, idle)
         if self.keep == "torques":
-            a, given_u = _solve(H, [1.0] * len(u), u - bias), u
+            none = np.zeros(len(a))
+            cut, left = todo.better(none, none, needed), 0.0
+            u = np.array(
+                [where(c > 0.0, h, where(c < 0.0, b, x)) for c, x, (b, h) in zip(cut, needed, bounds, strict=True)]
+            )
+            a = solve_some(H, [1.0] * len(u), u - bias)
         else:
-            more = _solve(H, [abs(c) for c in cut], u - needed)
-            for _ in range(self.rounds):
-                cut, u = _cut(needed + H @ more, bounds, cut, idle)
-                more = _solve(H, [abs(c) for c in cut], u - needed)
-            a, given_u = a + more, needed + H @ more
+            cut = np.array([1.0 if none else c for none, c in zip(idle, cut, strict=True)])
+            cut, x, u, left = todo.settled(cut) if self.rounds is None else todo.rounds(cut, self.rounds)
+            a = a + x
         any_cut = sum(abs(c) for c in cut)
         joints = back @ a
         v_next = np.array([where(any_cut > 0.0, x + y * self.dt, z) for x, y, z in zip(v, joints, v_next, strict=True)])
-        excess = [maximum(x - high, low - x) for x, (low, high) in zip(given_u, bounds, strict=True)]
-        size = [1.0 + minimum(abs(high), UNLIMITED) for _, high in bounds]
-        left: Any = 0.0
-        for e, s in zip(excess, size, strict=True):
-            left = maximum(left, where(e > s * 1e-9, 1.0, 0.0))
-        within = [_clipped(x, low, high) for x, (low, high) in zip(given_u, bounds, strict=True)]
-        u = np.array([where(abs(c) > 0.0, x, y) for c, x, y in zip(cut, u, within, strict=True)])
-        found = {"q_next": q + v * self.dt, "v_next": v_next, "a": joints, "u": u, "cut": cut}
+        u = np.array([_clipped(x, low, high) for x, (low, high) in zip(u, bounds, strict=True)])
+        found = {"q_next": q + v * self.dt, "v_next": v_next, "cut": cut, "a": joints, "u": u}
         return found | marks | {"left": left}
 
 
@@ -133,43 +133,3 @@ def _outside(x: Any, low: Any, high: Any) -> Any:
     if isinstance(low, float) and low <= -UNLIMITED and isinstance(high, float) and high >= UNLIMITED:
         return 0.0
     return maximum(where(x < low, 1.0, 0.0), where(x > high, 1.0, 0.0))
-
-
-def _cut(needed: Array, bounds: Sequence[tuple[Any, Any]], cut: Array, idle: Sequence[bool]) -> tuple[Array, Array]:
-    """Which torques are beyond a limit, or were before, or are those of ``idle`` rates; and what they are then."""
-    marks, u = [], []
-    for x, (low, high), before, none in zip(needed, bounds, cut, idle, strict=True):
-        slack = SLACK * (1.0 + minimum(abs(x), UNLIMITED))
-        above, below = where(x > high + slack, 1.0, 0.0), where(x < low - slack, 1.0, 0.0)
-        if none:
-            above, below = 1.0, 0.0
-        mark = where(before == 0.0, above - below, before)
-        marks.append(mark)
-        u.append(where(mark > 0.0, high, where(mark < 0.0, low, x)))
-    return np.array(marks), np.array(u)
-
-
-def _solve(H: Array, mask: Sequence[Any], right: Array) -> Array:
-    """x with (H x)_i = right_i where mask_i is one, and x_i = 0 where it is zero; H symmetric, positive definite."""
-    n = len(right)
-    both = {(i, j): mask[i] * mask[j] for i in range(n) for j in range(i + 1, n)}
-    A = [
-        [where(mask[i] > 0.0, H[i, i], 1.0) if i == j else H[i, j] * both[min(i, j), max(i, j)] for j in range(n)]
-        for i in range(n)
-    ]
-    x = [r * m for r, m in zip(right, mask, strict=True)]
-    inverses: list[Any] = []
-    for k in range(n):
-        inverse = 1.0 / A[k][k]
-        inverses.append(inverse)
-        for i in range(k + 1, n):
-            factor = A[i][k] * inverse
-            for j in range(i, n):
-                A[i][j] = A[i][j] - factor * A[k][j]
-                A[j][i] = A[i][j]
-            x[i] = x[i] - factor * x[k]
-    for k in reversed(range(n)):
-        for j in range(k + 1, n):
-            x[k] = x[k] - A[k][j] * x[j]
-        x[k] = x[k] * inverses[k]
-    return np.array(x)

@@ -26,13 +26,13 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 KEEP = ("accelerations", "torques")
-LEVELS = (0, 2, 8)
-"""How often torques are looked at again: usually, in cycles where that is not enough, and at most in machine code.
-What needs more still is computed apart."""
+LEVELS = (0, 2, 6)
+"""How often torques are looked at again: usually, for the limits of the cycle before are a good guess; in cycles where
+that is not enough; and at most in machine code. What needs more still is computed apart."""
 SPAN, CHUNK = 32, 65536
 """For how many cycles a longer code is used, to begin with, and how many cycles go together."""
 WHO = "AchievableMotion"
-CARRIED = {"q_next": "q", "v_next": "v"}
+CARRIED = {"q_next": "q", "v_next": "v", "cut": "before"}
 """What a cycle passes on to the next."""
 
 
@@ -102,24 +102,24 @@ class AchievableMotion:
         """Position and speed limits of the joints (n,)."""
         return motion_limits(self.network, WHO)
 
-    def _cycle(self, rounds: int) -> Cycle:
+    def _cycle(self, rounds: int | None) -> Cycle:
         return Cycle(self._found, self.motor_map, self.limits, self.dt, self.keep, rounds)
 
     def _setting(self) -> Setting:
         return Setting(representation("body"), gravity(self.model.context.gravity))
 
-    def _one(self, places: tuple[Application, ...], rounds: int, x: Mapping[str, Any]) -> dict[str, Any]:
+    def _one(self, places: tuple[Application, ...], rounds: int | None, x: Mapping[str, Any]) -> dict[str, Any]:
         on = self._setting()
         given = loads(self.network, on, places, [x[f"wrench{k}"] for k in range(len(places))])
         asked = x["v_p"]
         if self.catch_up:
             asked = asked + (x["q_p"] - x["q"] - x["v"] * self.dt) * self.catch_up
-        return self._cycle(rounds).step(self.network, on, x["q"], x["v"], asked, given)
+        return self._cycle(rounds).step(self.network, on, x["q"], x["v"], asked, x["before"], given)
 
     def _loop(self, places: tuple[Application, ...], rounds: int) -> Loop:
         if (places, rounds) not in self._loops:
             n = self.model.nv
-            names = {"q": (n,), "v": (n,), "v_p": (n,), "q_p": (n,)}
+            names = {name: (n,) for name in ("q", "v", "before", "v_p", "q_p")}
 
             def function(**x: Any) -> Mapping[str, Any]:
                 found = self._one(places, rounds, x)
@@ -145,6 +145,7 @@ class AchievableMotion:
         start = {"q": path[0], "v": v_p[0] if v0 is None else self._rates(v0, "v0")}
         found = self._run(tuple(places), stepped, start)
         q, v, none = found["q_next"], found["v_next"], np.zeros((steps, self.model.nv), dtype=bool)
+        cut = found["cut"][1:]
         passive = np.array([a.passive for a in self._found])
         return Achieved(
             self.model,
@@ -153,7 +154,7 @@ class AchievableMotion:
             v,
             found["a"],
             found["u"],
-            np.where(passive, 0.0, found["cut"]) if np.any(passive) else found["cut"],
+            np.where(passive, 0.0, cut) if np.any(passive) else cut,
             found["slowed"] > 0.0 if "slowed" in found else none,
             found["stopped"] > 0.0 if "stopped" in found else none,
             path,
@@ -165,8 +166,7 @@ class AchievableMotion:
     @property
     def _levels(self) -> tuple[int, ...]:
         """How often torques are looked at again, from the shortest code to the longest."""
-        most = self.model.nv if self.keep == "accelerations" else 0
-        return tuple(sorted({min(level, most) for level in LEVELS}))
+        return LEVELS if self.keep == "accelerations" else LEVELS[:1]
 
     def _run(
         self, places: tuple[Application, ...], stepped: Mapping[str, Array], start: Mapping[str, Array]
@@ -174,6 +174,7 @@ class AchievableMotion:
         """All cycles: by a short code; where more actuators reach their limits one after the other than it looks for,
         by a longer one for a while; cycles that are too much for that, too, one by one."""
         steps, levels = len(stepped["v_p"]), self._levels
+        start = dict(start) | {"before": np.zeros(self.model.nv)}
         if self.mode == "interpret":
             return self._interpreted(places, stepped, start)
         arrays = self._loop(places, levels[0]).arrays(stepped, start, {})
@@ -208,8 +209,12 @@ class AchievableMotion:
     def _apart(self, places: tuple[Application, ...], x: Mapping[str, Array], cycle: int) -> dict[str, Array]:
         """One cycle in plain NumPy, with as many rounds as there can be."""
         with np.errstate(all="ignore"):
-            found = self._one(places, self.model.nv, x)
-        found.pop("left")
+            found = self._one(places, None, x)
+        if found.pop("left"):
+            raise StateError(
+                f"{WHO}: at t = {cycle * self.dt:g} s (cycle {cycle}) no set of limits was found that fits. "
+                "Hint: look at the masses there; something without inertia can move"
+            )
         arrays = {key: np.asarray(value, dtype=float) for key, value in found.items()}
         wrong = [key for key, value in arrays.items() if not np.all(np.isfinite(value))]
         if wrong:
@@ -254,7 +259,7 @@ class AchievableMotion:
         found = self._run(tuple(places), stepped, {"q": q, "v": v})
         none = np.zeros((1, self.model.nv))
         marks = [found.get(key, none)[0] > 0.0 for key in ("slowed", "stopped")]
-        cut = np.where([a.passive for a in self._found], 0.0, found["cut"][0])
+        cut = np.where([a.passive for a in self._found], 0.0, found["cut"][1])
         return Step(found["q_next"][1], found["v_next"][1], found["a"][0], found["u"][0], cut, *marks)
 
     # ------------------------------------------------------------------ slower

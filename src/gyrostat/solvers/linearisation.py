@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gyrostat.errors import GyrostatError, StateError, nearest
 from gyrostat.solvers.functions import aba_derivatives, crba, rnea, rnea_derivatives
-from gyrostat.solvers.state import names_of, packed
+from gyrostat.solvers.state import names_of, packed, real_array
 from gyrostat.solvers.state_solver import Array
 from gyrostat.spatial.algebra import tilde
 from gyrostat.spec.check import expect_model
@@ -154,9 +154,10 @@ def _free(model: Model, locked: Sequence[str]) -> list[int]:
 def at_rest(model: Model, q: Any) -> Array:
     """q (..., nq) of the whole model; where only those of the joints are given, the springs carry the weight."""
     m = len(model.shafts.rotors)
-    array = np.asarray(q, dtype=float) if not isinstance(q, dict) else packed(model, q, "q", "eigenfrequencies")
+    who = "eigenfrequencies"
+    array = packed(model, q, "q", who) if isinstance(q, Mapping) else real_array(q, who, "q")
     if m == 0 or array.ndim == 0 or array.shape[-1] != model.nq - m:
-        return packed(model, array, "q", "eigenfrequencies")
+        return packed(model, array, "q", who)
     rest, n = np.zeros(model.nv), model.nv - m
     full = np.concatenate([array, np.zeros((*array.shape[:-1], m))], axis=-1)
     size = 0.0

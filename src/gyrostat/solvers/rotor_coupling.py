@@ -80,7 +80,7 @@ class RotorCouplingAt(_Coupling, OfMotion):
 class RotorCouplingTerms(_Coupling, OfConfiguration):
     """S(q) and the coefficients of C_rotor and C_carrier; see :func:`rotor_coupling`."""
 
-    name = "rotor_coupling_terms"
+    name = "rotor_coupling"
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         n, m = _count(net)

@@ -1,0 +1,1 @@
+"""Methods of time integration, one file each."""

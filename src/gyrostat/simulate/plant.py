@@ -1,0 +1,197 @@
+"""A model with its torque source as a first-order system on the configuration manifold, in machine code where that is
+possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.aba import forward_dynamics
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.engine.builtin import available
+from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.record import record
+from gyrostat.errors import GyrostatError, NonFiniteError, StateError
+from gyrostat.graph.network import network
+from gyrostat.simulate.chart import local_rates, moved
+from gyrostat.simulate.plant_derivatives import PlantDerivatives
+from gyrostat.simulate.torque_source import TorqueSource, torque_source
+from gyrostat.solvers.functions import aba, rnea
+from gyrostat.solvers.inertia import expect_inertia
+from gyrostat.solvers.manifold import difference, integrate, neutral
+from gyrostat.solvers.solver import LARGE
+from gyrostat.solvers.state import quaternion_guard
+from gyrostat.spatial.gravity import gravity
+from gyrostat.spatial.representation import representation
+from gyrostat.spec.check import expect_model
+from gyrostat.spec.context import HarmonicMotion
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "simulate"
+
+
+class Stage(NamedTuple):
+    """Right-hand side in local coordinates: dy (2 nv + np + 1,), and q (nq,), tau (nv,) there."""
+
+    dy: Array
+    q: Array
+    tau: Array
+
+
+@dataclass
+class Counters:
+    """What a run has cost: ``rhs_evaluations`` of the forward dynamics with the torque source, ``residual_evaluations``
+    of inverse dynamics, ``jacobian_evaluations``."""
+
+    rhs_evaluations: int = 0
+    jacobian_evaluations: int = 0
+    residual_evaluations: int = 0
+
+
+class Plant(PlantDerivatives):
+    """A model with its torque source. State: q (nq,), v (nv,), p (np,), the source's own states; ``memory`` (nm,) of
+    digital parts stays the same between sampling instants, see :meth:`sample`.
+
+    ``compiled``: None tries to record the torque source together with the forward dynamics as one kernel, False does
+    not. ``why_not_compiled`` tells why a plant calls Python in every evaluation, "" if it does not."""
+
+    def __init__(self, model: Model, torque: Any = None, compiled: bool | None = None):
+        expect_model(model, WHO)
+        if not model.nv:
+            raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
+        self.model = model
+        self.network = network(model)
+        self.network.refuse_loops(WHO)
+        expect_inertia(self.network, neutral(model), WHO)
+        self.source: TorqueSource = torque_source(model, torque)
+        self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
+        self.memory = self.source.m0.copy()
+        self.counters = Counters()
+        self._asked = compiled
+        self.plain = self.nq == self.nv
+        self.why_not_compiled = self._why_not()
+
+    # ------------------------------------------------------------------ what others call
+    def acceleration(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array, Array]:
+        """a (nv,), dp/dt (np,) and tau (nv,): forward dynamics with the torque source."""
+        n = self.nv
+        dy, _, tau = self.stage(t, q, np.concatenate([np.zeros(n), v, p, [0.0]]))
+        return dy[n : 2 * n], dy[2 * n : -1], tau
+
+    def torque(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+        """tau (nv,) and dp/dt (np,) of the source alone."""
+        return self._plainly(t, q, v, p)
+
+    def residual(self, t: float, q: Array, v: Array, a: Array, p: Array) -> Array:
+        """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]."""
+        self.counters.residual_evaluations += 1
+        options = {} if isinstance(self.model.context.base, str) else {"t": t}
+        return rnea(self.model, q, v, a, **options) - self.torque(t, q, v, p)[0]
+
+    def retract(self, q: Array, dv: Array) -> Array:
+        """q (nq,) reached from q along dv (nv,), ``gs.integrate``."""
+        return q + dv if self.plain else integrate(self.model, q, dv)
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """dv (nv,) that leads from q0 to q1, ``gs.difference``."""
+        return q1 - q0 if self.plain else difference(self.model, q0, q1)
+
+    def sample(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """A sampling instant: digital parts read the state and set what they hold until the next one."""
+        self.memory = self.source.update(t, q, v, p, self.memory)
+
+    # ------------------------------------------------------------------ local coordinates
+    def stage(self, t: float, q0: Array, y: Array) -> Stage:
+        """Right-hand side for y = (x, v, p, work) around q0: x (nv,) local coordinates of :mod:`chart`, work [J] of tau
+        so far. Raises :class:`NonFiniteError` where a result is not finite."""
+        self.counters.rhs_evaluations += 1
+        return self._stage(t, q0, y)
+
+    def move(self, q0: Array, x: Array) -> Array:
+        """q (..., nq) at the local coordinates x (..., nv) around q0."""
+        return q0 + x if self.plain else self._chart.call(q0, x, np.zeros(self.nv))["q"]
+
+    @cached_property
+    def _chart(self) -> Kernel:
+        def function(q0: Array, x: Array, v: Array) -> Mapping[str, Array]:
+            return {"q": moved(self.model, q0, x), "x_rate": local_rates(self.model, x, v)}
+
+        shapes = {"q0": (self.nq,), "x": (self.nv,), "v": (self.nv,)}
+        return Kernel(record(function, shapes, f"{self.model.name}_chart"), WHO)
+
+    @cached_property
+    def _stage(self) -> Callable[[float, Array, Array], Stage]:
+        if self.why_not_compiled:
+            return self._stage_in_python
+        try:
+            program = record(self._recorded_stage, self._shapes(), f"{self.model.name}_stage")
+        except GyrostatError as error:
+            self.why_not_compiled = str(error)
+            return self._stage_in_python
+        kernel = Kernel(program, WHO)
+        general = lambda *arrays: Stage(**kernel.call(*arrays))  # noqa: E731
+        call = general if available() else kernel.builtin(general, [], WHO, "right-hand side", Stage)
+        if len(self.memory):
+            return lambda t, q0, y: call(np.array([t]), q0, y, self.memory)
+        return lambda t, q0, y: call(np.array([t]), q0, y)
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        shapes: dict[str, tuple[int, ...]] = {"t": (1,), "q0": (self.nq,), "y": (2 * self.nv + self.np + 1,)}
+        return shapes | ({"m": (len(self.memory),)} if len(self.memory) else {})
+
+    def _recorded_stage(self, t: Array, q0: Array, y: Array, m: Any = ()) -> Mapping[str, Any]:
+        n = self.nv
+        x, v, p = y[:n], y[n : 2 * n], y[2 * n : -1]
+        q = moved(self.model, q0, x)
+        tau, p_rate = self.source.evaluate(t[0], q, v, p, np.asarray(m))
+        law = gravity(self.model.context.gravity)
+        on = Setting(representation("body"), law, t[0] if isinstance(self.model.context.base, HarmonicMotion) else 0.0)
+        a = forward_dynamics(self.network, on, q, v, tau)
+        dy = np.concatenate([local_rates(self.model, x, v), a, p_rate, [tau @ v]])
+        return {"dy": dy, "q": q, "tau": tau, "guard": quaternion_guard(self.model, q0)}
+
+    def _stage_in_python(self, t: float, q0: Array, y: Array) -> Stage:
+        n = self.nv
+        x, v, p = y[:n], y[n : 2 * n], y[2 * n : -1]
+        if not np.isfinite(y).all():
+            raise NonFiniteError(f"{WHO}: the state is not finite")
+        if self.plain:
+            q, rate = q0 + x, v
+        else:
+            chart = self._chart.call(q0, x, v)
+            q, rate = chart["q"], chart["x_rate"]
+        tau, p_rate = self._plainly(t, q, v, p)
+        options = {} if isinstance(self.model.context.base, str) else {"t": t}
+        a = aba(self.model, q, v, tau, **options)
+        return Stage(np.concatenate([rate, a, p_rate, [tau @ v]]), q, tau)
+
+    def _plainly(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+        """The source on numbers. What a user's function raises comes through as it is."""
+        tau, p_rate = self.source.evaluate(float(t), q, v, p, self.memory)
+        if not np.isfinite(tau).all():
+            joint = self.model.dofs[int(np.flatnonzero(~np.isfinite(tau))[0])]
+            raise NonFiniteError(f"{WHO}: {self.source.told} returned {tau[~np.isfinite(tau)][0]} for '{joint}'")
+        if p_rate.shape != (self.np,) or not np.isfinite(p_rate).all():
+            raise NonFiniteError(
+                f"{WHO}: {self.source.told} has rates of its states that are not {self.np} finite numbers"
+            )
+        return tau, p_rate
+
+    # ------------------------------------------------------------------ whether it can be recorded
+    def _why_not(self) -> str:
+        """Empty if everything about the plant can be recorded, else the reason why not."""
+        context = self.model.context
+        if self._asked is False:
+            return "not asked for"
+        if self.nv > LARGE:
+            return f"{self.nv} rates are too many for machine code"
+        if not isinstance(context.base, str | HarmonicMotion):
+            return "the base follows a Python function"
+        if self.source.constant is not None:
+            return ""
+        return self._source_problem()

@@ -1,0 +1,158 @@
+"""Derivatives of a plant: of its residual, for implicit methods, and of its right-hand side; and whether its torque
+source can be recorded at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.engine.derivative import jacobian
+from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.program import Program
+from gyrostat.engine.record import record
+from gyrostat.errors import GyrostatError, RecordError
+from gyrostat.simulate.torque_source import TorqueSource
+from gyrostat.solvers.functions import aba_derivatives, rnea_derivatives
+from gyrostat.solvers.manifold import integrate, neutral, tangent
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+STEP = 6e-6
+"""Relative step of central differences, the cube root of rounding."""
+ALIKE = 1e-9
+"""Relative difference between two values of a torque that is rounding."""
+
+
+class SourceDerivatives(NamedTuple):
+    """Of tau (nv,) and dp/dt (np,) along q (nv columns, on the manifold), v and p."""
+
+    tau_q: Array
+    tau_v: Array
+    tau_p: Array
+    p_q: Array
+    p_v: Array
+    p_p: Array
+
+
+class PlantDerivatives:
+    """The part of :class:`Plant` that knows derivatives."""
+
+    model: Model
+    source: TorqueSource
+    memory: Array
+    counters: Any
+    nq: int
+    nv: int
+    np: int
+    why_not_compiled: str
+    _plainly: Callable[[float, Array, Array, Array], tuple[Array, Array]]
+
+    def residual_jacobians(self, t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array, Array]:
+        """dr/dq (along the rates, on the manifold), dr/dv, dr/da (nv, nv) of the residual r = rnea - tau."""
+        self.counters.jacobian_evaluations += 1
+        d = rnea_derivatives(self.model, q, v, a, **self._time(t))
+        source = self.source_derivatives(t, q, v, p)
+        return d.dtau_dq - source.tau_q, d.dtau_dv - source.tau_v, d.dtau_da
+
+    def rhs_jacobian(self, t: float, q: Array, v: Array, p: Array) -> Array:
+        """Of (v, a, dp/dt) by (q, v, p), (2 nv + np, 2 nv + np); along the rates on the manifold, where dq/dt = v."""
+        self.counters.jacobian_evaluations += 1
+        n, source = self.nv, self.source_derivatives(t, q, v, p)
+        tau = self._plainly(t, q, v, p)[0]
+        d = aba_derivatives(self.model, q, v, tau, **self._time(t))
+        J = np.zeros((2 * n + self.np, 2 * n + self.np))
+        J[:n, n : 2 * n] = np.eye(n)
+        J[n : 2 * n, :n] = d.da_dq + d.da_dtau @ source.tau_q
+        J[n : 2 * n, n : 2 * n] = d.da_dv + d.da_dtau @ source.tau_v
+        J[n : 2 * n, 2 * n :] = d.da_dtau @ source.tau_p
+        J[2 * n :] = np.concatenate([source.p_q, source.p_v, source.p_p], axis=1)
+        return J
+
+    def _time(self, t: float) -> dict[str, Any]:
+        return {} if isinstance(self.model.context.base, str) else {"t": t}
+
+    def source_derivatives(self, t: float, q: Array, v: Array, p: Array) -> SourceDerivatives:
+        """Exact where the source is recorded, otherwise by central differences."""
+        n, m = self.nv, self.np
+        if self.source.constant is not None:
+            return SourceDerivatives(*(np.zeros((i, j)) for i in (n, m) for j in (n, n, m)))
+        if self.why_not_compiled:
+            return self._differences(t, q, v, p)
+        T = np.eye(n) if self.nq == n else tangent(self.model, q)
+        given = self._source_inputs(t, q, v, p)
+        found: list[Array] = []
+        for of, rows in (("tau", n), ("p_rate", m)):
+            for wrt, columns in (("q", n), ("v", n), ("p", m)):
+                if not rows or not columns:
+                    found.append(np.zeros((rows, columns)))
+                    continue
+                (d,) = self._source_jacobian(of, wrt).call(*given).values()
+                found.append(d @ T if wrt == "q" else d)
+        return SourceDerivatives(*found)
+
+    def _source_jacobian(self, of: str, wrt: str) -> Kernel:
+        known = self.__dict__.setdefault("_source_jacobians", {})
+        if (of, wrt) not in known:
+            known[of, wrt] = Kernel(jacobian(self._source_program, of, wrt)[0], "simulate")
+        return known[of, wrt]
+
+    def _differences(self, t: float, q: Array, v: Array, p: Array) -> SourceDerivatives:
+        def column(moved: Callable[[float], tuple[Array, Array, Array]], size: float) -> tuple[Array, Array]:
+            h = STEP * max(1.0, abs(size))
+            ahead, behind = self._plainly(t, *moved(h)), self._plainly(t, *moved(-h))
+            return (ahead[0] - behind[0]) / (2.0 * h), (ahead[1] - behind[1]) / (2.0 * h)
+
+        units, own = np.eye(self.nv), np.eye(self.np)
+        along = [
+            [column(lambda h, e=e: (integrate(self.model, q, h * e), v, p), 1.0) for e in units],
+            [column(lambda h, e=e: (q, v + h * e, p), e @ v) for e in units],
+            [column(lambda h, e=e: (q, v, p + h * e), e @ p) for e in own],
+        ]
+        stack = lambda k, rows: [  # noqa: E731
+            np.stack([c[k] for c in columns], axis=1) if columns else np.zeros((rows, 0)) for columns in along
+        ]
+        return SourceDerivatives(*stack(0, self.nv), *stack(1, self.np))
+
+    # ------------------------------------------------------------------ recording the torque source
+    @cached_property
+    def _source_program(self) -> Program:
+        """(t, q, v, p, m) -> tau, p_rate; inputs and outputs without entries are left out."""
+        sizes = {"t": 1, "q": self.nq, "v": self.nv, "p": self.np, "m": len(self.memory)}
+
+        def function(**x: Any) -> Mapping[str, Any]:
+            p, m = x.get("p", self.source.p0), x.get("m", self.source.m0)
+            tau, p_rate = self.source.evaluate(x["t"][0], x["q"], x["v"], p, m)
+            return {"tau": tau} | ({"p_rate": p_rate} if self.np else {})
+
+        return record(function, {k: (n,) for k, n in sizes.items() if n}, f"{self.model.name}_torque")
+
+    def _source_inputs(self, t: float, q: Array, v: Array, p: Array) -> list[Array]:
+        return [np.array([t]), q, v, *([p] if self.np else []), *([self.memory] if len(self.memory) else [])]
+
+    def _source_problem(self) -> str:
+        """Why the source cannot be recorded, or ""; a source whose recording does not give what it gives itself, twice,
+        at different times and states, has a memory or a clock of its own, and must be called."""
+        rng = np.random.default_rng(1)
+        points = [
+            (t, integrate(self.model, neutral(self.model), 0.1 * rng.normal(size=self.nv)), rng.normal(size=self.nv))
+            for t in (0.0, 0.3711)
+        ]
+        try:
+            with np.errstate(all="ignore"):
+                kernel = Kernel(self._source_program, "simulate")
+                for t, q, v in [*points, points[0]]:
+                    found = kernel.call(*self._source_inputs(t, q, v, self.source.p0))
+                    tau, p_rate = self._plainly(t, q, v, self.source.p0)
+                    pairs = [(found["tau"], tau), *([(found["p_rate"], p_rate)] if self.np else [])]
+                    if any(np.any(np.abs(x - y) > ALIKE * (1.0 + np.abs(y))) for x, y in pairs):
+                        return "it does not return the same for the same arguments when it is recorded"
+        except RecordError as error:
+            return str(error)
+        except GyrostatError as error:
+            return f"it was tried at another state, {error}"
+        except Exception as error:  # the user's function may fail in any way on recorded values; it is called instead
+            return f"it cannot be recorded, {type(error).__name__}: {error}"
+        return ""

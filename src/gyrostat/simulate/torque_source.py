@@ -1,0 +1,143 @@
+"""Where the generalised forces of a simulation come from: nothing, numbers, a Python function, or a block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped, nearest
+from gyrostat.solvers.state import rates
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "simulate"
+
+
+class TorqueSource:
+    """tau (nv,) and rates of the source's own states p (np,), as functions of t, q, v, p and a memory m (nm,) that
+    changes only at sampling instants.
+
+    ``p0``, ``m0``: their values at the start; ``sample_times`` [s] of digital parts: instants are whole multiples.
+    ``constant``: tau if it never changes."""
+
+    p0: Array = np.zeros(0)
+    m0: Array = np.zeros(0)
+    sample_times: tuple[float, ...] = ()
+    constant: Array | None = None
+    told = "no torque"
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        """tau (nv,) and dp/dt (np,); on numbers, and on recorded values if the source can be recorded."""
+        raise NotImplementedError
+
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
+        """The memory after the sampling instant t."""
+        return m
+
+
+class ConstantSource(TorqueSource):
+    """The same tau (nv,) at all times."""
+
+    def __init__(self, tau: Array):
+        self.tau = self.constant = tau
+        self.told = "a constant torque"
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        return self.tau, self.p0
+
+
+class FunctionSource(TorqueSource):
+    """A Python function f(t, q, v) that returns tau: (nv,) numbers, or a mapping of joint names to numbers."""
+
+    def __init__(self, model: Model, function: Any):
+        self.model, self.function = model, function
+        self.told = f"the function {getattr(function, '__name__', type(function).__name__)}"
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        return forces(self.model, self.function(t, q, v), self.told), self.p0
+
+
+class BlockSource(TorqueSource):
+    """A controller: a block whose output "tau" is (nv,), with continuous states, memory and sample time."""
+
+    def __init__(self, model: Model, block: Any):
+        self.model, self.block = model, block
+        self.told = f"the block {type(block).__name__}"
+        self.p0, self.m0 = initial(getattr(block, "states", ())), initial(getattr(block, "memory", ()))
+        times = getattr(block, "sample_time", None)
+        found = () if times is None else tuple(np.atleast_1d(np.asarray(times, dtype=float)).tolist())
+        if not all(0.0 < x < np.inf for x in found):
+            raise GyrostatError(
+                f"{WHO}: sample_time of {self.told} must be positive, got {clipped(times)}. Hint: 0.001"
+            )
+        self.sample_times = tuple(sorted(set(found)))
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        x = {"q": q, "v": v}
+        found = self.block.output(t, x, p, m)
+        if not isinstance(found, Mapping) or "tau" not in found:
+            raise GyrostatError(f"{WHO}: {self.told} has no output 'tau'. Hint: end it with the joints' efforts")
+        change = np.asarray(self.block.derivative(t, x, p, m)) if len(self.p0) else self.p0
+        return forces(self.model, found["tau"], self.told), change
+
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
+        found = np.asarray(self.block.update(t, {"q": q, "v": v}, p, m), dtype=float)
+        if found.shape != self.m0.shape or not np.isfinite(found).all():
+            raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(found)}, expected {self.m0.shape}")
+        return found
+
+
+def initial(given: Any) -> Array:
+    """States of a block at the start: their values, or how many (all zero)."""
+    return np.zeros(given) if isinstance(given, int) else np.array(given, dtype=float).ravel()
+
+
+def torque_source(model: Model, torque: Any) -> TorqueSource:
+    """The source that ``torque`` of ``gs.simulate`` stands for."""
+    if torque is None:
+        return ConstantSource(np.zeros(model.nv))
+    if isinstance(torque, TorqueSource):
+        return torque
+    if callable(getattr(torque, "output", None)):
+        return BlockSource(model, torque)
+    if callable(torque):
+        return FunctionSource(model, torque)
+    given = filled(model, torque) if isinstance(torque, Mapping) else torque
+    tau = np.array(rates(model, given, WHO, "torque"))
+    if tau.shape != (model.nv,):
+        raise ShapeError(
+            f"{WHO}: torque has shape {tau.shape}, expected ({model.nv},). Hint: for efforts that change in time give a "
+            "function f(t, q, v)"
+        )
+    return ConstantSource(tau)
+
+
+def filled(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Joints that are not named get no torque."""
+    found = dict(given)
+    for owner, _, parts, _ in model.stateful:
+        keys = [owner] if len(parts) == 1 else [f"{owner}.{part}" for part in parts]
+        if owner not in given:
+            found |= {key: 0.0 for key in keys if key not in given}
+    return found
+
+
+def forces(model: Model, given: Any, who: str) -> Array:
+    """tau (nv,) that a function or block returned; its numbers may be recorded ones."""
+    if isinstance(given, Mapping):
+        given = [given.get(name, 0.0) for name in _known(model, given, who)]
+    array = np.asarray(given)
+    if array.shape != (model.nv,):
+        raise ShapeError(f"{WHO}: {who} returned shape {array.shape}, expected ({model.nv},) = nv of '{model.name}'")
+    if array.dtype.kind not in "fiuO":
+        raise ShapeError(f"{WHO}: {who} returned {array.dtype}, expected real numbers")
+    return array if array.dtype == object else array.astype(float, copy=False)
+
+
+def _known(model: Model, given: Mapping[str, Any], who: str) -> tuple[str, ...]:
+    unknown = [name for name in given if name not in model.dofs]
+    if unknown:
+        raise ShapeError(f"{WHO}: {who} names '{unknown[0]}'. Hint: {nearest(str(unknown[0]), model.dofs)}")
+    return tuple(model.dofs)
