@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -155,8 +156,12 @@ def programme(seed, n, steps, dt, amplitude=0.4):
     return amplitude * np.sin(rng.uniform(2, 9, n) * t + rng.uniform(0, 6, n)) + 1.0
 
 
-def reference(m, solver, q, v, v_p, wrenches=None):
-    """One cycle by brute force: v_next, a, u, cut, slowed, stopped."""
+def reference(m, solver, q, v, v_p, wrenches=None, guesses=None):
+    """One cycle by brute force: v_next, a, u, cut, slowed, stopped.
+
+    Every set of saturated actuators is tried (3^n; or ``guesses``), until one is found in which nothing exceeds its
+    limit and nothing that is held back is ahead of the programme: there is only one."""
+    guesses = map(np.array, product(*[(0, 1, -1)] * m.model.nv)) if guesses is None else guesses
     n, dt, model = m.model.nv, solver.dt, m.model
     drives, T = [m.drives[name] for name in solver.actuators], m.map(solver.actuators)
 
@@ -196,18 +201,23 @@ def reference(m, solver, q, v, v_p, wrenches=None):
         x[held] = np.linalg.solve(H[np.ix_(held, held)], (torque - needed)[held])
         return x
 
-    u = needed + H @ held_at(np.flatnonzero(free), np.zeros(n))
-    cut = np.zeros(n)
-    while True:
-        new = (np.maximum(u - high, low - u) > 1e-11 * (1 + np.abs(u))) & (cut == 0) & ~free
-        if not np.any(new):
-            break
-        cut = np.where(new, np.where(u > high, 1.0, -1.0), cut)
-        at = np.where(cut > 0, high, np.where(cut < 0, low, 0.0))
-        if solver.keep == "torques":
-            u = np.where((cut != 0) | free, at, u)
-            break
-        u = needed + H @ held_at(np.flatnonzero((cut != 0) | free), at)
+    start = held_at(np.flatnonzero(free), np.zeros(n))
+    if solver.keep == "torques":
+        u = needed + H @ start
+        beyond = np.maximum(u - high, low - u) > 1e-11 * (1 + np.abs(u))
+        cut = np.where(beyond & ~free, np.where(u > high, 1.0, -1.0), 0.0)
+        u = np.where(free, 0.0, np.where(cut > 0, high, np.where(cut < 0, low, u)))
+    else:
+        fits = []
+        for cut in guesses:
+            cut = np.where(free, 0.0, cut)
+            at = np.where(cut > 0, high, np.where(cut < 0, low, 0.0))
+            x = held_at(np.flatnonzero((cut != 0) | free), at)
+            u, ahead = needed + H @ x, np.where(free, 0.0, x - start)
+            within = np.all(np.where(free, 0.0, np.maximum(u - high, low - u)) <= 1e-9 * (1 + np.abs(u)))
+            if within and np.all(cut * ahead <= 1e-9 * (1 + np.abs(a))):
+                fits.append((np.abs(cut).sum(), tuple(cut), u))
+        _, cut, u = min(fits, key=lambda fit: fit[0])
     a = np.linalg.solve(H, u - bias)
     cut = np.where([d.passive for d in drives], 0.0, cut)
     return v + back @ a * dt, back @ a, u, cut, slowed, stopped

@@ -4,7 +4,7 @@ Rotors in carriers that contain them already are small enough that the carriers 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from explicit_rotors import Explicit, Law, Rotor, explicit
@@ -45,11 +45,12 @@ def ports_of(model: gs.Model) -> list[str]:
     ]
 
 
-def driven_tree(seed: int, joints: int | None = None, elastic: bool = False, **options) -> Driven:
+def driven_tree(seed: int, joints: int | None = None, elastic: bool = False, couplings: int = 0, **options) -> Driven:
     """A tree of up to eight joints, fixed or free base, joints met from either side; most of them have drives.
 
     A drive is the sugar with its defaults, the sugar with a carrier, or made of its entities; its rotor is contained in
-    the carrier, or brings its own mass. ``elastic``: about half of the drives have springs."""
+    the carrier, or brings its own mass. ``elastic``: about half of the drives have springs. ``couplings``: gears
+    between the shafts of joints, one or two of which follow one or two others."""
     rng = np.random.default_rng([seed, 61])
     joints = int(rng.integers(1, 9)) if joints is None else joints
     base = str(rng.choice(["fixed", "free"]))
@@ -66,9 +67,49 @@ def driven_tree(seed: int, joints: int | None = None, elastic: bool = False, **o
         model, rotor, law = _drive(rng, model, found, name, kind, springy)
         rotors.append(rotor)
         laws += law
+    model, following = _coupled(rng, model, names, couplings)
     full = explicit(plain, rotors)
-    ties = {f"spin_{r.name}": (dict(r.turns), r.offset) for r in rotors}
+    ties = {f"spin_{r.name}": _expanded(r.turns, following) for r in rotors} | following
+    laws = [replace(law, of=of, rest=law.rest - more) for law in laws for of, more in [_expanded(law.of, following)]]
     return Driven(model, plain, Explicit(model, full, ties, laws))
+
+
+Following = dict[str, tuple[dict[str, float], float]]
+
+
+def _coupled(rng, model: gs.Model, names: list[str], count: int) -> tuple[gs.Model, Following]:
+    """Gears between joints; a joint that follows may be followed itself."""
+    following: Following = {}
+    masters: set[str] = set()
+    for k in range(count):
+        free = [name for name in names if name not in following and name not in masters]
+        motors = [str(x) for x in rng.permutation(free)[: int(rng.integers(1, 3))]]
+        others = [name for name in names if name not in motors]
+        joints = [str(x) for x in rng.permutation(others)[: int(rng.integers(1, 3))]]
+        if not motors or not joints:
+            break
+        ratio, offset = rng.uniform(-2, 2, (len(motors), len(joints))), rng.uniform(-1, 1, len(motors))
+        gear = gs.Gear(f"couple{k}", ratio, offset=offset)
+        for i, motor in enumerate(motors):
+            of, more = _expanded(dict(zip(joints, map(float, ratio[i]), strict=True)), following)
+            following[motor] = of, more + float(offset[i])
+            masters |= {*joints, *of}
+        ends = zip((*motors, *joints), (*gear.motors, *gear.joints), strict=True)
+        wires = [(f"{name}.shaft", f"{gear.name}.{port}") for name, port in ends]
+        model = gs.Model(model.name, (*model.entities, gear), (*model.connections, *wires), model.context)
+    return model, following
+
+
+def _expanded(of, following: Following) -> tuple[dict[str, float], float]:
+    """A sum in which joints that follow are replaced by what they follow, and the constant that comes with it."""
+    found: dict[str, float] = {}
+    offset = 0.0
+    for name, factor in of.items():
+        inner, more = following.get(name, ({name: 1.0}, 0.0))
+        offset += factor * more
+        for other, x in inner.items():
+            found[other] = found.get(other, 0.0) + factor * x
+    return found, offset
 
 
 def _on_a_body(plain: gs.Model) -> gs.Model:

@@ -13,19 +13,20 @@ DT = 0.01
 KEEP = ("accelerations", "torques")
 
 
-def agrees(m, solver, found, path, wrenches=None, tolerance=1e-9):
-    """Every cycle is what brute force makes of the same state."""
+def agrees(m, solver, found, path, wrenches=None, tolerance=1e-9, guess=False):
+    """Every cycle is what brute force makes of the same state; ``guess``: brute force need not look for the set."""
     v_p = np.diff(path, axis=0) / solver.dt
     for k in range(len(found.a)):
         given = None if wrenches is None else {port: np.broadcast_to(w, (len(found.a), 6))[k]
                                                for port, w in wrenches.items()}  # fmt: skip
         asked = v_p[k + 1] + solver.catch_up * (path[k + 1] - found.q[k] - found.v[k] * solver.dt)
-        v, a, u, cut, slowed, stopped = reference(m, solver, found.q[k], found.v[k], asked, given)
+        guesses = [found.cut[k]] if guess else None
+        v, a, u, cut, slowed, stopped = reference(m, solver, found.q[k], found.v[k], asked, given, guesses)
         size = 1.0 + np.abs(a).max()
         assert np.abs(a - found.a[k]).max() < tolerance * size, k
         assert np.abs(v - found.v[k + 1]).max() < tolerance * size * solver.dt + 1e-12, k
         assert np.abs(u - found.u[k]).max() < tolerance * (1.0 + np.abs(u).max()), k
-        assert cut.tolist() == found.cut[k].tolist(), k
+        assert list(cut) == found.cut[k].tolist(), k
         assert slowed.tolist() == found.slowed[k].tolist(), k
         assert stopped.tolist() == found.stopped[k].tolist(), k
         assert np.allclose(found.q[k + 1], found.q[k] + found.v[k] * solver.dt, rtol=0, atol=1e-13)
@@ -119,7 +120,7 @@ def test_more_rounds_than_the_machine_code_has(monkeypatch):
     once = solver._apart
     monkeypatch.setattr(solver, "_apart", lambda *x: apart.append(x) or once(*x))
     found = solver(path)
-    agrees(m, solver, found, path)
+    agrees(m, solver, found, path, guess=True)
     assert np.all(found.cut[0] != 0)
     assert len(apart) == 1
     assert len(solver._loops) == 3
@@ -127,8 +128,9 @@ def test_more_rounds_than_the_machine_code_has(monkeypatch):
 
 def test_every_code_path_gives_the_same_motion(monkeypatch):
     """Short code, longer code, cycles one by one, and all interpreted."""
-    m, solver, path = case(4, steps=60)
+    m, solver, path = case(1, steps=60, motion=False)  # no joint comes to rest, where Coulomb friction is ambiguous
     found = solver(path)
+    assert len(solver._loops) > 1
     for levels in ((8,), (0, 1), (0,)):
         monkeypatch.setattr(achievable_motion, "LEVELS", levels)
         other = gs.AchievableMotion(m.model, DT, passive=m.passive)(path)
@@ -199,8 +201,8 @@ def balance(keep, dt):
 
 @pytest.mark.parametrize("keep", KEEP)
 def test_the_energy_balance_closes_with_the_first_power_of_dt(keep):
-    """Torque and velocity are constant in a cycle, v_next = v + a dt: the energy of a mass m grows by m a v dt, which is
-    the work, and by m a^2 dt^2 / 2. What is missing is of second order in each cycle, of first order in all."""
+    """Torque and velocity are constant in a cycle, v_next = v + a dt: the energy of a mass m grows by m a v dt, which
+    is the work, and by m a^2 dt^2 / 2. What is missing is of second order in each cycle, of first order in all."""
     errors = np.abs([balance(keep, dt) for dt in (4e-3, 2e-3, 1e-3, 5e-4)])
     order = np.log2(errors[:-1] / errors[1:])
     assert errors[-1] < 5e-3

@@ -9,7 +9,9 @@ from test_drives_couplings import driven_arm
 from test_family_against_pinocchio import interpreted
 
 import gyrostat as gs
+from gyrostat.io.schema import json_schema
 from gyrostat.io.yaml_model import to_text
+from gyrostat.io.yaml_text import read
 
 
 def arm(*parts, **hinge):
@@ -177,6 +179,16 @@ def test_every_entity_survives_yaml(tmp_path):
     with interpreted():
         assert np.array_equal(gs.rnea(again, q, v, a), gs.rnea(model, q, v, a))
         assert_close(gs.aba(model, q, v, gs.rnea(model, q, v, a)), a, 1e-9)
+
+
+def test_the_schema_knows_every_entity():
+    jsonschema = pytest.importorskip("jsonschema")
+    data = read(to_text(everything())).plain()
+    validator = jsonschema.Draft202012Validator(json_schema())
+    validator.validate(data)
+    for kind, key, wrong in (("gear", "ratio", "x"), ("friction", "coulomb", [1, 2, 3]), ("bushing", "stiffness", [1])):
+        changed = [e | {key: wrong} if kind in e else e for e in data["entities"]]
+        assert not validator.is_valid(data | {"entities": changed})
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -89,6 +89,18 @@ def test_all_algorithms_and_representations_agree(seed, elastic):
         assert_all_ways_agree(driven, seed)
 
 
+EVERY_KIND = ("revolute", "prismatic", "helical", "universal", "cylindrical", "planar", "spherical", "fixed")
+
+
+@pytest.mark.parametrize("elastic", [False, True], ids=["stiff", "elastic"])
+@pytest.mark.parametrize("seed", range(300, 310))
+def test_couplings_among_driven_joints_of_trees_with_every_kind(seed, elastic):
+    driven = driven_tree(seed, 6, elastic, couplings=1 + seed % 3, kinds=EVERY_KIND if seed % 2 else EVERY_KIND[:3])
+    with interpreted():
+        assert_same_dynamics(driven, seed)
+        assert_same_derivatives(driven, seed)
+
+
 @pytest.mark.parametrize("elastic", [False, True], ids=["stiff", "elastic"])
 def test_compiled_code_has_drives_too(elastic):
     driven = driven_tree(4, joints=3, elastic=elastic, base="free")
@@ -100,7 +112,7 @@ def test_compiled_code_has_drives_too(elastic):
 @pytest.mark.parametrize("elastic", [False, True], ids=["stiff", "elastic"])
 @pytest.mark.parametrize("seed", range(40, 240))
 def test_many_more_trees(seed, elastic):
-    driven = driven_tree(seed, elastic=elastic)
+    driven = driven_tree(seed, elastic=elastic, couplings=seed % 4)
     with interpreted():
         assert_same_dynamics(driven, seed)
         assert_same_derivatives(driven, seed)

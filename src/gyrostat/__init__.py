@@ -79,7 +79,14 @@ _NAMES = {
     "gyrostat.solvers.kinematic_branches": "Branches inverse_kinematics_branches",
     "gyrostat.solvers.wrench": "Wrench",
     # ---- motion
-    "gyrostat.simulate": "trajectories",
+    "gyrostat.simulate": "blocks trajectories",
+    "gyrostat.simulate.events": "Event",
+    "gyrostat.simulate.joint_limits": "JointLimits",
+    "gyrostat.simulate.result": "Result",
+    "gyrostat.simulate.result_files": "load_result",
+    "gyrostat.simulate.rollout": "rollout",
+    "gyrostat.simulate.rollout_result": "DivergedError Rollout",
+    "gyrostat.simulate.run": "simulate",
     # ---- pictures
     "gyrostat.view.diagram": "diagram",
     "gyrostat.view.plots": "plot_motion",
@@ -87,7 +94,7 @@ _NAMES = {
     # ---- errors
     "gyrostat.errors": (
         "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError Problem RecordError RowError "
-        "SaveError ShapeError SpecError StateError"
+        "SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
 """Module -> its names that are public here."""
@@ -110,6 +117,7 @@ if TYPE_CHECKING:
     from gyrostat.errors import RowError as RowError
     from gyrostat.errors import SaveError as SaveError
     from gyrostat.errors import ShapeError as ShapeError
+    from gyrostat.errors import SimulationError as SimulationError
     from gyrostat.errors import SpecError as SpecError
     from gyrostat.errors import StateError as StateError
     from gyrostat.graph.connectivity import connectivity as connectivity
@@ -122,8 +130,17 @@ if TYPE_CHECKING:
     from gyrostat.io.dh_table import DHRow as DHRow
     from gyrostat.io.files import load as load
     from gyrostat.io.files import save as save
+    from gyrostat.simulate import blocks as blocks
     from gyrostat.simulate import trajectories as trajectories
     from gyrostat.simulate.achievable_motion import AchievableMotion as AchievableMotion
+    from gyrostat.simulate.events import Event as Event
+    from gyrostat.simulate.joint_limits import JointLimits as JointLimits
+    from gyrostat.simulate.result import Result as Result
+    from gyrostat.simulate.result_files import load_result as load_result
+    from gyrostat.simulate.rollout import rollout as rollout
+    from gyrostat.simulate.rollout_result import DivergedError as DivergedError
+    from gyrostat.simulate.rollout_result import Rollout as Rollout
+    from gyrostat.simulate.run import simulate as simulate
     from gyrostat.solvers.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
     from gyrostat.solvers.dynamics_derivatives import DeltaAcceleration as DeltaAcceleration
     from gyrostat.solvers.dynamics_derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives

@@ -103,6 +103,18 @@ class NonFiniteError(GyrostatError):
     """A number is NaN or infinite where a finite one is needed."""
 
 
+class SimulationError(GyrostatError):
+    """A run cannot go on; ``result`` holds it up to the time ``t`` [s]; ``joint`` is the one to blame, if known, and
+    ``cause`` says why."""
+
+    def __init__(self, message: str, result: object = None, t: float = float("nan"), joint: str = "", cause: str = ""):
+        super().__init__(message)
+        self.result, self.t, self.joint, self.cause = result, t, joint, cause
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[object, ...]]:
+        return type(self), (str(self), self.result, self.t, self.joint, self.cause)
+
+
 def clipped(value: object, limit: int = 80) -> str:
     """The value as messages show it: ``repr``, cut when it is long; nothing for None.
 

@@ -64,6 +64,9 @@ def load(
     if arguments and place.suffix.lower() != XACRO:
         message, remedy = "arguments are for .xacro files", "leave them out"
         raise SpecError.one("load", "property-value", message, remedy, arguments)
+    if place.suffix.lower() not in FOREIGN and not (friction and mimic):
+        message, remedy = "friction and mimic are for URDF and MJCF files", "leave them out"
+        raise SpecError.one("load", "property-value", message, remedy, (friction, mimic))
     if place.suffix.lower() in FOREIGN:
         text, name = foreign_text(place, name, arguments, roots)
         if is_mjcf(text, name):

@@ -20,10 +20,8 @@ def elastic_knee(stiffness: float | None = 350.0, damping: float | None = 0.0) -
     rotor. ``stiffness=None``: the same drive without spring. The hip is driven directly.
 
     All figures are ours, of the size of a human leg: thigh 0.42 m and 8 kg, shank with foot 0.43 m and 4.5 kg; a motor
-    of 2.5 N m and 500 rad/s, whose rotor of 1.2e-4 kg m^2 weighs 1.2 kg m^2 at the knee."""
-    thigh = RigidBody(
-        "thigh", mass=8.0, com=(0, 0, -0.18), inertia=(0.13, 0.13, 0.03), frames={"knee": (0, 0, -0.42)}
-    )
+    of 2.5 N m and 500 rad/s, whose rotor of 1.2e-4 kg m^2 counts with 1.2 kg m^2 at the knee."""
+    thigh = RigidBody("thigh", mass=8.0, com=(0, 0, -0.18), inertia=(0.13, 0.13, 0.03), frames={"knee": (0, 0, -0.42)})
     shank = RigidBody(
         "shank", mass=4.5, com=(0.02, 0, -0.20), inertia=(0.07, 0.07, 0.01), frames={"foot": (0, 0, -0.43)}
     )
@@ -33,6 +31,4 @@ def elastic_knee(stiffness: float | None = 350.0, damping: float | None = 0.0) -
     ]
     leg = assemble("elastic_knee", chain("world", joints[0], thigh, joints[1], shank))
     elastic = {} if stiffness is None else {"stiffness": stiffness, "damping": damping or None}
-    return leg.with_drive(
-        "knee", rotor_inertia=ROTOR, gear_ratio=RATIO, torque_limit=2.5, speed_limit=500.0, **elastic
-    )
+    return leg.with_drive("knee", rotor_inertia=ROTOR, gear_ratio=RATIO, torque_limit=2.5, speed_limit=500.0, **elastic)

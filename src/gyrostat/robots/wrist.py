@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gyrostat.spec.assemble import assemble, chain, connect
+from gyrostat.spec.assemble import Parts, assemble, chain, connect
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
@@ -40,10 +41,13 @@ def differential_wrist(ratio: float = RATIO) -> Model:
         hand,
     )
     gear = Gear("differential", [[ratio, ratio], [ratio, -ratio]])
-    drives = [connect("pitch.shaft", "differential.joint1"), connect("roll.shaft", "differential.joint2")]
+    drives: list[Entity | Parts] = [
+        connect("pitch.shaft", "differential.joint1"),
+        connect("roll.shaft", "differential.joint2"),
+    ]
     for k, side in enumerate(("left", "right"), start=1):
         rotor = RotorInertia(f"{side}_rotor", inertia=3e-6, axis="y")
-        drives += [Motor(side, torque_limit=0.12, speed_limit=600.0), rotor]  # type: ignore[list-item]
+        drives += [Motor(side, torque_limit=0.12, speed_limit=600.0), rotor]
         drives += [connect(f"differential.motor{k}", f"{side}.shaft", f"{side}_rotor.shaft")]
         drives += [connect("forearm.origin", f"{side}_rotor.carrier")]
     return assemble("differential_wrist", links, gear, *drives)

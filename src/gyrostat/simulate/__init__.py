@@ -1,3 +1,4 @@
 """Motion in time: trajectories, integration, drives and controllers."""
 
+from gyrostat.simulate import blocks as blocks
 from gyrostat.simulate import trajectories as trajectories

@@ -57,7 +57,8 @@ class AchievableMotion:
     curve, or by voltage and current), effort, speed and positions of joints.
 
     ``keep="accelerations"`` (default) [KV II]: an actuator that saturates does not disturb the others, they keep their
-    programmed accelerations if they can; this is what servo loops do, and only the joint concerned leaves its path.
+    programmed accelerations if they can; this is what servo loops do, and only the joint concerned leaves its path. Of
+    all motions that the actuators can do it is the nearest to the programme (Gauss' principle of least constraint).
     ``keep="torques"`` [KV (44)]: torques that are within their limits stay as they were computed, so that every joint
     coupled with the saturated one deviates. ``catch_up`` [1/s]: how fast a joint that fell behind goes back to the
     programme; 0, as in KV: it keeps the programmed velocity, and its distance. ``passive``: rates without actuator.
@@ -144,13 +145,14 @@ class AchievableMotion:
             stepped[f"wrench{k}"] = np.broadcast_to(w, (steps, 6))
         start = {"q": path[0], "v": v_p[0] if v0 is None else self._rates(v0, "v0")}
         found = self._run(tuple(places), stepped, start)
-        q, v, none = found["q_next"], found["v_next"], np.zeros((steps, self.model.nv), dtype=bool)
-        cut = found["cut"][1:]
+        q, v, none = found["q_next"], found["v_next"][: steps + 1], np.zeros((steps, self.model.nv), dtype=bool)
+        q[-1] = q[-2] + v[-1] * self.dt
+        cut = found["cut"][1 : steps + 1]
         passive = np.array([a.passive for a in self._found])
         return Achieved(
             self.model,
             np.arange(len(path)) * self.dt,
-            np.concatenate([q, q[-1:] + v[-1:] * self.dt]),
+            q,
             v,
             found["a"],
             found["u"],
@@ -171,13 +173,13 @@ class AchievableMotion:
     def _run(
         self, places: tuple[Application, ...], stepped: Mapping[str, Array], start: Mapping[str, Array]
     ) -> Mapping[str, Array]:
-        """All cycles: by a short code; where more actuators reach their limits one after the other than it looks for,
-        by a longer one for a while; cycles that are too much for that, too, one by one."""
+        """All cycles, and a spare row behind what is carried: by a short code; where the limits of the cycle before do
+        not fit, by a longer one for a while; cycles that are too much for that, too, one by one."""
         steps, levels = len(stepped["v_p"]), self._levels
         start = dict(start) | {"before": np.zeros(self.model.nv)}
         if self.mode == "interpret":
             return self._interpreted(places, stepped, start)
-        arrays = self._loop(places, levels[0]).arrays(stepped, start, {})
+        arrays = self._loop(places, levels[0]).arrays(stepped, start, {}, spare=1)
         done, level, span = 0, 0, SPAN
         while done < steps:
             count = min(CHUNK if level == 0 else span, steps - done)
@@ -204,7 +206,8 @@ class AchievableMotion:
             rows.append(self._apart(places, {key: x[k] for key, x in stepped.items()} | state, k))
             state = {given: rows[-1][key] for key, given in CARRIED.items()}
         found = {key: np.array([row[key] for row in rows]) for key in rows[0]}
-        return found | {key: np.concatenate([[start[given]], found[key]]) for key, given in CARRIED.items()}
+        none = np.zeros(self.model.nv)
+        return found | {key: np.concatenate([[start[given]], found[key], [none]]) for key, given in CARRIED.items()}
 
     def _apart(self, places: tuple[Application, ...], x: Mapping[str, Array], cycle: int) -> dict[str, Array]:
         """One cycle in plain NumPy, with as many rounds as there can be."""

@@ -20,7 +20,7 @@ from gyrostat.graph.network import network
 from gyrostat.simulate.chart import local_rates, moved
 from gyrostat.simulate.plant_derivatives import PlantDerivatives
 from gyrostat.simulate.torque_source import TorqueSource, torque_source
-from gyrostat.solvers.functions import aba, rnea
+from gyrostat.solvers.functions import aba, inverse_mass_matrix, rnea
 from gyrostat.solvers.inertia import expect_inertia
 from gyrostat.solvers.manifold import difference, integrate, neutral
 from gyrostat.solvers.solver import LARGE
@@ -46,11 +46,13 @@ class Stage(NamedTuple):
 @dataclass
 class Counters:
     """What a run has cost: ``rhs_evaluations`` of the forward dynamics with the torque source, ``residual_evaluations``
-    of inverse dynamics, ``jacobian_evaluations``."""
+    of inverse dynamics, ``jacobian_evaluations``; ``output_evaluations`` of a and tau at samples that are kept, which
+    the integration itself does not need."""
 
     rhs_evaluations: int = 0
     jacobian_evaluations: int = 0
     residual_evaluations: int = 0
+    output_evaluations: int = 0
 
 
 class Plant(PlantDerivatives):
@@ -72,6 +74,7 @@ class Plant(PlantDerivatives):
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.memory = self.source.m0.copy()
         self.counters = Counters()
+        self.held: dict[int, int] = {}  # rates that rest at a stop -> -1 at the lower one, 1 at the upper one
         self._asked = compiled
         self.plain = self.nq == self.nv
         self.why_not_compiled = self._why_not()
@@ -82,6 +85,14 @@ class Plant(PlantDerivatives):
         n = self.nv
         dy, _, tau = self.stage(t, q, np.concatenate([np.zeros(n), v, p, [0.0]]))
         return dy[n : 2 * n], dy[2 * n : -1], tau
+
+    def observe(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array, Array]:
+        """The same as :meth:`acceleration`, counted as an output."""
+        rhs = self.counters.rhs_evaluations
+        found = self.acceleration(t, q, v, p)
+        self.counters.rhs_evaluations = rhs
+        self.counters.output_evaluations += 1
+        return found
 
     def torque(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         """tau (nv,) and dp/dt (np,) of the source alone."""
@@ -105,12 +116,37 @@ class Plant(PlantDerivatives):
         """A sampling instant: digital parts read the state and set what they hold until the next one."""
         self.memory = self.source.update(t, q, v, p, self.memory)
 
+    def change_model(self, model: Model) -> None:
+        """Another model with the same coordinates takes over: everything is recorded anew, the counters go on."""
+        self.model, self.network = model, network(model)
+        self.network.refuse_loops(WHO)
+        expect_inertia(self.network, neutral(model), WHO)
+        for name in ("_stage", "_chart"):
+            self.__dict__.pop(name, None)
+
     # ------------------------------------------------------------------ local coordinates
     def stage(self, t: float, q0: Array, y: Array) -> Stage:
         """Right-hand side for y = (x, v, p, work) around q0: x (nv,) local coordinates of :mod:`chart`, work [J] of tau
         so far. Raises :class:`NonFiniteError` where a result is not finite."""
         self.counters.rhs_evaluations += 1
-        return self._stage(t, q0, y)
+        found = self._stage(t, q0, y)
+        return self._held(found) if self.held else found
+
+    def stop_efforts(self, q: Array, a: Array) -> Array:
+        """Efforts (held,) of stops that keep the rates ``held`` from accelerating, for the accelerations a without
+        them: (M^-1)_kk f_k = -a_k."""
+        at = list(self.held)
+        return np.linalg.solve(inverse_mass_matrix(self.model, q)[np.ix_(at, at)], -a[at])
+
+    def _held(self, found: Stage) -> Stage:
+        n, at = self.nv, list(self.held)
+        a = found.dy[n : 2 * n] + inverse_mass_matrix(self.model, found.q)[:, at] @ self.stop_efforts(
+            found.q, found.dy[n : 2 * n]
+        )
+        a[at] = 0.0
+        dy = found.dy.copy()
+        dy[n : 2 * n] = a
+        return Stage(dy, found.q, found.tau)
 
     def move(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at the local coordinates x (..., nv) around q0."""

@@ -1,17 +1,17 @@
 """Which actuators are at their limits, when the others are to keep their accelerations [KV II].
 
-In the coordinates of the actuators H a + u' = u. The programmed accelerations a_p need u_p = H a_p + u'. Let x = a - a_p,
-so that u = u_p + H x. Wanted are torques within their limits such that
+In the coordinates of the actuators H a + u' = u. The programmed accelerations a_p need u_p = H a_p + u'. With
+x = a - a_p we have u = u_p + H x. Wanted are torques within their limits such that
 
     x_i = 0 where low_i < u_i < high_i,    x_i <= 0 where u_i = high_i,    x_i >= 0 where u_i = low_i:
 
-an actuator within its limits keeps its acceleration, one at its greatest torque accelerates less than it should. Because
-H is symmetric and positive definite there is exactly one such x. It is also the answer of Gauss' principle: of all
-motions that the actuators can do, the nearest to the programmed one, with the least x^T H x.
+an actuator within its limits keeps its acceleration, one at its greatest torque accelerates less than it should.
+Because H is symmetric and positive definite there is exactly one such x. It is also the answer of Gauss' principle: of
+all motions that the actuators can do, the nearest to the programmed one, with the least x^T H x.
 
-The set of cut torques is found by pivoting in blocks: torques beyond a limit are cut, cut ones that accelerate more than
-they should are released, all at once, until nothing changes. To cut only, and never to release, would not do: at the
-beginning a saturated joint asks for an acceleration that it will not get, and the torques that its neighbours would
+The set of cut torques is found by pivoting in blocks: torques beyond a limit are cut, cut ones that accelerate more
+than they should are released, all at once, until nothing changes. To cut only, and never to release, would not do: at
+the beginning a saturated joint asks for an acceleration that it will not get, and the torques that its neighbours would
 need to bear it say nothing about what they can do."""
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ SLACK, LEFT = 1e-12, 1e-9
 
 @dataclass(frozen=True)
 class Saturation:
-    """H (n, n), programmed a (n,) and u (n,), bounds (low, high) of each torque; ``idle``: given torques, whatever comes
-    of it."""
+    """H (n, n), programmed a (n,) and u (n,), bounds (low, high) of each torque; ``idle``: rates without actuator."""
 
     H: Array
     a: Array
@@ -82,8 +81,8 @@ class Saturation:
     def settled(self, cut: Array) -> tuple[Array, Array, Array, Any]:
         """cut, x, u on plain numbers, with as many rounds as it takes.
 
-        Pivoting in blocks may go round in circles; from some round on only the last of the changes is made, which comes
-        to an end always (Murty's rule, for matrices like H)."""
+        Pivoting in blocks may go round in circles; from some round on only the last of the changes is made, which
+        always comes to an end (Murty's rule, for matrices like H)."""
         cut, x, u, left = self.rounds(cut, 0)
         n = len(cut)
         for k in range(PATIENCE * n):

@@ -84,8 +84,8 @@ class ActuatorDynamics(StateSolver):
 
     def torques(self, q: Any, v: Any, a: Any, wrenches: Any = None, *, t: Any = None, threads: int = 1) -> Array:
         """Actuator torques (..., n) that the motion q, v, a needs."""
-        state = [self._by_model(x, name) for x, name in ((q, "q"), (v, "v"), (a, "a"))]
-        return self._inverse(*state, wrenches, t=t, threads=threads) @ self._back.T
+        q, v, a = (self._by_model(x, name) for x, name in ((q, "q"), (v, "v"), (a, "a")))
+        return self._inverse(q, v, a, wrenches, t=t, threads=threads) @ self._back.T
 
     def refresh(self, model: Model) -> None:
         super().refresh(model)

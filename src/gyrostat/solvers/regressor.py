@@ -11,7 +11,7 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.regressor import PARAMETERS, parameters_of, regressor
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.errors import StateError
-from gyrostat.graph.network import Network
+from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT
 from gyrostat.solvers.calls import OfAcceleration
 from gyrostat.solvers.manifold import generator, random_configuration
@@ -63,6 +63,7 @@ class Regressor(OfAcceleration):
                 "Hint: use UniformGravity"
             )
         self.bodies = bodies_of(model)
+        self._massless = _without_mass(model, self.bodies)
         self.columns = tuple(f"{body}.{name}" for body in self.bodies for name in PARAMETERS)
 
     def options(self) -> dict[str, Any]:
@@ -71,22 +72,14 @@ class Regressor(OfAcceleration):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]
         Y = regressor(net, on, q, v, a, self.bodies)
-        massless = _without_mass(net)
-        return {"Y": Y, "tau_0": sweep_forces(massless, on, q, v, a)[0]}
+        return {"Y": Y, "tau_0": sweep_forces(self._massless, on, q, v, a)[0]}
 
 
-def _without_mass(net: Network) -> Network:
-    """The same network with bodies of which only the momentum of gyrostats is left."""
-    from dataclasses import replace
-
+def _without_mass(model: Model, bodies: tuple[str, ...]) -> Network:
+    """The network of a model whose bodies have nothing left but the momentum of gyrostats; rotors and drives stay."""
     none = {"mass": 0.0, "com": np.zeros(3), "inertia": np.zeros((3, 3))}
-    components = tuple(
-        replace(c, props={k: v for k, v in c.props.items() if k != "regrouped"} | none)
-        if issubclass(c.kind, RigidBody)
-        else c
-        for c in net.components
-    )
-    return replace(net, components=components)
+    gone = {f"{body}.{key}": np.asarray(value) for body in bodies for key, value in none.items()}
+    return network(model, [rule for rule in DEFAULT if rule != "merge-bodies"], live=gone)
 
 
 class BaseParameters(NamedTuple):

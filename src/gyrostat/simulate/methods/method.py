@@ -18,7 +18,7 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class Step:
     """One accepted step from t0 to t1 [s]: state q1 (nq,), v1 (nv,), p1 (np,), acceleration a1 and efforts tau1 (nv,)
-    at its end.
+    at its end; None if the method does not need them there: they are then computed for samples that are kept.
 
     ``dense(t)`` gives q (..., nq), v (..., nv), p (..., np) at times t (...) inside the step. ``work(t)``: work [J] of
     the efforts since t0, if the method integrates it along; otherwise it is found from ``dense``."""
@@ -28,8 +28,8 @@ class Step:
     q1: Array
     v1: Array
     p1: Array
-    a1: Array
-    tau1: Array
+    a1: Array | None
+    tau1: Array | None
     dense: Callable[[Any], tuple[Array, Array, Array]]
     work: Callable[[Any], Array] | None = None
 
@@ -55,6 +55,10 @@ class Method(ABC):
         self.plant, self.rtol, self.atol, self.max_step = plant, rtol, atol, max_step
         self.rejected = 0
         self.statistics: dict[str, Any] = {}
+
+    def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Compile what the method needs, before the clock starts and without counting. Nothing by default."""
+        return None
 
     @abstractmethod
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:

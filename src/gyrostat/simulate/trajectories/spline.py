@@ -41,13 +41,11 @@ def spline(
 ) -> Trajectory:
     """Through ``points`` (m, n) at ``times`` (m,) [s] without stopping on the way; ``degree`` 1, 3, 5 ... 33.
 
-    Derivatives are continuous up to order degree - 1 inside. At the ends, with k = (degree - 1)/2:
-
-    * ``"rest"``: derivatives 1 to k are zero there, or as ``start_derivatives``, ``end_derivatives`` (k, n) say. If
-      they are zero at both ends the motion is held outside, and ``smoothness`` is k; otherwise times outside are
-      errors.
-    * ``"natural"``: derivatives k + 1 to 2 k are zero; times outside are errors.
-    * ``"periodic"``: the last point equals the first; it goes on for all times, ``smoothness`` is degree - 1.
+    Derivatives are continuous up to order degree - 1 inside. What holds at the ends, with k = (degree - 1)/2, is said
+    by ``ends``. With ``"rest"`` derivatives 1 to k are zero there, or as ``start_derivatives``, ``end_derivatives`` (k,
+    n) say; if they are zero at both ends the motion is held outside, and ``smoothness`` is k; otherwise times outside
+    are errors. With ``"natural"`` derivatives k + 1 to 2 k are zero, and times outside are errors. With ``"periodic"``
+    the last point equals the first, it goes on for all times, and ``smoothness`` is degree - 1.
 
     Three points with degree 3 are the via-point motion of G13 section 3.
     """

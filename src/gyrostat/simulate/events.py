@@ -1,0 +1,193 @@
+"""Instants at which something happens: a function of the state changes its sign, or a joint meets a limit.
+
+After every step the functions are looked at along its dense output, at four instants; a change of sign is located by
+Brent's method to 1e-12 s. What comes and goes within a quarter of a step is not seen: ``max_step`` bounds that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, ShapeError, clipped
+from gyrostat.simulate.methods.method import Step
+from gyrostat.simulate.roots import root
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "simulate"
+FRACTIONS = np.array([0.25, 0.5, 0.75, 1.0])
+EARLY = np.array([0.01, 0.25, 0.5, 0.75, 1.0])
+"""Where a step is looked at; the second if it begins with an event."""
+NEAR = 1e-9
+"""Values of an event's function that are zero, right after it."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """``function(t, q, v)`` changes its sign; ``direction``: 1 from below, -1 from above, 0 both.
+
+    ``terminal`` ends the run. ``reset(t, q, v)`` returns the state (q, v) from which it goes on, or (model, q, v) with
+    another model of the same coordinates, for example with a payload; or None, if nothing changes."""
+
+    function: Callable[[float, Array, Array], Any]
+    direction: int = 0
+    terminal: bool = False
+    reset: Callable[[float, Array, Array], Any] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not callable(self.function) or not (self.reset is None or callable(self.reset)):
+            raise GyrostatError("Event: function and reset are functions of (t, q, v). Hint: Event(lambda t, q, v: q[0])")
+        if self.direction not in (-1, 0, 1):
+            raise GyrostatError(f"Event: direction must be -1, 0 or 1, got {clipped(self.direction)}. Hint: 0 for both")
+        if not self.name:
+            object.__setattr__(self, "name", getattr(self.function, "__name__", type(self.function).__name__))
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event of a run at the time ``t`` [s]: ``name`` of the event or joint; ``kind`` "event", "lower" or "upper"
+    (a limit was hit), "release" (a joint left its stop); state ``q``, ``v`` before it, ``v_after``."""
+
+    t: float
+    name: str
+    kind: str
+    q: Array
+    v: Array
+    v_after: Array
+
+
+@dataclass
+class Watch:
+    """One function along a run: ``value(t, q, v, p)``, and the sign that it has had last (0: not known).
+
+    ``cuts``: whether the run must go on from the event anew. ``item``: what it belongs to. ``fresh``: it has just
+    happened, and the function may come back from zero to either side."""
+
+    value: Callable[[float, Array, Array, Array], float]
+    direction: int
+    cuts: bool
+    item: Any
+    sign: int = 0
+    last: float = 0.0
+    fresh: bool = False
+
+    def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Look at the state at the start, or after a jump."""
+        self.last = self.value(t, q, v, p)
+        self.sign, self.fresh = _sign(self.last), False
+
+    def again(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Go on after an event of this watch: a function that is still about zero is taken to go back where it came
+        from, until the next step tells."""
+        came_from = -self.sign
+        self.begin(t, q, v, p)
+        if abs(self.last) <= NEAR:
+            self.sign, self.fresh = came_from, True
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A watch whose function changes its sign at t; ``rising`` or not."""
+
+    t: float
+    watch: Watch
+    rising: bool
+
+
+def hits(watches: Sequence[Watch], step: Step, after_event: bool = False) -> list[Hit]:
+    """Events of a step in order of time, up to the first one that cuts it. The watches know where they were."""
+    if not watches:
+        return []
+    times = step.t0 + (step.t1 - step.t0) * (EARLY if after_event else FRACTIONS)
+    times[-1] = step.t1
+    states = step.dense(times)
+    found: list[Hit] = []
+    ends: list[tuple[Watch, float]] = []
+    for watch in watches:
+        values = [watch.value(float(t), q, v, p) for t, q, v, p in zip(times, *states, strict=True)]
+        found += _crossings(watch, step, times, values)
+        ends.append((watch, values[-1]))
+    found.sort(key=lambda hit: hit.t)
+    first = next((k for k, hit in enumerate(found) if hit.watch.cuts), None)
+    kept = found if first is None else found[: first + 1]
+    if first is None:
+        for watch, value in ends:
+            watch.last = value
+    else:  # the step ends there: the others are looked at again from there on
+        for watch, _ in ends:
+            if watch is not found[first].watch:
+                watch.begin(found[first].t, *step.dense(found[first].t))
+    return kept
+
+
+def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> Iterable[Hit]:
+    """Changes of sign in the wanted direction. The sign of the watch becomes that at the end of the step."""
+
+    def value(t: float) -> float:
+        return watch.value(t, *step.dense(t))
+
+    before, f_before = step.t0, watch.last
+    for t, f in zip(times.tolist(), values, strict=True):
+        sign = _sign(f)
+        if watch.sign and sign != watch.sign:
+            start, f_start = _on_the_old_side(watch.sign, value, before, f_before, t)
+            if watch.fresh and not f_start:
+                watch.sign, watch.fresh, before, f_before = sign, False, t, f
+                continue
+            at = root(value, start, t, f_start, f) if f_start else start
+            rising = watch.sign < 0
+            watch.sign = -watch.sign
+            if watch.direction in (0, watch.sign):
+                yield Hit(at, watch, rising)
+                if watch.cuts:
+                    return
+        elif sign:
+            watch.sign = sign
+        watch.fresh, before, f_before = False, t, f
+
+
+def _on_the_old_side(
+    sign: int, value: Callable[[float], float], a: float, f_a: float, b: float
+) -> tuple[float, float]:
+    """An instant shortly after a at which the function has the sign; a itself, with zero, if there is none."""
+    if _sign(f_a) == sign:
+        return a, f_a
+    for k in range(1, 9):
+        t = a + (b - a) * 10.0**-k
+        f = value(t)
+        if _sign(f) == sign:
+            return t, f
+    return a, 0.0
+
+
+def _sign(x: float) -> int:
+    return (x > 0.0) - (x < 0.0)
+
+
+def user_watch(event: Event) -> Watch:
+    """The watch of a user's event."""
+
+    def value(t: float, q: Array, v: Array, p: Array) -> float:
+        found = np.asarray(event.function(t, q, v), dtype=float)
+        if found.size != 1 or not np.isfinite(found).all():
+            raise ShapeError(f"{WHO}: event '{event.name}' returned {clipped(found)}, expected one finite number")
+        return float(found.reshape(()))
+
+    return Watch(value, event.direction, event.terminal or event.reset is not None, event)
+
+
+def reset_state(event: Event, model: Model, t: float, q: Array, v: Array) -> tuple[Model, Array, Array]:
+    """What an event's ``reset`` makes of the state."""
+    given = None if event.reset is None else event.reset(t, q.copy(), v.copy())
+    if given is None:
+        return model, q, v
+    if not isinstance(given, tuple) or len(given) not in (2, 3):
+        raise ShapeError(f"{WHO}: reset of '{event.name}' returned {clipped(given)}, expected (q, v) or (model, q, v)")
+    new = given[0] if len(given) == 3 else model
+    if not isinstance(new, Model) or new.coordinates != model.coordinates or new.dofs != model.dofs:
+        raise ShapeError(f"{WHO}: reset of '{event.name}' must return a model with the same coordinates. Hint: replace")
+    return new, given[-2], given[-1]

@@ -1,0 +1,228 @@
+"""Results in files and tables: .npz with a version and without pickles, CSV, pandas, xarray, Parquet.
+
+An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, event_q, event_v, event_v_after, and ``meta``: UTF-8
+JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, LoadError, Problem, SaveError
+from gyrostat.io.yaml_model import from_text, to_text
+from gyrostat.simulate.events import Happened
+from gyrostat.simulate.result import Counted, Result
+from gyrostat.spec.check import expect_model
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+VERSION = 1
+MAX_BYTES = 2**32
+"""Size of all arrays of a file together that is read."""
+MAX_META = 2**26
+ARRAYS = {"t": (), "q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "p": ("np",), "work": ()}
+EVENTS = {"event_q": "nq", "event_v": "nv", "event_v_after": "nv"}
+
+
+# ------------------------------------------------------------------------------------------------ npz
+def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
+    """Write the run; the ending .npz is added if there is none. The file is complete or untouched."""
+    place = _place(path, ".npz")
+    try:
+        model: str | None = to_text(result.model)
+    except SaveError:  # a Python function in the context: load_result is then given the model
+        model = None
+    meta = {
+        "gyrostat_result": VERSION,
+        "model": model,
+        "model_name": result.model.name,
+        "sizes": {"nq": result.model.nq, "nv": result.model.nv, "np": int(result.p.shape[1])},
+        "status": result.status,
+        "message": result.message,
+        "method": result.method,
+        "settings": {key: _plain(value) for key, value in result.settings.items()},
+        "counters": {key: _plain(value) for key, value in asdict(result.counters).items()},
+        "events": [{"t": e.t, "name": e.name, "kind": e.kind} for e in result.events],
+        "phases": [{"start": k, "model": to_text(m)} for k, m in result.phases[1:]],
+    }
+    arrays = {name: getattr(result, name) for name in ARRAYS}
+    for name, size in EVENTS.items():
+        rows = [getattr(e, name.removeprefix("event_")) for e in result.events]
+        arrays[name] = np.array(rows, dtype=float).reshape(len(rows), getattr(result.model, size))
+    arrays["meta"] = np.frombuffer(json.dumps(meta, allow_nan=True).encode("utf-8"), dtype=np.uint8)
+    data = io.BytesIO()
+    np.savez_compressed(data, **arrays)
+    return _written(place, data.getvalue())
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can say it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(x) for key, x in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
+
+def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Result:
+    """A run that :meth:`Result.save` has stored. ``model`` is needed where the file could not hold it, because its
+    context has a Python function."""
+    name = os.fspath(path)
+    try:
+        with zipfile.ZipFile(name) as file:
+            arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta"]}
+            meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise _refused(name, "does not exist", "check the path") from None
+    except (OSError, zipfile.BadZipFile, ValueError, KeyError, EOFError, RecursionError, NotImplementedError) as error:
+        raise _refused(name, f"is no result of gyrostat: {error}", "give a file that Result.save has written") from None
+    if not isinstance(meta, dict) or meta.get("gyrostat_result") != VERSION:
+        found = meta.get("gyrostat_result") if isinstance(meta, dict) else None
+        raise _refused(name, f"has version {found!r}, expected {VERSION}", "use the gyrostat that has written it")
+    return _result(name, meta, arrays, model)
+
+
+def _array(file: zipfile.ZipFile, key: str, name: str) -> Array:
+    """One array, of bounded size, never unpickled."""
+    info = file.getinfo(f"{key}.npy")
+    most = MAX_META if key == "meta" else MAX_BYTES
+    if info.file_size > most:
+        raise _refused(name, f"array '{key}' has {info.file_size} bytes, at most {most} are read", "keep fewer samples")
+    with file.open(info) as stream:
+        array = np.lib.format.read_array(io.BytesIO(stream.read(most + 1)), allow_pickle=False)
+    kind = np.uint8 if key == "meta" else np.float64
+    if array.dtype != kind or not np.isfinite(array).all():
+        raise _refused(name, f"array '{key}' does not hold finite numbers of type {kind.__name__}", "save it again")
+    return array
+
+
+def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model: Model | None) -> Result:
+    if model is not None:
+        expect_model(model, "load_result")
+    text = meta.get("model")
+    if model is None:
+        if not isinstance(text, str):
+            raise _refused(name, "does not hold its model, whose context has a Python function", "give model=...")
+        model = from_text(text, name)
+    try:
+        own = int(meta["sizes"]["np"])
+        sizes = {"nq": model.nq, "nv": model.nv, "np": own}
+        rows, happened = len(arrays["t"]), list(meta["events"])
+        for key, shape in ARRAYS.items():
+            _expect(name, key, arrays[key], (rows, *(sizes[k] for k in shape)))
+        for key, size in EVENTS.items():
+            _expect(name, key, arrays[key], (len(happened), sizes[size]))
+        events = tuple(
+            Happened(float(e["t"]), str(e["name"]), str(e["kind"]), *(arrays[key][k] for key in EVENTS))
+            for k, e in enumerate(happened)
+        )
+        counters = Counted(**{key: meta["counters"][key] for key in Counted.__dataclass_fields__})
+        later = [(int(x["start"]), from_text(str(x["model"]), name)) for x in meta["phases"]]
+        settings = dict(meta["settings"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _refused(name, f"is incomplete: {type(error).__name__} {error}", "save it again") from None
+    return Result(
+        model, *(arrays[key] for key in ("t", "q", "v", "a", "tau", "p", "work")), events, counters,
+        str(meta.get("status")), str(meta.get("message")), str(meta.get("method")), settings, ((0, model), *later),
+    )  # fmt: skip
+
+
+def _expect(name: str, key: str, array: Array, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise _refused(name, f"array '{key}' has shape {array.shape}, expected {shape}", "the model may be another one")
+
+
+def _refused(name: str, message: str, remedy: str) -> LoadError:
+    return LoadError([Problem(f"file '{name}'", "result-file", message, remedy, name)])
+
+
+# ------------------------------------------------------------------------------------------------ tables
+def columns(result: Result) -> dict[tuple[str, str], Array]:
+    """All numbers by (quantity, name), (T,) each; own states of the torque source by their number."""
+    model = result.model
+    found: dict[tuple[str, str], Array] = {}
+    for key, names in (("q", model.coordinates), ("v", model.dofs), ("a", model.dofs), ("tau", model.dofs)):
+        found |= {(key, name): getattr(result, key)[:, k] for k, name in enumerate(names)}
+    found |= {("p", str(k)): result.p[:, k] for k in range(result.p.shape[1])}
+    return found | {("work", ""): result.work}
+
+
+def _flat(result: Result) -> dict[str, Array]:
+    return {"t": result.t} | {f"{key}.{name}" if name else key: x for (key, name), x in columns(result).items()}
+
+
+def write_csv(result: Result, path: str | os.PathLike[str]) -> Path:
+    """Commas, a head of names such as ``q.elbow``, numbers with all their digits."""
+    table = _flat(result)
+    rows = zip(*(x.tolist() for x in table.values()), strict=True)
+    lines = [",".join(_quoted(name) for name in table), *(",".join(map(repr, row)) for row in rows)]
+    return _written(_place(path, ".csv"), ("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"' if any(c in name for c in ',"\n\r') else name
+
+
+def to_pandas(result: Result) -> Any:
+    pandas = _needed("pandas", "to_pandas")
+    table = columns(result)
+    index = pandas.Index(result.t, name="t")
+    head = pandas.MultiIndex.from_tuples(list(table), names=["quantity", "name"])
+    return pandas.DataFrame(np.stack(list(table.values()), axis=1), index=index, columns=head)
+
+
+def to_xarray(result: Result) -> Any:
+    xarray = _needed("xarray", "to_xarray")
+    model = result.model
+    rates = {name: (("t", "rate"), getattr(result, name)) for name in ("v", "a", "tau")}
+    data = {"q": (("t", "coordinate"), result.q), **rates, "work": (("t",), result.work)}
+    names = {"t": result.t, "coordinate": list(model.coordinates), "rate": list(model.dofs)}
+    return xarray.Dataset(data, names, {"model": model.name, "method": result.method, "status": result.status})
+
+
+def write_parquet(result: Result, path: str | os.PathLike[str]) -> Path:
+    arrow, parquet = _needed("pyarrow", "to_parquet"), _needed("pyarrow.parquet", "to_parquet")
+    data = io.BytesIO()
+    parquet.write_table(arrow.table(_flat(result)), data)
+    return _written(_place(path, ".parquet"), data.getvalue())
+
+
+def _needed(module: str, who: str) -> Any:
+    """A library that is not always there."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise GyrostatError(f"{who} needs {package}. Hint: pip install {package}") from error
+
+
+# ------------------------------------------------------------------------------------------------ writing
+def _place(path: str | os.PathLike[str], ending: str) -> Path:
+    place = Path(os.fspath(path))
+    return place if place.suffix else place.with_suffix(ending)
+
+
+def _written(place: Path, data: bytes) -> Path:
+    draft = place.with_name(f".{place.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "wb") as file:
+            file.write(data)
+        os.replace(draft, place)
+    except OSError as error:
+        draft.unlink(missing_ok=True) if draft.parent.is_dir() else None
+        message = f"cannot be written: {error.strerror or error}"
+        raise SaveError([Problem(f"file '{place}'", "file", message, "check the folder and its permissions")]) from None
+    return place
+
+

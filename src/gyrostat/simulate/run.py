@@ -1,0 +1,273 @@
+"""``gs.simulate``: from torques to motion, step by step, with events, sampling instants and partial results."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, ShapeError, SimulationError, StateError, clipped
+from gyrostat.simulate.events import Event, Happened, Hit, Watch, hits, reset_state, user_watch
+from gyrostat.simulate.joint_limits import JointLimits, Stops
+from gyrostat.simulate.methods import METHODS, Method, StepFailure
+from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.progress import Progress
+from gyrostat.simulate.recorder import Recorder
+from gyrostat.simulate.result import Counted, Result
+from gyrostat.simulate.settings import given_numbers, given_times, made_method
+from gyrostat.solvers.manifold import neutral
+from gyrostat.solvers.state import coordinates, rates
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "simulate"
+AGAIN = 1e-9
+"""Time [s] between two events of one kind that is no progress."""
+OFTEN = 100
+"""How often that may happen."""
+_log = logging.getLogger("gyrostat")
+
+
+def simulate(
+    model: Model,
+    torque: Any = None,
+    q0: Any = None,
+    v0: Any = None,
+    t_end: float | None = None,
+    method: str = "dopri5",
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    t_eval: Any = None,
+    events: Any = (),
+    max_step: float = np.inf,
+    dt: float | None = None,
+    progress: Any = None,
+    *,
+    t_start: float = 0.0,
+    compiled: bool | None = None,
+    **options: Any,
+) -> Result:
+    """The motion of a model from (q0, v0) at ``t_start`` to ``t_end`` [s] under the efforts ``torque``.
+
+    ``torque``: None, an array (nv,), a dict by joint name (others get none), a function f(t, q, v) -> (nv,) or such a
+    dict, or a block. A function that can be recorded is compiled together with the forward dynamics: it is then called
+    a few times only, and must return the same for the same arguments; ``compiled=False`` calls it every time.
+    ``q0``, ``v0``: arrays or dicts; by default at rest in the neutral configuration.
+
+    ``method``: "dopri5" (default), "ode23": adaptive, explicit; "bdf", "radau": adaptive, for stiff models;
+    "rk4", "semi-implicit-euler": steps of ``dt`` [s]; and others, see ``gyrostat.simulate.methods``. Adaptive ones keep
+    the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus ``atol``. ``options``
+    are those of the method.
+
+    ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
+    :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a bar
+    where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go on
+    raises :class:`SimulationError`, whose ``result`` holds it up to there."""
+    start = time.perf_counter()
+    plant = Plant(model, torque, compiled)
+    t0, t1 = given_numbers(t_start, t_end)
+    q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
+    v = rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
+    if q.shape != (model.nq,) or v.shape != (model.nv,):
+        raise ShapeError(f"{WHO}: q0 and v0 have shapes {q.shape} and {v.shape}, expected one state. Hint: gs.rollout")
+    made = made_method(METHODS, method, plant, rtol, atol, max_step, dt, options)
+    times = given_times(t_eval, t0, t1)
+    recorder = Recorder(plant, times, made.name)
+    settings = {"rtol": rtol, "atol": atol, "dt": dt, "max_step": max_step, "t_start": t0, "t_end": t1, **options}
+    run = Run(plant, made, recorder, events, settings, t1)
+    return run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
+
+
+class Run:
+    """One run: a plant, a method, and what is watched along the way."""
+
+    def __init__(
+        self, plant: Plant, method: Method, recorder: Recorder, events: Any, settings: dict[str, Any], t_end: float
+    ):
+        self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
+        self.settings = settings
+        self.users, limits = _given_events(events)
+        self.stops = Stops(plant, limits) if limits is not None else None
+        self.watches: list[Watch] = [user_watch(event) for event in self.users]
+        self.watches += [] if self.stops is None else self.stops.watches()
+        self.just_happened, self.often, self.last_event = False, 0, -np.inf
+        self.built = 0.0
+
+    # ------------------------------------------------------------------ the whole of it
+    def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
+        """Run to the end, or until something ends it."""
+        plant, p = self.plant, self.plant.source.p0.copy()
+        if plant.source.sample_times:
+            plant.sample(t, q, v, p)
+        if self.stops is not None:
+            self.stops.expect_inside(q)
+        plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
+        v = self._settled(t, q, v, p)
+        self.recorder.start(t, q, v, p)
+        for watch in self.watches:
+            watch.begin(t, q, v, p)
+        self.state = (t, q, v, p)
+        self.method.prepare(*self.state)
+        self.built, self.began = time.perf_counter() - start, time.perf_counter()
+        status, message = "finished", ""
+        try:
+            self.method.start(*self.state)
+            while self.state[0] < self.t_end and status == "finished":
+                status, message = self._advance(progress)
+        except KeyboardInterrupt:
+            status, message = "interrupted", f"interrupted at t = {self.state[0]:g} s of {self.t_end:g} s"
+            _log.warning("%s: %s; the result holds what was computed", WHO, message)
+        except Exception as error:
+            raise self._failed(error) from error
+        finally:
+            progress.close()
+        return self._result(status, message)
+
+    def _result(self, status: str, message: str) -> Result:
+        c, m = self.plant.counters, self.method
+        counted = Counted(
+            c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations, self.recorder.steps,
+            m.rejected, time.perf_counter() - self.began, self.built, self.state[0] - self.settings["t_start"],
+            not self.plant.why_not_compiled, dict(m.statistics),
+        )  # fmt: skip
+        return self.recorder.result(status, message, counted, self.settings)
+
+    def _failed(self, error: Exception) -> SimulationError:
+        """The error with time, joint and cause."""
+        t, _, v, _ = self.state
+        cause, hint, dof = str(error), "", None
+        if isinstance(error, StepFailure):
+            hint, dof = error.hint, error.dof
+        elif not isinstance(error, GyrostatError):
+            cause = f"{type(error).__name__}: {error}"
+        size = np.abs(v)
+        joint = self.plant.model.dofs[int(np.argmax(size)) if dof is None else dof]
+        rate = float(v[self.plant.model.dofs.index(joint)])
+        message = (
+            f"{WHO}: stopped at t = {t:.9g} s of {self.t_end:g} s, joint '{joint}' (rate {rate:.3g}): {cause}. "
+            f"Hint: {hint or 'look at the efforts and the state there'}; what was computed is in .result of this error"
+        )
+        return SimulationError(message, self._result("failed", message), t, joint, cause)
+
+    # ------------------------------------------------------------------ one step
+    def _advance(self, progress: Progress) -> tuple[str, str]:
+        t = self.state[0]
+        limit = min(self.t_end, self._next_sample(t))
+        step = self.method.step(limit)
+        if not (np.isfinite(step.q1).all() and np.isfinite(step.v1).all() and np.isfinite(step.p1).all()):
+            raise StepFailure("the state is not finite", hint="a smaller step")
+        found = hits(self.watches, step, self.just_happened)
+        self.just_happened = False
+        cut = found[-1] if found and found[-1].watch.cuts else None
+        end = step.t1 if cut is None else cut.t
+        self.recorder.step(step, end)
+        for hit in found:
+            if hit is not cut:
+                self._tell(hit.t, hit.watch.item.name, "event", *step.dense(hit.t)[:2])
+        status = "finished", ""
+        if cut is None:
+            self.state = (step.t1, step.q1, step.v1, step.p1)
+        else:
+            q, v, p = step.dense(cut.t)
+            self.state = (cut.t, np.array(q), np.array(v), np.array(p))
+            status = self._happens(cut)
+        if self.plant.source.sample_times and self.state[0] == limit < self.t_end:
+            self.plant.sample(*self.state)
+            self.method.start(*self.state)
+        elif cut is not None and status[0] == "finished":
+            self.method.start(*self.state)
+        progress(end, step.t1 - step.t0)
+        return status
+
+    def _next_sample(self, t: float) -> float:
+        """The next whole multiple of a sample time after t."""
+        return min((((np.floor(t / T + 1e-9) + 1.0) * T) for T in self.plant.source.sample_times), default=np.inf)
+
+    # ------------------------------------------------------------------ events
+    def _tell(self, t: float, name: str, kind: str, q: Array, v: Array, after: Array | None = None) -> None:
+        self.recorder.events.append(Happened(t, name, kind, q, v, v if after is None else after))
+
+    def _happens(self, hit: Hit) -> tuple[str, str]:
+        """An event that stops the run, or changes its state."""
+        t, q, v, p = self.state
+        self.often = self.often + 1 if t - self.last_event < AGAIN else 0
+        self.last_event, self.just_happened = t, True
+        if self.often > OFTEN:
+            raise StepFailure(f"events follow each other without end, the last one of {_name(hit)}", hint="see reset")
+        if isinstance(hit.watch.item, Event):
+            return self._user_event(hit, hit.watch.item)
+        name, side, i, j = hit.watch.item
+        if side == 0:
+            self.plant.held.pop(j, None)
+            self.watches.remove(hit.watch)
+            self._tell(t, name, "release", q, v)
+        else:
+            q[i] = self.stops.low[i] if side < 0 else self.stops.high[i]  # type: ignore[union-attr]
+        self.recorder.state(t, q, v, p)
+        after = self._settled(t, q, v, p)
+        self.state = (t, q, after, p)
+        if side:
+            self._tell(t, name, "lower" if side < 0 else "upper", q, v, after)
+        self.recorder.state(t, q, after, p)
+        for watch in self.watches:
+            watch.begin(*self.state)
+        for watch in self.watches:
+            if not isinstance(watch.item, Event) and watch.sign >= 0:
+                watch.sign = -1  # at a limit: inside until it goes out again
+        return "finished", ""
+
+    def _settled(self, t: float, q: Array, v: Array, p: Array) -> Array:
+        """Rates after impacts; joints that come to rest are watched for their release."""
+        if self.stops is None:
+            return v
+        known = set(self.plant.held)
+        after, _ = self.stops.settle(t, q, v, p)
+        names = {j: name for _, j, name in self.stops.places}
+        self.watches += [self.stops.release(j, self.plant.held[j], names[j]) for j in self.plant.held if j not in known]
+        return after
+
+    def _user_event(self, hit: Hit, event: Event) -> tuple[str, str]:
+        t, q, v, p = self.state
+        self.recorder.state(t, q, v, p)
+        model, q_new, v_new = reset_state(event, self.plant.model, t, q, v)
+        q_new = np.array(coordinates(model, q_new, f"{WHO}: reset of '{event.name}'"))
+        v_new = np.array(rates(model, v_new, f"{WHO}: reset of '{event.name}'", "v"))
+        self._tell(t, event.name, "event", q, v, v_new)
+        if model is not self.plant.model:
+            self.plant.change_model(model)
+            self.recorder.change(model)
+        self.state = (t, q_new, v_new, p)
+        if event.terminal:
+            return "event", f"ended by event '{event.name}' at t = {t:.9g} s"
+        self.recorder.state(t, q_new, v_new, p)
+        for watch in self.watches:
+            (watch.again if watch is hit.watch else watch.begin)(*self.state)
+        return "finished", ""
+
+
+def _name(hit: Hit) -> str:
+    return f"'{hit.watch.item.name if isinstance(hit.watch.item, Event) else hit.watch.item[0]}'"
+
+
+def _given_events(events: Any) -> tuple[list[Event], JointLimits | None]:
+    """Events of the user, and what happens at joint limits."""
+    given = [events] if isinstance(events, Event | JointLimits) or callable(events) else events
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise StateError(f"{WHO}: events must be a list of Event and JointLimits, got {clipped(events)}")
+    found: list[Event] = []
+    limits: JointLimits | None = None
+    for item in given:
+        if isinstance(item, JointLimits) and limits is None:
+            limits = item
+        elif isinstance(item, Event):
+            found.append(item)
+        elif callable(item) and not isinstance(item, type | JointLimits):
+            found.append(Event(item))
+        else:
+            raise StateError(f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits()")
+    return found, limits
+
+

@@ -1,0 +1,88 @@
+"""What ``gs.simulate`` is told: times, tolerances, method; checked, with sentences for what does not fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped, nearest
+from gyrostat.simulate.methods.method import Method
+from gyrostat.simulate.plant import Plant
+from gyrostat.solvers.state import real_array
+
+Array = np.ndarray
+WHO = "simulate"
+
+
+def number(value: Any, name: str, least: float, hint: str) -> float:
+    """A number above ``least``; infinity is allowed for a largest step only."""
+    ok = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not ok or not float(value) > least or (math.isinf(value) and name != "max_step"):
+        raise GyrostatError(f"{WHO}: {name} must be a number above {least:g}, got {clipped(value)}. Hint: {hint}")
+    return float(value)
+
+
+def given_numbers(t_start: Any, t_end: Any) -> tuple[float, float]:
+    """Start and end of a run."""
+    t0 = number(t_start, "t_start", -math.inf, "t_start=0.0")
+    return t0, number(t_end, "t_end", t0, "t_end=2.0 simulates two seconds")
+
+
+def given_times(t_eval: Any, t0: float, t1: float) -> Array | None:
+    """Instants to keep, ascending, within the run."""
+    if t_eval is None:
+        return None
+    times = real_array(t_eval, WHO, "t_eval")
+    if times.ndim != 1:
+        raise ShapeError(f"{WHO}: t_eval has shape {times.shape}, expected (T,). Hint: np.linspace(0, t_end, 201)")
+    if not np.isfinite(times).all():
+        raise NonFiniteError(f"{WHO}: t_eval holds numbers that are not finite")
+    if np.any(np.diff(times) <= 0.0):
+        raise GyrostatError(f"{WHO}: t_eval must be ascending, each instant once. Hint: np.unique(t_eval)")
+    slack = 1e-12 * max(abs(t0), abs(t1))
+    if len(times) and (times[0] < t0 - slack or times[-1] > t1 + slack):
+        raise GyrostatError(
+            f"{WHO}: t_eval goes from {times[0]:g} to {times[-1]:g} s, the run from {t0:g} to {t1:g} s. "
+            "Hint: ask for instants within the run"
+        )
+    return np.clip(times, t0, t1)
+
+
+def made_method(
+    methods: Mapping[str, type[Method]],
+    name: Any,
+    plant: Plant,
+    rtol: Any,
+    atol: Any,
+    max_step: Any,
+    dt: Any,
+    options: Mapping[str, Any],
+) -> Method:
+    """The method for a plant."""
+    if not isinstance(name, str) or name not in methods:
+        raise GyrostatError(f"{WHO}: there is no method {clipped(name)}. Hint: {nearest(str(name), methods)}")
+    cls = methods[name]
+    unknown = [key for key in options if key not in cls.options]
+    if unknown:
+        known = ", ".join(cls.options) or "none"
+        raise GyrostatError(f"{WHO}: method '{name}' has no option '{unknown[0]}'. Hint: its options are: {known}")
+    if not cls.quaternions and not plant.plain:
+        raise GyrostatError(
+            f"{WHO}: method '{name}' integrates plain coordinates, and '{plant.model.name}' has quaternions. "
+            "Hint: method='dopri5'"
+        )
+    given = dict(options)
+    if "dt" in cls.options:
+        if dt is None and not cls.adaptive:
+            raise GyrostatError(f"{WHO}: method '{name}' takes fixed steps. Hint: give dt=0.001")
+        if dt is not None:
+            given["dt"] = number(dt, "dt", 0.0, "dt=0.001")
+    elif dt is not None:
+        raise GyrostatError(f"{WHO}: method '{name}' chooses its steps itself, dt is not used. Hint: max_step, t_eval")
+    limits = number(rtol, "rtol", 0.0, "1e-6"), number(atol, "atol", 0.0, "1e-9")
+    if cls.adaptive and limits[0] < 1e-13:
+        raise GyrostatError(f"{WHO}: rtol = {limits[0]:g} is below what doubles can say. Hint: rtol=1e-12")
+    return cls(plant, *limits, number(max_step, "max_step", 0.0, "0.01"), **given)
