@@ -15,13 +15,14 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.kinematics import kinematics, sweep_motion, world_motion
 from gyrostat.algorithms.rne import rne
-from gyrostat.errors import FrameError, nearest
+from gyrostat.errors import FrameError, StateError, nearest
 from gyrostat.graph.network import Component, Network, network
 from gyrostat.spatial.algebra import Array, tilde
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import Motion
 from gyrostat.spatial.representation import representation as known_representation
 from gyrostat.spec.model import Model
+from gyrostat.spec.motor import Motor
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,12 @@ def assemble_operators(
     """Operators of a model at the state q (nq,), v (nv,)."""
     net = network(model, rules)
     net.refuse_loops("operators")
+    acting = [e for e in net.transmission.elements if not issubclass(e.kind, Motor)]
+    if net.transmission.followers or acting or net.pairs or model.shafts.rotors:
+        raise StateError(
+            f"operators: '{model.name}' has drives, couplings or forces between frames, which the stacked operators "
+            "of bodies and joints do not hold. Hint: gs.rnea, gs.crba and gs.EquationsOfMotion have them"
+        )
     on = Setting(known_representation(representation), gravity(model.context.gravity), t)
     motions = sweep_motion(net, on, q, v, np.zeros(model.nv))
     n = 6 * len(net.ports)

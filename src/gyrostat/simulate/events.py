@@ -165,7 +165,7 @@ def _on_the_old_side(
 
 
 def _sign(x: float) -> int:
-    return (x > 0.0) - (x < 0.0)
+    return int(x > 0.0) - int(x < 0.0)
 
 
 def user_watch(event: Event) -> Watch:

@@ -10,10 +10,8 @@ stop, and it is released when that effort changes its sign."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from gyrostat.errors import GyrostatError, StateError, clipped, nearest
@@ -26,6 +24,7 @@ Array = np.ndarray
 WHO = "simulate"
 AT = 1e-9
 """How close [rad, m] to its limit a joint is there."""
+INSIDE = 1e-300
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,17 @@ class Stops:
         for i, j, name in self.places:
             for side, limit in ((-1, self.low[i]), (1, self.high[i])):
                 if np.isfinite(limit):
-                    found.append(Watch(_beyond(i, side, float(limit)), 1, True, (name, side, i, j)))
+                    found.append(Watch(self._beyond(i, j, side, float(limit)), 1, True, (name, side, i, j)))
         return found
+
+    def _beyond(self, i: int, j: int, side: int, limit: float) -> Callable[[float, Array, Array, Array], float]:
+        """How far a coordinate is beyond its limit; one that is there, or rests there, is inside."""
+
+        def beyond(t: float, q: Array, v: Array, p: Array) -> float:
+            x = side * (float(q[i]) - limit)
+            return x if x > 0.0 and j not in self.plant.held else min(x, -INSIDE)
+
+        return beyond
 
     def release(self, j: int, side: int, name: str) -> Watch:
         """The effort of a stop, positive when it would have to pull."""
@@ -139,7 +147,3 @@ class Stops:
                 if j not in self.plant.held and abs(q[i] - limit) <= AT and v[j] == 0.0:
                     if side * self.plant.observe(t, q, v, p)[0][j] > 0.0:
                         self.plant.held[j] = side
-
-
-def _beyond(i: int, side: int, limit: float) -> Any:
-    return lambda t, q, v, p: side * (q[i] - limit)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -57,6 +59,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
     for name, size in EVENTS.items():
         rows = [getattr(e, name.removeprefix("event_")) for e in result.events]
         arrays[name] = np.array(rows, dtype=float).reshape(len(rows), getattr(result.model, size))
+    arrays = {name: np.ascontiguousarray(x) for name, x in arrays.items()}
     arrays["meta"] = np.frombuffer(json.dumps(meta, allow_nan=True).encode("utf-8"), dtype=np.uint8)
     data = io.BytesIO()
     np.savez_compressed(data, **arrays)
@@ -78,11 +81,14 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
     name = os.fspath(path)
     try:
         with zipfile.ZipFile(name) as file:
+            total = sum(info.file_size for info in file.infolist())
+            if total > MAX_BYTES:
+                raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
             arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta"]}
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
     except FileNotFoundError:
         raise _refused(name, "does not exist", "check the path") from None
-    except (OSError, zipfile.BadZipFile, ValueError, KeyError, EOFError, RecursionError, NotImplementedError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, RecursionError, RuntimeError) as error:
         raise _refused(name, f"is no result of gyrostat: {error}", "give a file that Result.save has written") from None
     if not isinstance(meta, dict) or meta.get("gyrostat_result") != VERSION:
         found = meta.get("gyrostat_result") if isinstance(meta, dict) else None
@@ -91,16 +97,24 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
 
 
 def _array(file: zipfile.ZipFile, key: str, name: str) -> Array:
-    """One array, of bounded size, never unpickled."""
+    """One array, never unpickled; its head must fit what is there before anything is made of it."""
     info = file.getinfo(f"{key}.npy")
     most = MAX_META if key == "meta" else MAX_BYTES
     if info.file_size > most:
         raise _refused(name, f"array '{key}' has {info.file_size} bytes, at most {most} are read", "keep fewer samples")
     with file.open(info) as stream:
-        array = np.lib.format.read_array(io.BytesIO(stream.read(most + 1)), allow_pickle=False)
-    kind = np.uint8 if key == "meta" else np.float64
-    if array.dtype != kind or not np.isfinite(array).all():
-        raise _refused(name, f"array '{key}' does not hold finite numbers of type {kind.__name__}", "save it again")
+        data = stream.read(most + 1)
+    head = io.BytesIO(data)
+    if np.lib.format.read_magic(head) != (1, 0):
+        raise ValueError(f"array '{key}' is of an unknown version")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(head)
+    kind = np.dtype(np.uint8 if key == "meta" else np.float64)
+    body = data[head.tell() :]
+    if dtype != kind or fortran or len(body) != math.prod(shape) * kind.itemsize or min(shape, default=0) < 0:
+        raise ValueError(f"array '{key}' is not what its head says, or not of type {kind}")
+    array = np.frombuffer(body, kind).reshape(shape).copy()
+    if kind == np.float64 and not np.isfinite(array).all():
+        raise ValueError(f"array '{key}' holds numbers that are not finite")
     return array
 
 

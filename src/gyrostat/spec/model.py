@@ -140,8 +140,9 @@ class Model:
             inside = _children(value)
             drive = inside.get(f"{key}_drive")
             below = _children(inside.get(key))
-            if isinstance(drive, Assembly) and len(keys) > k + 1 and keys[k + 1] not in below:
-                key = f"{key}_drive"
+            after = keys[k + 1 : k + 3]  # a single word that neither of them has belongs to the joint
+            if isinstance(drive, Assembly) and after and after[0] not in below:
+                key = f"{key}_drive" if len(after) > 1 or after[0] in _children(drive) else key
             found.append(key)
             value = inside.get(key)
         return ".".join(found)
@@ -174,7 +175,8 @@ class Model:
 
         ``rotor_inertia`` I_r [kg m^2], on the motor side, about ``rotor_axis``; ``gear_ratio`` N: motor turns per joint
         turn; ``stiffness`` [N m/rad] and ``damping`` [N m s/rad] of the elasticity between gear and joint (``spring``:
-        other properties of :class:`Spring`); ``viscous`` [N m s/rad] and ``coulomb`` [N m] (one magnitude or plus,
+        other properties of :class:`Spring`; ``rotor``: those of :class:`RotorInertia`, such as ``mass`` with
+        ``lumped=False``); ``viscous`` [N m s/rad] and ``coulomb`` [N m] (one magnitude or plus,
         minus; ``friction``: other properties of :class:`Friction`) at the joint, or with ``friction_at="motor"`` on the
         motor's shaft; ``torque_limit`` [N m] and ``speed_limit`` [rad/s] of the motor. ``motor=False``: no motor.
 
@@ -243,7 +245,8 @@ class Model:
 
 
 def _names(owner: str, parts: Sequence[str]) -> tuple[str, ...]:
-    return (owner,) if len(parts) == 1 else tuple(f"{owner}.{part}" for part in parts)
+    """A joint with one coordinate gives it its name; of a joint that keeps one of several, the coordinate is named."""
+    return (owner,) if tuple(parts) in (("q",), ("v",)) else tuple(f"{owner}.{part}" for part in parts)
 
 
 def _refused(entity: str, message: str, remedy: str, value: object) -> SpecError:

@@ -1,0 +1,157 @@
+"""Digital blocks are difference equations: exact at samples, held between, whatever the solver's step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from blocks_loop import answer, run
+from scipy import signal
+
+import gyrostat as gs
+from gyrostat import blocks as bl
+
+T = 0.01
+NOTHING = np.zeros(0)
+
+
+def wave(t):
+    return math.sin(7.0 * t) + 0.3 * t
+
+
+@pytest.mark.parametrize("samples", [0, 1, 3])
+def test_a_delay_of_k_samples_gives_what_was_read_k_samples_ago_and_holds_it(samples):
+    found = answer(bl.Delay(T, samples), wave, 0.2, T / 4)
+    k = np.floor(found.t / T + 1e-9).astype(int) - samples
+    expected = [wave(i * T) if i >= 0 else 0.0 for i in k]
+    assert np.array_equal(found.out["y"][:, 0], expected)
+
+
+def test_the_first_values_of_a_delay_are_its_initial_ones():
+    found = answer(bl.Delay(T, 2, initial=[5.0, 6.0]), lambda t: [1.0, 2.0], 3 * T, T)
+    assert found.out["y"].tolist() == [[5.0, 6.0], [5.0, 6.0], [1.0, 2.0], [1.0, 2.0]]
+
+
+def test_a_digital_transfer_function_is_its_difference_equation():
+    numerator, denominator = [0.2, 0.1, -0.05], [1.0, -1.3, 0.5]
+    found = answer(bl.transfer_function(numerator, denominator, sample_time=T), wave, 0.5, T)
+    u = np.array([wave(k * T) for k in range(51)])
+    expected = signal.lfilter(numerator, denominator, u)
+    assert np.abs(found.out["y"][:, 0] - expected).max() < 1e-14
+
+
+@pytest.mark.parametrize("method", ["zoh", "tustin"])
+def test_linear_systems_made_digital_are_those_of_scipy(method):
+    analogue = bl.transfer_function([1.0, 3.0], [1.0, 2.0, 20.0, 5.0])
+    digital = bl.discretise(analogue, 0.05, method)
+    ours = [digital.output(0.0, {}, NOTHING, m)["y"][0] for m in _memories(digital, 60)]
+    name = {"zoh": "zoh", "tustin": "bilinear"}[method]
+    A, B, C, D, _ = signal.cont2discrete(analogue.matrices, 0.05, name)
+    _, expected, _ = signal.dlsim((A, B, C, D, 0.05), np.ones(60))
+    assert np.abs(np.array(ours) - expected[:, 0]).max() < 1e-14
+
+
+def _memories(block, count):
+    m = np.array(block.memory)
+    for k in range(count):
+        m = block.update(k * block.sample_time, {"u": np.ones(1)}, NOTHING, m)
+        yield m
+
+
+def test_a_held_input_gives_the_analogue_answer_at_samples():
+    analogue = bl.second_order(20.0, 0.2)
+    exact = answer(bl.discretise(analogue, T), wave, 0.3, T)
+    chain = answer(bl.series(bl.hold(T), analogue), wave, 0.3, T / 40)
+    at_samples = chain.out["y"][::40, 0]
+    assert np.abs(exact.out["y"][:, 0] - at_samples).max() < 1e-7
+
+
+def test_a_digital_pid_is_its_difference_equation_exactly():
+    law = bl.PID(3.0, 20.0, 0.2, limit=(-0.8, 1.0), tracking_time=0.05, sample_time=T)
+    found = run(law, lambda t, y: {"e": np.array([wave(t)]), "e_rate": np.array([math.cos(t)])}, 0.5, T)
+    z, expected = 0.0, []
+    for k in range(51):
+        e = wave(k * T)
+        w = 3.0 * e + z + 0.2 * math.cos(k * T)
+        u = min(max(w, -0.8), 1.0)
+        z = z + T * (20.0 * e - (w - u) / 0.05)
+        expected.append(u)
+    assert np.allclose(found.out["u"][:, 0], expected, rtol=0.0, atol=1e-15)
+
+
+def test_a_digital_rate_limit_is_exact():
+    found = answer(bl.RateLimit((-1.0, 2.0), sample_time=T), lambda t: 0.1 if t < 0.1 else 0.0, 0.3, T)
+    y = found.out["y"][:, 0]
+    assert np.allclose(y[:7], [0.02, 0.04, 0.06, 0.08, 0.1, 0.1, 0.1], atol=1e-15)
+    assert np.allclose(np.diff(y)[10:18], -0.01, atol=1e-15)
+    assert y[-1] == 0.0
+
+
+# ------------------------------------------------------------------------------------------------ beside analogue ones
+def servo(dt, sample_time=T, delay=2):
+    """A double integrator under a digital PD law with delay and a quantised encoder, through a motor's lag."""
+    law = bl.pid(40.0, 5.0, 8.0, [1.0], limit=30.0, sample_time=sample_time, delay=delay, position="q_seen")
+    whole = bl.diagram(
+        bl.Quantiser(1e-3, source="q", target="q_seen"),
+        bl.renamed(law, outputs={"tau": "wanted"}),
+        bl.first_order(0.02, source="wanted", target="tau"),
+    )
+    plant = lambda t, y, out: np.array([y[1], out["tau"][0] - 0.3 * y[1]])  # noqa: E731
+    return run(whole, lambda t, y: {"q": y[:1], "v": y[1:]}, 1.0, dt, plant, [0.0, 0.0])
+
+
+def test_the_result_does_not_depend_on_the_step_of_the_solver():
+    runs = [servo(dt) for dt in (T / 2, T / 5)]
+    ends = [np.concatenate([r.y[-1], r.p[-1]]) for r in runs]
+    assert np.abs(ends[0] - ends[1]).max() < 2e-6
+    at_samples = [r.m[np.isin(r.t.round(9), (np.arange(101) * T).round(9))] for r in runs]
+    assert at_samples[0].shape == at_samples[1].shape
+    assert np.abs(at_samples[0] - at_samples[1]).max() < 1e-4
+
+
+def test_a_delay_makes_a_loop_less_damped_as_it_does_in_the_z_plane():
+    """y' = u with u_k = -K y_(k-d): the poles are those of z^(d+1) - z^d + K T."""
+    K, d = 20.0, 2
+    loop = bl.series(bl.Gain(-K, source="y"), bl.Delay(T, d), bl.Gain(1.0, target="u"))
+    found = run(loop, lambda t, y: {"y": y}, 0.5, T, lambda t, y, out: out["u"], [1.0])
+    y = [1.0]
+    for k in range(50):
+        y.append(y[-1] + T * (-K * y[k - d] if k >= d else 0.0))
+    assert np.allclose(found.y[:, 0], y, atol=1e-12)
+
+
+def test_blocks_of_several_rates_are_sampled_at_their_own_instants():
+    both = bl.diagram(
+        bl.hold(0.02, source="u", target="slow"),
+        bl.hold(0.03, source="u", target="slower"),
+        bl.sum_of("slow", "slower"),
+    )
+    assert both.sample_time == 0.01
+    found = answer(both, wave, 0.4, 0.01)
+    expected = [wave(k // 2 * 0.02) + wave(k // 3 * 0.03) for k in range(41)]
+    assert np.allclose(found.out["y"][:, 0], expected, rtol=0.0, atol=1e-14)
+
+
+def test_a_digital_loop_closes_through_a_delay():
+    """An accumulator y_k = u_k + y_(k-1) by a sum and a delay of one sample."""
+    loop = bl.diagram(bl.sum_of("u", "before", target="y"), bl.Delay(T, 1, source="y", target="before"), gives="y")
+    found = answer(loop, lambda t: 1.0, 5 * T, T)
+    assert found.out["y"][:, 0].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_sampled_blocks_in_a_row_answer_within_one_sample():
+    row = bl.series(bl.hold(T), bl.transfer_function([1.0, -1.0], [1.0, 0.0], sample_time=T), bl.hold(T))
+    found = answer(row, lambda t: t * t, 0.1, T)
+    expected = [(k * T) ** 2 - ((k - 1) * T) ** 2 * (k > 0) for k in range(11)]
+    assert np.allclose(found.out["y"][:, 0], expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("times", [(0.01, 0.01 * math.sqrt(2.0)), (1.0, 1e-7)])
+def test_sample_times_without_a_common_period_are_refused(times):
+    with pytest.raises(gs.SpecError, match=r"sample times .* have no common period.*Hint: choose whole multiples"):
+        bl.series(*(bl.hold(t) for t in times))
+
+
+def test_thirds_of_a_second_have_a_common_period():
+    assert bl.series(bl.hold(1 / 3), bl.hold(1 / 6)).sample_time == 1 / 6
