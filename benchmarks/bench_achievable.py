@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
+
 import numpy as np
 
 import gyrostat as gs
@@ -13,6 +17,7 @@ NOTES = (
     "rnea: compiled inverse dynamics of the same robot without drives: one call from Python, and its kernel alone, in",
     "the same kind of loop. The ratio is to the kernel; 1/15 = 0.067 or more is what we ask for.",
     "Measured in turns, the best of many, because the machine may be busy.",
+    "build: network, trace, compile, load and one cycle, with an empty cache.",
     "limits met: torque limits at 0.8 of what the programme needs, so that the set of saturated motors changes often.",
 )
 CYCLES = 14_000
@@ -55,6 +60,7 @@ def _robot(name: str, plain: gs.Model, dt: float, effort: Effort) -> list[Row]:
     for limits, share in (("no limit met", None), ("limits met", 0.8)):
         model = driven(plain, None if share is None else share * np.abs(needed).max(axis=0))
         for keep in ("accelerations", "torques"):
+            rows.append(_build(f"{name}, {limits}, keep {keep}", model, dt, keep, path))
             motion = gs.AchievableMotion(model, dt, keep)
             times, calls, kernels = [], [], []
             for _ in range(1 if quick else 6):  # in turns
@@ -66,3 +72,19 @@ def _robot(name: str, plain: gs.Model, dt: float, effort: Effort) -> list[Row]:
             rows.append(Row("run", case, "gyrostat, rnea, one call", min(calls), peer=True))
             rows.append(Row("run", case, "gyrostat, rnea, kernel", min(kernels), arrays.steps, peer=True))
     return rows
+
+
+def _build(case: str, model: gs.Model, dt: float, keep: str, path: np.ndarray) -> Row:
+    """From the model to its first cycles, with an empty cache."""
+    before = os.environ.get("GYROSTAT_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["GYROSTAT_CACHE"] = folder
+        try:
+            start = time.perf_counter()
+            gs.AchievableMotion(model, dt, keep)(path[:3])
+            seconds = time.perf_counter() - start
+        finally:
+            os.environ.pop("GYROSTAT_CACHE")
+            if before is not None:
+                os.environ["GYROSTAT_CACHE"] = before
+    return Row("build", case, "gyrostat, cold, first cycle", seconds)

@@ -71,7 +71,7 @@ def test_systems_of_scipy_and_python_control_are_accepted():
 class Lookalike:
     """Attributes as python-control's TransferFunction has them."""
 
-    num, den, dt = [[np.array([1.0])]], [[np.array([0.5, 1.0])]], 0  # noqa: RUF012
+    num, den, dt = [[np.array([1.0])]], [[np.array([0.5, 1.0])]], 0
 
 
 def test_nested_coefficients_are_unwrapped_and_missing_sample_times_refused():
@@ -128,6 +128,19 @@ def test_tables_are_those_of_scipy(form, outside):
     assert np.abs(static(table, inside) - f(inside)).max() < 1e-13
     ends = f([-1.0, 3.5], nu=1) if outside == "linear" else [0.0, 0.0]
     assert np.allclose(static(table, [-2.0, 4.0]), [2.0 - ends[0], -3.0 + 0.5 * ends[1]], atol=1e-13)
+
+
+def test_signals_get_other_names():
+    block = bl.renamed(bl.Gain(3.0), {"u": "q"}, {"y": "tau"})
+    assert (block.inputs, block.outputs) == (("q",), ("tau",))
+    assert block.output(0.0, {"q": np.array([2.0]), "u": np.array([9.0])}, NOTHING, NOTHING)["tau"].tolist() == [6.0]
+
+
+def test_parallel_adds_and_series_hands_on():
+    both = bl.parallel(bl.Gain(3.0), bl.Gain([1.0, -1.0]), target="w")
+    assert both.output(0.0, {"u": np.array([2.0, 5.0])}, NOTHING, NOTHING)["w"].tolist() == [8.0, 10.0]
+    row = bl.series(bl.Gain(3.0, source="q"), bl.Saturation(4.0), bl.Gain(-1.0, target="tau"))
+    assert row.output(0.0, {"q": np.array([1.0, 2.0])}, NOTHING, NOTHING)["tau"].tolist() == [-3.0, -4.0]
 
 
 def test_sums_and_differences_by_name():
@@ -215,9 +228,21 @@ def test_a_cylinder_comes_to_rest_where_flow_and_leakage_meet():
     x = {"u": np.array([0.1]), "v": np.array([0.0])}
     found = run(cylinder, lambda t, y: x, 0.1, 2e-4)
     P = found.out["pressure"][-1, 0]
-    assert P == pytest.approx(4e6, rel=1e-9)  # K u sqrt(P_s - P) = c P, a quadratic
+    assert pytest.approx(4e6, rel=1e-9) == P  # K u sqrt(P_s - P) = c P, a quadratic
     moving = cylinder.derivative(0.0, x | {"v": np.array([0.05])}, np.array([0.0]), NOTHING)
     assert moving == pytest.approx(4.0 * 1.4e9 / 1e-4 * (1e-8 * math.sqrt(2e7) - 5e-5))
+
+
+def test_a_cylinder_pushes_as_it_pulls():
+    cylinder = bl.HydraulicCylinder(1e-3, 1e-4, 2e7, 1e-7, leakage=1e-11)
+    for u, v, P in ((0.3, 0.02, 5e6), (0.3, 0.0, 2.5e7), (0.5, -0.1, -1e6)):
+        push, pull = (
+            cylinder.derivative(0.0, {"u": np.array([s * u]), "v": np.array([s * v])}, np.array([s * P]), NOTHING)
+            for s in (1.0, -1.0)
+        )
+        assert push == -pull
+    across = cylinder.derivative(0.0, {"u": np.array([-0.3]), "v": np.zeros(1)}, np.array([5e6]), NOTHING)
+    assert across == pytest.approx(-4.0 * 1.4e9 / 1e-4 * (3e-8 * math.sqrt(2.5e7) + 5e-5))
 
 
 # ------------------------------------------------------------------------------------------------ references, prints

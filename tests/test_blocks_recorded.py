@@ -44,6 +44,7 @@ BLOCKS = {
     "motor": bl.MotorCurrent(1e-3, 0.5, 0.1, [50.0, -20.0, 10.0]),
     "cylinder": bl.HydraulicCylinder(1e-3, 1e-4, 2e7, 1e-7, size=3, initial=[1e6, -2e6, 3e7]),
     "reference": bl.Reference(MOTION),
+    "function": bl.function(lambda t, q, v: np.sin(q) * t - v**2, "q", "v", target="tau"),
     "gravity": bl.GravityCompensation(ARM),
     "feedforward": bl.feedforward(ARM, MOTION),
     "computed torque": bl.computed_torque(ARM, 100.0, 20.0, MOTION, limit=50.0),
@@ -62,11 +63,15 @@ BLOCKS = {
     "parallel": bl.parallel(bl.Gain(2.0), bl.first_order(0.1, size=3), target="w"),
     "renamed": bl.renamed(bl.first_order(0.1, size=3), {"u": "q"}, {"y": "tau"}),
     "analogue loop": bl.diagram(
-        bl.difference("u", "y", "e"), bl.PID(2.0, 1.0, size=3, target="w"), bl.first_order(0.1, size=3, source="w")
-        , gives="y"
+        bl.difference("u", "y", "e"),
+        bl.PID(2.0, 1.0, size=3, target="w"),
+        bl.first_order(0.1, size=3, source="w"),
+        gives="y",
     ),
-    "digital loop": bl.diagram(bl.sum_of("u", "b", target="y"), bl.Delay(T, 1, size=3, source="y", target="b"), gives="y"),
-}  # fmt: skip
+    "digital loop": bl.diagram(
+        bl.sum_of("u", "b", target="y"), bl.Delay(T, 1, size=3, source="y", target="b"), gives="y"
+    ),
+}
 
 
 def program_of(block):
@@ -137,6 +142,7 @@ MOTIONS = {
     "filtered step": TR.filtered_step([0.0, 1.0], [2.0, 0.5], 2.5),
     "hold": TR.hold([0.3, 0.4], 1.0),
     "joined": TR.quintic([0.0], [1.0], 1.0).then(TR.hold([1.0], 0.3)).then(TR.septic([1.0], [0.5], 0.8)),
+    "there and back": TR.trapezoidal([0.0], [1.0], 1.0, 4.0).then(TR.trapezoidal([1.0], [0.0], 1.0, 4.0)),
     "slower": TR.spline([0.0, 0.4, 1.1, 1.5], RNG.normal(size=(4, 2))).slower(1.5),
     "stacked": TR.stack(TR.quintic([0.0], [1.0], 1.0), TR.filtered_step([0.0], [1.0], 2.0)),
 }
@@ -149,6 +155,7 @@ def test_recorded_references_are_the_trajectories(motion):
     inside = [*RNG.uniform(0.0, motion.duration, 20), 0.0, motion.duration]
     outside = [] if motion.outside == "error" else [-0.3, motion.duration + 0.4, 5.0 * motion.duration]
     seams = getattr(motion, "breaks", np.zeros(0)).tolist()
+    seams += [motion.first.duration + 5e-3 * s for s in (-1, 0, 1)] if hasattr(motion, "first") else []
     peaks = np.maximum(motion.peaks(2), 1.0)[:, None]
     for t in [*inside, *seams, *outside]:
         got = np.array(interpret(program, [t]))

@@ -151,3 +151,44 @@ def test_a_transmission_is_a_geared_rotor(path):
     q = [0.3, 0.01]
     assert np.allclose(gs.crba(model, q) - gs.crba(plain, q), np.diag([50.0**2 * 1e-4, 0.0]), atol=1e-12)
     assert any(f.rule == "unused-transmission" and "type" in f.what for f in gs.audit(path).ignored)
+
+
+DEAD = robot(
+    link("base"), link("hand"), link("tip", ""), link("more"),
+    joint("arm", "base", "hand"),
+    joint("loose", "hand", "tip", "revolute",
+          '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="2"/>'),
+    joint("after", "hand", "more", more='<axis xyz="0 1 0"/><mimic joint="loose"/>'),
+)  # fmt: skip
+
+
+def test_a_joint_that_a_repair_fixes_has_no_drive_left(path, caplog):
+    """Limits, damping, and what follows it go with its motion."""
+    model = gs.load(write(path, DEAD), policy="repair")
+    assert model.dofs == ("arm", "after")
+    told = [str(f) for f in gs.audit(path, policy="repair").repaired]
+    assert any("which was made fixed: it moves by itself" in line for line in told)
+
+
+def test_two_transmissions_of_a_joint_are_told(path, caplog):
+    text = (
+        '<transmission name="{}"><joint name="arm"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction>'
+        "<rotorInertia>{}</rotorInertia></actuator></transmission>"
+    )
+    write(path, GRIPPER.replace("</robot>", text.format("t", 1e-4) + text.format("u", 1.0) + "</robot>"))
+    with pytest.raises(gs.SpecError, match="another transmission drives this joint"):
+        gs.load(path)
+    for policy in ("repair", "accept"):
+        assert gs.load(path, policy=policy)["arm.rotor.inertia"] == 1e-4
+
+
+def test_accepted_numbers_are_taken_as_they_are(path, caplog):
+    text = GRIPPER.replace('damping="0.4" friction="0.3"', 'damping="-0.4" friction="-0.3"')
+    with pytest.raises(gs.SpecError, match="it would drive the joint"):
+        gs.load(write(path, text))
+    model, rest = gs.load(path, policy="accept"), [0.0, 0.0]
+    smooth = gs.load(path, policy="accept", friction=False)
+    state = rest, [1.0, 0.0], rest
+    assert np.isclose((gs.rnea(model, *state) - gs.rnea(smooth, *state))[0], -0.7)
+    write(path, GRIPPER.replace('lower="0" upper="0.04"', 'lower="1" upper="0.04"'))
+    assert any("they are left out" in f.what for f in gs.audit(path, policy="accept").errors)

@@ -18,7 +18,7 @@ from gyrostat.engine.cache import ObjectCache
 from gyrostat.engine.compile import Loaded, key_of, load
 from gyrostat.engine.elementary import Writer
 from gyrostat.engine.emit import Emitted, emit
-from gyrostat.engine.program import Program, Slot
+from gyrostat.engine.program import Program
 from gyrostat.engine.target import host
 from gyrostat.errors import ShapeError
 
@@ -60,7 +60,7 @@ class Arrays:
     ``results``: (steps, ...) of each step, (steps + 1, ...) with the start in front for what is carried."""
 
     steps: int
-    slots: tuple[tuple[Slot, ...], tuple[Slot, ...], tuple[tuple[str, str], ...]]
+    layout: str  # of the loop that they are for
     results: Mapping[str, Array]
     inputs: tuple[Array, ...]  # keeps them alive
     rows: tuple[tuple[int, int], ...]  # address, bytes from step to step
@@ -80,10 +80,10 @@ class Loop:
         if len(set(carried.values())) < len(carried):
             raise ShapeError("loop: two outputs cannot be the same input of the next step")
 
-    @property
-    def slots(self) -> tuple[tuple[Slot, ...], tuple[Slot, ...], tuple[tuple[str, str], ...]]:
-        """What its memory looks like."""
-        return self.program.inputs, self.program.outputs, tuple(self.carried.items())
+    @cached_property
+    def layout(self) -> str:
+        """What its memory looks like: names and shapes of inputs and outputs, and what is carried."""
+        return repr((self.program.inputs, self.program.outputs, self.carried))
 
     @cached_property
     def _emitted(self) -> Emitted:
@@ -151,12 +151,12 @@ class Loop:
         for slot in self.program.outputs:
             row = 8 * slot.size
             rows.append((results[slot.name].ctypes.data + (row if slot.name in self.carried else 0), row))
-        return Arrays(steps, self.slots, results, tuple(inputs), tuple(rows))
+        return Arrays(steps, self.layout, results, tuple(inputs), tuple(rows))
 
     def advance(self, arrays: Arrays, start: int, count: int) -> int:
         """Run ``count`` steps from the step ``start`` on, whose carried inputs are there. The number of the first one
         that is not finite, or -1."""
-        if arrays.slots != self.slots:
+        if arrays.layout != self.layout:
             raise ShapeError("loop: these arrays belong to another loop")
         if not 0 <= start <= start + count <= arrays.steps:
             raise ShapeError(f"loop: steps {start} to {start + count} are not among 0 to {arrays.steps}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from gyrostat.errors import Problem, SpecError, nearest
 from gyrostat.io.audit import Audit, Finding, Notes, tell
 from gyrostat.io.urdf_build import build
-from gyrostat.io.urdf_drive import SINGLE, read_mimics, read_transmissions
+from gyrostat.io.urdf_drive import SINGLE, read_mimics, read_transmissions, settle
 from gyrostat.io.urdf_grammar import Unknowns
 from gyrostat.io.urdf_mesh import Roots
 from gyrostat.io.urdf_read import Robot, read_joint, read_link
@@ -88,6 +88,10 @@ def _model(
     massless = check_masses(reader, robot, tree, base == "free")
     if not complete or reader.notes.fatal:
         return None
+    drives = {name: joint.drive for name, joint in robot.joints.items()}
+    settle(reader, {name: (j.element, j.kind) for name, j in robot.joints.items()}, drives)
+    for name, joint in robot.joints.items():
+        joint.drive = drives[name]
     model = build(reader, robot, tree, base, unphysical, massless, file, Path(file).stem or "robot")
     for problem in problems(model):  # what these rules have not seen
         reader.notes.add(_left(problem, file))
@@ -108,8 +112,10 @@ def _left(problem: Problem, file: str) -> Finding:
 def _robot(reader: Reader, root: Element, roots: Roots, friction: bool, mimic: bool) -> Robot | None:
     """Links and joints in the order of the file; names that come twice are errors."""
     if root.tag != "robot":
-        what = "the outermost tag must be <robot>"
-        reader.error(root, "root-tag", what, f"<{short(root.tag)}>", nearest(short(root.tag), ["robot"]))
+        what, fix = "the outermost tag must be <robot>", nearest(short(root.tag), ["robot"])
+        if root.tag != short(root.tag):
+            what, fix = f"{what}, without a namespace", "take xmlns and the prefix out"
+        reader.error(root, "root-tag", what, f"<{root.tag[:80]}>", fix)
         return None
     Unknowns(reader).robot(root)
     name = root.get("name")

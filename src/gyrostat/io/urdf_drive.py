@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from gyrostat.errors import Problem
 from gyrostat.io.urdf_xml import Element, Reader, number, short
 from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
+from gyrostat.spec.rules import not_finite
+from gyrostat.spec.shaft_elements import Friction
 from gyrostat.spec.with_drive import own_axis, put_together
 
 TURN = 2.0 * math.pi * 1.001
@@ -44,6 +49,7 @@ class UrdfDrive:
     reduction: float | None = None
     rotor: float | None = None
     reflected: bool = False
+    transmission: Element | None = None
     motor: dict[str, float] = field(default_factory=dict)
 
 
@@ -66,7 +72,7 @@ def read_drive(reader: Reader, joint: Element, kind: str, friction: bool) -> Urd
             what = f"'{key}' is negative: it would drive the joint"
             fix = "give its magnitude"
             values[key] = 0.0 if reader.wrong(element, "dynamics", what, f"{value:g}", fix, "taken as zero") else value
-    drive.damping, drive.friction = (max(values.get(key, 0.0), 0.0) for key in ("damping", "friction"))
+    drive.damping, drive.friction = (values.get(key, 0.0) for key in ("damping", "friction"))
     return drive
 
 
@@ -102,6 +108,7 @@ def _range(reader: Reader, element: Element, kind: str, lower: float, upper: flo
     if lower > upper:
         what = "the lower limit is above the upper one"
         found = f"{lower:g} > {upper:g}"
+        what = accepted(reader, what, "they are left out")
         if not reader.wrong(element, "limit-order", what, found, "exchange them", "read the other way round"):
             return {}
         lower, upper = upper, lower
@@ -147,19 +154,37 @@ def _can_follow(
     multiplier: float,
 ) -> bool:
     fix, mended = "take the mimic out", "it moves by itself"
-    if leader not in joints:
-        what = "follows a joint that does not exist"
-        reader.wrong(element, "unknown-joint", what, repr(leader[:60]), reader.nearest(leader, joints), mended)
+    told = partial(accepted, reader, done=mended)
+    if leader not in joints or joints[leader][0] is element.getparent():
+        what = "follows itself" if leader in joints else "follows a joint that does not exist"
+        reader.wrong(element, "unknown-joint", told(what), repr(leader[:60]), reader.nearest(leader, joints), mended)
         return False
     if kind not in SINGLE or joints[leader][1] not in SINGLE:
         what = "a follower and its leader must have one rate each"
-        reader.wrong(element, "mimic", what, f"a {kind} joint follows a {joints[leader][1]} one", fix, mended)
+        reader.wrong(element, "mimic", told(what), f"a {kind} joint follows a {joints[leader][1]} one", fix, mended)
         return False
     if multiplier == 0.0:
         what = "a follower with the multiplier 0 does not move"
-        reader.wrong(element, "mimic", what, 'multiplier="0"', "make it a fixed joint", mended)
+        reader.wrong(element, "mimic", told(what), 'multiplier="0"', "make it a fixed joint", mended)
         return False
     return True
+
+
+def accepted(reader: Reader, what: str, done: str) -> str:
+    """What is wrong, and under ``policy="accept"`` what becomes of it."""
+    return f"{what}; {done}" if reader.notes.policy == "accept" else what
+
+
+def settle(reader: Reader, joints: Mapping[str, tuple[Element, str]], drives: dict[str, UrdfDrive]) -> None:
+    """After repairs: a joint that was made fixed has no drive, and what followed it moves by itself."""
+    for name, (_, kind) in joints.items():
+        mimic = drives[name].mimic
+        if kind not in SINGLE:
+            drives[name] = UrdfDrive()
+        elif mimic is not None and joints[mimic.leader][1] not in SINGLE:
+            drives[name].mimic = None
+            what = f"follows '{mimic.leader[:60]}', which was made fixed: it moves by itself"
+            reader.note("repaired", mimic.element, "mimic", what, shown(mimic.element), "")
 
 
 def _refuse_circles(reader: Reader, drives: Mapping[str, UrdfDrive]) -> None:
@@ -169,16 +194,10 @@ def _refuse_circles(reader: Reader, drives: Mapping[str, UrdfDrive]) -> None:
             seen.append(at.leader)
             at = drives[at.leader].mimic if at.leader in drives else None
         if at is not None and at.leader == name and drive.mimic is not None:
-            told = " follows ".join(repr(n[:40]) for n in [*seen[:6], name])
-            element = drive.mimic.element
-            reader.wrong(
-                element,
-                "mimic",
-                "joints follow each other in a circle",
-                told,
-                "take one mimic out",
-                "it moves by itself",
-            )
+            ring = " follows ".join(repr(n[:40]) for n in [*seen[:6], name])
+            element, done = drive.mimic.element, "it moves by itself"
+            what = accepted(reader, "joints follow each other in a circle", done)
+            reader.wrong(element, "mimic", what, ring, "take one mimic out", done)
             drive.mimic = None
 
 
@@ -199,6 +218,13 @@ def read_transmissions(reader: Reader, root: Element, drives: Mapping[str, UrdfD
         rest = sorted({short(e.tag) for e in element.iterdescendants() if isinstance(e.tag, str)} - READ)
         if rest:
             reader.ignore(element, "unused-transmission", f"{', '.join(rest[:6])}: not in the model")
+        if drive.transmission is not None:
+            what = f"another transmission drives this joint, in line {reader.line(drive.transmission)}"
+            found = f"reduction {reduction}, rotor inertia {rotor}"
+            what, fix = accepted(reader, what, "this one is left out"), "keep one of them, with the sum of the inertias"
+            reader.wrong(element, "doubled-rotor", what, found, fix, "this one is left out")
+            continue
+        drive.transmission = element
         if reduction == 0.0:
             what = "a reduction of zero means nothing"
             reader.warn(element, "transmission", what, "0", "give the turns of the motor for one of the joint")
@@ -225,7 +251,7 @@ def _inner(reader: Reader, element: Element, tag: str) -> float | None:
         value = number((inner.text or "").strip())
         if isinstance(value, float):
             return value
-        reader.warn(inner, "transmission", f"<{tag}> {value}", repr((inner.text or "")[:40]), "write a number")
+        reader.warn(inner, "transmission", f"<{tag}> must be a number", repr((inner.text or "")[:40]), value)
     return None
 
 
@@ -249,6 +275,9 @@ def couplings(
     if given:
         seat = (f"{name}.a", own_axis(joint, "a")) if drive.rotor is not None and not drive.reflected else None
         made = put_together(name, seat, **given)
+        if min(drive.damping, drive.friction) < 0.0:
+            parts = tuple(_as_it_is(e) if isinstance(e, Friction) else e for e in made.entities)
+            made = made.model_copy(update={"entities": parts})
         made = made.model_copy(update={"name": free(made.name, "drive")})
         entities.append(made)
         connections.append((f"{name}.shaft", f"{made.name}.shaft"))
@@ -260,6 +289,20 @@ def couplings(
         leader = taken[drive.mimic.leader]
         connections += [(f"{name}.shaft", f"{gear.name}.motor"), (f"{leader}.shaft", f"{gear.name}.joint")]
     return entities, connections
+
+
+class AcceptedFriction(Friction):
+    """Friction with numbers that drive the joint; what ``policy="accept"`` makes of them. It cannot be saved."""
+
+    def problems(self) -> list[Problem]:
+        return not_finite(self)
+
+
+del Entity.registry[AcceptedFriction.type_name]
+
+
+def _as_it_is(friction: Friction) -> Friction:
+    return AcceptedFriction(**dict(friction))
 
 
 def shown(element: Element) -> str:

@@ -68,6 +68,18 @@ UNUSED = {
 CLOSE = 0.75
 """How alike an unknown name and a known one are, if the known one was probably meant."""
 
+CLOSE_SHORT = 0.6
+"""The same for names of up to four letters: one letter may differ."""
+
+ALWAYS = {"link", "joint"}
+"""Tags of a robot that are meant by near ones, however many there are already."""
+
+PLACED = {"link", "joint", "inertial", "mass", "inertia", "axis", "parent", "child", "dynamics", "mimic"}
+"""Tags that change the dynamics: what they say is lost where they have no place. An <origin> in a link is harmless."""
+
+MANY = 50
+"""Unknown attributes of one element that are told one by one."""
+
 GUESSES = 500
 """How many unknown names are compared with the known ones."""
 
@@ -117,19 +129,34 @@ class Unknowns:
                 self.reader.warn(child, "unknown-tag", f"{what} and was passed over")
             return
         if self.parent is not parent:
-            self.parent, self.there = parent, {c.tag for c in parent}
+            self.parent, self.there = parent, {c.tag for c in parent} - ALWAYS
+        place = f"<{name}> in <{short(parent.tag)}>"
+        if name in PLACED:
+            fix = f"put <{name}> where it belongs"
+            self.reader.wrong(child, "misplaced-tag", f"{place} has no meaning", "", fix, "it was passed over")
+            return
+        if "origin" in known and "origin" not in self.there and {"xyz", "rpy"} & set(child.attrib):
+            self.reader.wrong(child, "misspelt-tag", f"{place} is unknown", "", "did you mean 'origin'?")
+            return
         self._unknown(child, "tag", f"<{name}> in <{short(parent.tag)}>", name, known, self.there)
 
     def _attributes(self, element: Element, known: tuple[str, ...]) -> None:
-        for key in element.attrib:
-            if key in known:
-                continue
+        there = set(element.attrib)
+        unknown = [key for key in element.attrib if key not in known]
+        if len(unknown) > MANY:
+            what = f"{len(unknown) - MANY} more attributes of <{short(element.tag)}> are unknown and were passed over"
+            self.reader.warn(element, "unknown-attribute", what)
+        if element.tag == "origin" and unknown and not there & set(known) and "quat_xyzw" not in there:
+            what = f"<origin> has neither xyz nor rpy, but '{short(unknown[0])}'"
+            self.reader.wrong(element, "misspelt-attribute", what, "", "write xyz and rpy")
+            return
+        for key in unknown[:MANY]:
             if element.tag == "origin" and key == "quat_xyzw":
                 what = "orientations as quaternions are not read"
                 self.reader.error(element, "quaternion", what, repr(element.get(key)), "write rpy")
                 continue
             label = f"attribute '{short(key)}' of <{short(element.tag)}>"
-            self._unknown(element, "attribute", label, short(key), known, set(element.attrib))
+            self._unknown(element, "attribute", label, short(key), known, there)
 
     def _unknown(
         self, element: Element, sort: str, label: str, name: str, known: tuple[str, ...], there: set[object]
@@ -147,7 +174,7 @@ class Unknowns:
         if key not in self.guessed:
             if len(self.guessed) >= GUESSES:
                 return []
-            self.guessed[key] = near(name.lower(), known, 2, CLOSE)
+            self.guessed[key] = near(name.lower(), known, 2, CLOSE if len(name) > 4 else CLOSE_SHORT)
         return self.guessed[key]
 
     def _text(self, element: Element) -> None:

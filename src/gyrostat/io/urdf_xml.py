@@ -82,7 +82,7 @@ def _syntax(error: Any, parser: Any, text: str, file: str) -> LoadError:
     lines = text.count("\n") + 1
     found: list[Problem] = []
     for entry in list(parser.error_log)[:20] or [error]:
-        message = " ".join(str(getattr(entry, "message", entry)).split())
+        message = " ".join(str(getattr(entry, "message", entry)).split()).partition(", use XML_PARSE_HUGE")[0]
         line = min(max(int(getattr(entry, "line", 1) or 1), 1), lines)
         rule = "xml-depth" if "depth" in message.lower() else "xml-syntax"
         remedy = (
@@ -117,7 +117,7 @@ def number(text: str, largest: float = LARGEST) -> float | str:
         value = float(text)
         if math.isfinite(value) and abs(value) <= largest:
             return value
-        return f"give a number between -{min(largest, 1e308):g} and {min(largest, 1e308):g} in SI units"
+        return f"too large: give a number between -{min(largest, 1e308):g} and {min(largest, 1e308):g} in SI units"
     if "${" in text or "$(" in text:
         return "this is xacro; expand the file with xacro first"
     if _NUMBER.fullmatch(text.replace(",", ".", 1)):

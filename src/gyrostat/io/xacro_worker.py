@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,10 @@ def wall(sandbox: Sandbox, refusal: type[Exception]) -> Callable[[str, tuple[Any
     return hook
 
 
+ARGUMENT = re.compile(r"""<xacro:arg\s[^>]*?name\s*=\s*["']([^"']+)["']|\$\(arg\s+([^\s)]+)""")
+"""Where a file names an argument."""
+
+
 def limit() -> None:
     """Bounds of memory and time, where the system has them."""
     try:
@@ -90,6 +95,10 @@ def expand(request: dict[str, Any], bounds: Any) -> str:
     sys.addaudithook(wall(sandbox, bounds.RefusedError))
     arguments = {str(key): str(value) for key, value in request["arguments"].items()}
     document = xacrodoc.XacroDoc.from_string(request["text"], subargs=arguments, resolve_packages=False)
+    known = {name for text in sandbox.texts.values() for pair in ARGUMENT.findall(text) for name in pair if name}
+    for name in arguments:
+        if name not in known:
+            raise bounds.RefusedError(f"has no argument '{name[:60]}'", f"known: {', '.join(sorted(known)) or 'none'}")
     for mesh in document.dom.getElementsByTagName("mesh"):
         name = mesh.getAttribute("filename").removeprefix("file://")
         for package, folder in sandbox.packages.items():

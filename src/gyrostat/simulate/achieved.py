@@ -30,7 +30,7 @@ class Episode:
         return f"{self.who}: {self.limit} limit from {self.start:.6g} s to {self.end:.6g} s{away}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Achieved:
     """The achievable motion of a programme of N cycles.
 
@@ -94,3 +94,6 @@ class Achieved:
         head = f"{len(self.v)} cycles, {self.t[-1]:.6g} s: limits are met in {int(self.limited.sum())} of them"
         more = [f"... and {len(found) - 20} more"] if len(found) > 20 else []
         return "\n".join([head, *(f"  {episode}" for episode in found[:20]), *more])
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -40,7 +40,9 @@ class Event:
 
     def __post_init__(self) -> None:
         if not callable(self.function) or not (self.reset is None or callable(self.reset)):
-            raise GyrostatError("Event: function and reset are functions of (t, q, v). Hint: Event(lambda t, q, v: q[0])")
+            raise GyrostatError(
+                "Event: function and reset are functions of (t, q, v). Hint: Event(lambda t, q, v: q[0])"
+            )
         if self.direction not in (-1, 0, 1):
             raise GyrostatError(f"Event: direction must be -1, 0 or 1, got {clipped(self.direction)}. Hint: 0 for both")
         if not self.name:
@@ -150,9 +152,7 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
         watch.fresh, before, f_before = False, t, f
 
 
-def _on_the_old_side(
-    sign: int, value: Callable[[float], float], a: float, f_a: float, b: float
-) -> tuple[float, float]:
+def _on_the_old_side(sign: int, value: Callable[[float], float], a: float, f_a: float, b: float) -> tuple[float, float]:
     """An instant shortly after a at which the function has the sign; a itself, with zero, if there is none."""
     if _sign(f_a) == sign:
         return a, f_a

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
 import numpy as np
 
 from gyrostat.errors import GyrostatError, StateError, clipped, nearest
@@ -41,7 +42,7 @@ class JointLimits:
         values = self.restitution.values() if isinstance(self.restitution, Mapping) else [self.restitution]
         if not all(isinstance(e, int | float) and 0.0 <= e <= 1.0 for e in values):
             raise GyrostatError(
-                f"JointLimits: restitution must be from 0 to 1, got {clipped(self.restitution)}. Hint: 0 does not bounce"
+                f"JointLimits: restitution must be from 0 to 1, got {clipped(self.restitution)}. Hint: 0 is no bounce"
             )
 
 
@@ -144,6 +145,6 @@ class Stops:
         """Joints that would go on beyond their limits are held there."""
         for i, j, _ in self.places:
             for side, limit in ((-1, self.low[i]), (1, self.high[i])):
-                if j not in self.plant.held and abs(q[i] - limit) <= AT and v[j] == 0.0:
-                    if side * self.plant.observe(t, q, v, p)[0][j] > 0.0:
-                        self.plant.held[j] = side
+                there = j not in self.plant.held and abs(q[i] - limit) <= AT and v[j] == 0.0
+                if there and side * self.plant.observe(t, q, v, p)[0][j] > 0.0:
+                    self.plant.held[j] = side

@@ -101,8 +101,7 @@ class Plant(PlantDerivatives):
     def residual(self, t: float, q: Array, v: Array, a: Array, p: Array) -> Array:
         """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]."""
         self.counters.residual_evaluations += 1
-        options = {} if isinstance(self.model.context.base, str) else {"t": t}
-        return rnea(self.model, q, v, a, **options) - self.torque(t, q, v, p)[0]
+        return rnea(self.model, q, v, a, **self._time(t)) - self.torque(t, q, v, p)[0]
 
     def retract(self, q: Array, dv: Array) -> Array:
         """q (nq,) reached from q along dv (nv,), ``gs.integrate``."""
@@ -202,8 +201,7 @@ class Plant(PlantDerivatives):
             chart = self._chart.call(q0, x, v)
             q, rate = chart["q"], chart["x_rate"]
         tau, p_rate = self._plainly(t, q, v, p)
-        options = {} if isinstance(self.model.context.base, str) else {"t": t}
-        a = aba(self.model, q, v, tau, **options)
+        a = aba(self.model, q, v, tau, **self._time(t))
         return Stage(np.concatenate([rate, a, p_rate, [tau @ v]]), q, tau)
 
     def _plainly(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:

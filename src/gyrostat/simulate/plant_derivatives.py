@@ -44,6 +44,7 @@ class PlantDerivatives:
     source: TorqueSource
     memory: Array
     counters: Any
+    held: dict[int, int]
     nq: int
     nv: int
     np: int
@@ -69,6 +70,10 @@ class PlantDerivatives:
         J[n : 2 * n, n : 2 * n] = d.da_dv + d.da_dtau @ source.tau_v
         J[n : 2 * n, 2 * n :] = d.da_dtau @ source.tau_p
         J[2 * n :] = np.concatenate([source.p_q, source.p_v, source.p_p], axis=1)
+        if self.held:  # the change of what the stops take is left out: Newton's iteration needs no more
+            at = list(self.held)
+            M_inverse = d.da_dtau
+            J[n : 2 * n] -= M_inverse[:, at] @ np.linalg.solve(M_inverse[np.ix_(at, at)], J[[n + k for k in at]])
         return J
 
     def _time(self, t: float) -> dict[str, Any]:
@@ -108,8 +113,8 @@ class PlantDerivatives:
         units, own = np.eye(self.nv), np.eye(self.np)
         along = [
             [column(lambda h, e=e: (integrate(self.model, q, h * e), v, p), 1.0) for e in units],
-            [column(lambda h, e=e: (q, v + h * e, p), e @ v) for e in units],
-            [column(lambda h, e=e: (q, v, p + h * e), e @ p) for e in own],
+            [column(lambda h, e=e: (q, v + h * e, p), float(e @ v)) for e in units],
+            [column(lambda h, e=e: (q, v, p + h * e), float(e @ p)) for e in own],
         ]
         stack = lambda k, rows: [  # noqa: E731
             np.stack([c[k] for c in columns], axis=1) if columns else np.zeros((rows, 0)) for columns in along

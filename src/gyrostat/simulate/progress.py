@@ -1,4 +1,6 @@
-"""The progress of a run: simulated time, step size, remaining time; on a terminal, or when asked for."""
+"""The progress of a run: simulated time, step size, remaining time; on a terminal, or when asked for.
+
+A bar on a terminal; elsewhere, where it is asked for, a line now and then."""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ import sys
 import time
 from typing import Any
 
-EVERY = 0.1
-"""Seconds between two pictures."""
+EVERY, LINES = 0.1, 1.0
+"""Seconds between two pictures of the bar, and between two lines."""
 
 
 class Progress:
@@ -19,7 +21,7 @@ class Progress:
         self.t_start, self.t_end = t_start, t_end
         self.told = asked if callable(asked) else None
         self.wanted = asked is True or (asked is None and sys.stderr.isatty())
-        self.patient = asked is None
+        self.patient, self.terminal = asked is None, sys.stderr.isatty()
         self.began = self.last = time.perf_counter()
         self._bar: Any = None
         self._task: Any = None
@@ -29,18 +31,24 @@ class Progress:
         if not self.wanted and self.told is None:
             return
         now = time.perf_counter()
-        if now - self.last < EVERY or (self.patient and now - self.began < 1.0):
+        every = EVERY if self.terminal or self.told is not None else LINES
+        if now - self.last < every or (self.patient and now - self.began < 1.0):
             return
         self.last = now
         share = (t - self.t_start) / (self.t_end - self.t_start)
         if self.told is not None:
             self.told(t, h, share)
             return
-        if self._bar is None:
-            self._open()
-        self._bar.update(self._task, completed=share, time=f"{t:.4g} of {self.t_end:.4g} s", step=f"step {h:.2g} s")
+        at, step = f"{t:.4g} of {self.t_end:.4g} s", f"step {h:.2g} s"
+        if not self.terminal:
+            left = (now - self.began) * (1.0 / share - 1.0) if share > 0.0 else float("inf")
+            print(f"simulate: {at}, {step}, {left:.0f} s left", file=sys.stderr)
+            return
+        self._opened().update(self._task, completed=share, time=at, step=step)
 
-    def _open(self) -> None:
+    def _opened(self) -> Any:
+        if self._bar is not None:
+            return self._bar
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -48,6 +56,7 @@ class Progress:
         self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
         self._bar.start()
         self._task = self._bar.add_task("simulate", total=1.0, time="", step="")
+        return self._bar
 
     def close(self) -> None:
         if self._bar is not None:

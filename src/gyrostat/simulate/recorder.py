@@ -44,10 +44,9 @@ class Recorder:
         self.steps += 1
         if self.t_eval is not None:
             self._instants(step, end)
-        elif end == step.t1:
-            work = self.work + self._work(step, end)
-            self._keep(step.t1, step.q1, step.v1, step.p1, step.a1, step.tau1, work)
         self.work += self._work(step, end)
+        if self.t_eval is None and end == step.t1:
+            self._keep(step.t1, step.q1, step.v1, step.p1, step.a1, step.tau1, self.work)
 
     def _instants(self, step: Step, end: float) -> None:
         asked = self.t_eval

@@ -1,7 +1,7 @@
 """Results in files and tables: .npz with a version and without pickles, CSV, pandas, xarray, Parquet.
 
-An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, event_q, event_v, event_v_after, and ``meta``: UTF-8
-JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
+An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, event_q, event_v, event_v_after, and ``meta``:
+UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
 
 from __future__ import annotations
 
@@ -59,10 +59,13 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
     for name, size in EVENTS.items():
         rows = [getattr(e, name.removeprefix("event_")) for e in result.events]
         arrays[name] = np.array(rows, dtype=float).reshape(len(rows), getattr(result.model, size))
-    arrays = {name: np.ascontiguousarray(x) for name, x in arrays.items()}
     arrays["meta"] = np.frombuffer(json.dumps(meta, allow_nan=True).encode("utf-8"), dtype=np.uint8)
     data = io.BytesIO()
-    np.savez_compressed(data, **arrays)
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, array in arrays.items():
+            one = io.BytesIO()
+            np.lib.format.write_array(one, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+            file.writestr(f"{name}.npy", one.getvalue())
     return _written(place, data.getvalue())
 
 
@@ -88,7 +91,16 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
     except FileNotFoundError:
         raise _refused(name, "does not exist", "check the path") from None
-    except (OSError, zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, RecursionError, RuntimeError) as error:
+    except (
+        OSError,
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        KeyError,
+        EOFError,
+        RecursionError,
+        RuntimeError,
+    ) as error:
         raise _refused(name, f"is no result of gyrostat: {error}", "give a file that Result.save has written") from None
     if not isinstance(meta, dict) or meta.get("gyrostat_result") != VERSION:
         found = meta.get("gyrostat_result") if isinstance(meta, dict) else None
@@ -143,10 +155,18 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         settings = dict(meta["settings"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _refused(name, f"is incomplete: {type(error).__name__} {error}", "save it again") from None
+    status, message, method = (str(meta.get(key)) for key in ("status", "message", "method"))
     return Result(
-        model, *(arrays[key] for key in ("t", "q", "v", "a", "tau", "p", "work")), events, counters,
-        str(meta.get("status")), str(meta.get("message")), str(meta.get("method")), settings, ((0, model), *later),
-    )  # fmt: skip
+        model,
+        *(arrays[key] for key in ("t", "q", "v", "a", "tau", "p", "work")),
+        events=events,
+        counters=counters,
+        status=status,
+        message=message,
+        method=method,
+        settings=settings,
+        phases=((0, model), *later),
+    )
 
 
 def _expect(name: str, key: str, array: Array, shape: tuple[int, ...]) -> None:
@@ -238,5 +258,3 @@ def _written(place: Path, data: bytes) -> Path:
         message = f"cannot be written: {error.strerror or error}"
         raise SaveError([Problem(f"file '{place}'", "file", message, "check the folder and its permissions")]) from None
     return place
-
-

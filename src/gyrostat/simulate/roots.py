@@ -1,4 +1,4 @@
-"""Roots of a function of one number between two signs [Brent, Algorithms for Minimization without Derivatives, 1973]."""
+"""Roots of a function of one number between two signs [Brent, Algorithms for Minimization without Derivatives]."""
 
 from __future__ import annotations
 

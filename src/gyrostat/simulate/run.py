@@ -63,9 +63,9 @@ def simulate(
     are those of the method.
 
     ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
-    :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a bar
-    where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go on
-    raises :class:`SimulationError`, whose ``result`` holds it up to there."""
+    :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
+    bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
+    on raises :class:`SimulationError`, whose ``result`` holds it up to there."""
     start = time.perf_counter()
     plant = Plant(model, torque, compiled)
     t0, t1 = given_numbers(t_start, t_end)
@@ -129,8 +129,9 @@ class Run:
     def _result(self, status: str, message: str) -> Result:
         c, m = self.plant.counters, self.method
         counted = Counted(
-            c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations, self.recorder.steps,
-            m.rejected, time.perf_counter() - self.began, self.built, self.state[0] - self.settings["t_start"],
+            c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations,
+            self.recorder.steps, m.rejected, time.perf_counter() - self.began, self.built,
+            self.state[0] - self.settings["t_start"],
             not self.plant.why_not_compiled, dict(m.statistics),
         )  # fmt: skip
         return self.recorder.result(status, message, counted, self.settings)
@@ -267,7 +268,7 @@ def _given_events(events: Any) -> tuple[list[Event], JointLimits | None]:
         elif callable(item) and not isinstance(item, type | JointLimits):
             found.append(Event(item))
         else:
-            raise StateError(f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits()")
+            raise StateError(
+                f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits()"
+            )
     return found, limits
-
-

@@ -108,7 +108,7 @@ def torque_source(model: Model, torque: Any) -> TorqueSource:
     tau = np.array(rates(model, given, WHO, "torque"))
     if tau.shape != (model.nv,):
         raise ShapeError(
-            f"{WHO}: torque has shape {tau.shape}, expected ({model.nv},). Hint: for efforts that change in time give a "
+            f"{WHO}: torque has shape {tau.shape}, expected ({model.nv},). Hint: efforts that change in time are a "
             "function f(t, q, v)"
         )
     return ConstantSource(tau)

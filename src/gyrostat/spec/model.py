@@ -173,12 +173,13 @@ class Model:
     def with_drive(self, joint: str, **properties: Any) -> Model:
         """A new model in which a joint has a drivetrain: an assembly ``<joint>_drive`` of the entities that are needed.
 
-        ``rotor_inertia`` I_r [kg m^2], on the motor side, about ``rotor_axis``; ``gear_ratio`` N: motor turns per joint
-        turn; ``stiffness`` [N m/rad] and ``damping`` [N m s/rad] of the elasticity between gear and joint (``spring``:
-        other properties of :class:`Spring`; ``rotor``: those of :class:`RotorInertia`, such as ``mass`` with
-        ``lumped=False``); ``viscous`` [N m s/rad] and ``coulomb`` [N m] (one magnitude or plus,
-        minus; ``friction``: other properties of :class:`Friction`) at the joint, or with ``friction_at="motor"`` on the
+        ``rotor_inertia`` I_r [kg m^2], on the motor side, about ``rotor_axis``; ``gear_ratio`` N: motor turns per
+        joint turn; ``stiffness`` [N m/rad] and ``damping`` [N m s/rad] of the elasticity between gear and joint
+        (``spring``: other properties of :class:`Spring`; ``rotor``: those of :class:`RotorInertia`, such as ``mass``
+        with ``lumped=False``); ``viscous`` [N m s/rad] and ``coulomb`` [N m] (one magnitude or plus, minus;
+        ``friction``: other properties of :class:`Friction`) at the joint, or with ``friction_at="motor"`` on the
         motor's shaft; ``torque_limit`` [N m] and ``speed_limit`` [rad/s] of the motor. ``motor=False``: no motor.
+        ``replace=True``: instead of the drive that the joint has, with its friction.
 
         The rotor sits on the joint's parent body and turns about the joint's axis, unless ``carrier`` (a body, or a
         port) and ``rotor_axis`` (in the axes of that port) say otherwise. ``lumped=True``: the inertia of the carrier

@@ -84,8 +84,13 @@ def _driven(
             else ("only revolute, continuous, prismatic and helical joints can be driven so")
         )
         raise _refused(name, f"a {joint.kind} joint has {len(joint.table.shafts)} shafts, expected one", remedy)
+    given = dict(given)
+    if given.pop("replace", False):
+        entities = tuple(e for e in entities if e.name != f"{name}_drive")
+        connections = tuple(c for c in connections if not any(p.partition(".")[0] == f"{name}_drive" for p in c))
     if any(e.name == f"{name}_drive" for e in entities):
-        raise _refused(name, f"there is already '{name}_drive'", "change its values with model.replace")
+        remedy = "change its values with model.replace, or put another in its place with with_drive(..., replace=True)"
+        raise _refused(name, f"there is already '{name}_drive'", remedy)
     drive, seat = _drive(name, joint, place, **given)
     links = ((f"{name}.{joint.table.shafts[0]}", f"{drive.name}.shaft"),)
     if seat is not None:

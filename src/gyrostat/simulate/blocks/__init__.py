@@ -5,6 +5,7 @@ Controllers whose output is "tau": :func:`p`, :func:`pi`, :func:`pd`, :func:`pid
 :func:`per_joint`."""
 
 from gyrostat.simulate.blocks.block import Block
+from gyrostat.simulate.blocks.callback import Function, function
 from gyrostat.simulate.blocks.compose import Diagram, Parallel, Renamed, Series, diagram, parallel, renamed, series
 from gyrostat.simulate.blocks.controllers import computed_torque, feedforward, p, pd, pi, pid
 from gyrostat.simulate.blocks.digital import Delay, discretise, hold
@@ -43,6 +44,7 @@ __all__ = [
     "DeadZone",
     "Delay",
     "Diagram",
+    "Function",
     "Gain",
     "GravityCompensation",
     "HydraulicCylinder",
@@ -67,6 +69,7 @@ __all__ = [
     "feedforward",
     "filtered_derivative",
     "first_order",
+    "function",
     "hold",
     "lead_lag",
     "p",

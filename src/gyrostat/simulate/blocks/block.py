@@ -84,7 +84,8 @@ class Block(ABC):
     def __str__(self) -> str:
         """One line: signals in and out, states and samples; ``repr`` has all the numbers."""
         told = f"{self.who}: {', '.join(self.inputs) or 'nothing'} -> {', '.join(self.outputs)}"
-        states = f", {len(self.states)} states" if self.states else ""
+        n = len(self.states)
+        states = f", {n} state{'s' if n > 1 else ''}" if n else ""
         return told + states + ("" if self.sample_time is None else f", every {self.sample_time:g} s")
 
     def take(self, x: Signals, name: str, n: int | None = None) -> Any:
@@ -92,7 +93,7 @@ class Block(ABC):
         if name not in x:
             raise StateError(
                 f"{self.who}: there is no signal '{name}' among {', '.join(sorted(x)) or 'none at all'}. "
-                f"Hint: {nearest(name, x)} Connect it, or put the block into a diagram that computes it"
+                f"Hint: let a block of a diagram give it, as Reference gives q_ref and v_ref; {nearest(name, x)}"
             )
         value = np.atleast_1d(np.asarray(x[name]))
         if value.ndim != 1 or (n is not None and value.shape != (n,)):

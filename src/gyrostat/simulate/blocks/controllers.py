@@ -12,7 +12,7 @@ from gyrostat.simulate.blocks.block import Block
 from gyrostat.simulate.blocks.compose import Diagram, Renamed
 from gyrostat.simulate.blocks.digital import Delay
 from gyrostat.simulate.blocks.given import refuse
-from gyrostat.simulate.blocks.model_based import ComputedTorque, InverseDynamicsFeedforward
+from gyrostat.simulate.blocks.model_based import ComputedTorque, InverseDynamicsFeedforward, expect_plain
 from gyrostat.simulate.blocks.pid import PID
 from gyrostat.simulate.blocks.reference import Reference
 from gyrostat.simulate.blocks.shaping import Saturation, Sum, difference
@@ -60,6 +60,8 @@ def pid(
     digital: sampled, computed, held, and given out ``delay`` samples later. ``position`` and ``velocity``: measured
     signals. ``anti_windup`` and ``tracking_time``: see :class:`PID`."""
     who = f"PID '{name}'" if name else "PID"
+    if model is not None:
+        expect_plain(model, who)
     gains = {key: by_joint(value, model, who, key) for key, value in (("kp", kp), ("ki", ki), ("kd", kd))}
     parts: list[Block] = [difference("q_ref", position, "e")]
     ahead = [feedforward] if isinstance(feedforward, Block) else list(feedforward)
@@ -72,7 +74,7 @@ def pid(
     size = size if size is not None or model is None else model.nv
     if reference is not None:
         order = order if "v_ref" in needs or "a_ref" in needs or _any(gains["kd"]) else 0
-        source = Reference(by_joint(reference, model, who, "reference"), order)
+        source = _reference(reference, order, model, who)
         size = source.motion.n if size is None else size
         parts.append(source)
     law = PID(
@@ -91,7 +93,8 @@ def pid(
     targets = tuple(f"feedforward_{k}" for k in range(len(ahead)))
     parts += [Renamed(b, (), ((b.outputs[0], s),)) for b, s in zip(ahead, targets, strict=True)]
     parts += [Sum(targets, (), "feedforward")] if ahead else []
-    return Diagram((*parts, law, *_delayed(sample_time, delay, law.size, who)), ("tau",), name)
+    later = _delayed(sample_time, delay, law.size, who) if delay else ()
+    return Diagram((*parts, law, *later), ("tau",), name)
 
 
 def computed_torque(
@@ -111,7 +114,7 @@ def computed_torque(
     who = f"computed torque '{name}'" if name else "computed torque"
     gains = by_joint(kp, model, who, "kp"), by_joint(kd, model, who, "kd")
     law = ComputedTorque(model, *gains, position, velocity, "tau_wanted", name)
-    return _finished(law, reference, by_joint(limit, model, who, "limit"), sample_time, delay, model.nv, name, who)
+    return _finished(law, reference, by_joint(limit, model, who, "limit"), sample_time, delay, model, name, who)
 
 
 def feedforward(model: Model, reference: Any, *, limit: Any = None, name: str = "") -> Diagram:
@@ -119,31 +122,37 @@ def feedforward(model: Model, reference: Any, *, limit: Any = None, name: str = 
     InverseDynamicsFeedforward(model))``."""
     who = f"feedforward '{name}'" if name else "feedforward"
     law = InverseDynamicsFeedforward(model, "tau_wanted", name)
-    return _finished(law, reference, by_joint(limit, model, who, "limit"), None, 0, model.nv, name, who)
+    return _finished(law, reference, by_joint(limit, model, who, "limit"), None, 0, model, name, who)
 
 
 def _finished(
-    law: Block, reference: Any, limit: Any, sample_time: Any, delay: Any, n: int, name: str, who: str
+    law: Block, reference: Any, limit: Any, sample_time: Any, delay: Any, model: Model, name: str, who: str
 ) -> Diagram:
     """A law without states, with its reference, limits and sampling; the signal goes tau_wanted, tau_now, tau."""
     digital = sample_time is not None or bool(delay)
     end = Saturation(limit, source="tau_wanted", target="tau_now" if digital else "tau")
-    parts = [law, end] if reference is None else [Reference(reference), law, end]
-    held = [Delay(_needed(sample_time, delay, who), delay, size=n, source="tau_now", target="tau")] if digital else []
+    parts = [law, end] if reference is None else [_reference(reference, 2, model, who), law, end]
+    held = _delayed(sample_time, delay, model.nv, who) if digital else ()
     return Diagram((*parts, *held), ("tau",), name)
 
 
 def _delayed(sample_time: Any, delay: Any, size: int | None, who: str) -> tuple[Block, ...]:
-    if not delay:
-        return ()
-    return (Delay(_needed(sample_time, delay, who), delay, size=size, source="tau_now", target="tau"),)
-
-
-def _needed(sample_time: Any, delay: Any, who: str) -> Any:
+    """tau_now, sampled and given out later as tau."""
     if sample_time is None:
         message = f"delay = {delay!r} counts samples, but there is no sample_time"
         raise refuse(who, "delay", message, "give sample_time [s]", delay)
-    return sample_time
+    return (Delay(sample_time, delay, size=size, source="tau_now", target="tau"),)
+
+
+def _reference(motion: Any, order: int, model: Model | None, who: str) -> Reference:
+    """The reference of a controller, whose coordinates must be those of the model."""
+    found = Reference(by_joint(motion, model, who, "reference"), order)
+    names, n = found.motion.names, found.motion.n
+    if model is not None and (n != model.nv or (names is not None and names != model.dofs)):
+        told = f"{n} coordinates" if names is None else f"coordinates {', '.join(names)}"
+        message = f"reference has {told}, but '{model.name}' moves {', '.join(model.dofs[:12])} ({model.nv})"
+        raise refuse(who, "reference", message, "give one coordinate for each of model.dofs, in that order", names)
+    return found
 
 
 def _any(gain: Any) -> bool:

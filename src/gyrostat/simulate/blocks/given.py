@@ -117,6 +117,10 @@ def limits(value: Any, who: str) -> tuple[Numbers, Numbers]:
         return (-math.inf,), (math.inf,)
     if isinstance(value, tuple) and len(value) == 2:
         lower, upper = (numbers(x, who, "limit", endless=True) for x in value)
+        if len(lower) == len(upper) == 1 and lower[0] > 0.0:
+            message = f"limit={value} would keep everything above {lower[0]:g}"
+            remedy = "a tuple is (lower, upper); magnitudes of two joints are a list, limit=[30, 50]"
+            raise refuse(who, "limit", message, remedy, value)
     else:
         upper = numbers(value, who, "limit", endless=True)
         lower = tuple(-x for x in upper)

@@ -19,8 +19,8 @@ Places = tuple[int, ...]
 @dataclass(frozen=True)
 class Joints(Composite):
     """Each part reads and gives the entries of its own joints. ``coordinates`` and ``rates``: places of each part in q
-    and in v; signals called q or q_... are coordinates, all others have the places of rates. ``nv``: length of what is
-    given; entries without a part are zero."""
+    and in v; the signal "q" and those that begin with "q" and an underscore are coordinates, all others have the
+    places of rates. ``nv``: length of what is given; entries without a part are zero."""
 
     kind: ClassVar[str] = "joints"
     parts: tuple[Block, ...]

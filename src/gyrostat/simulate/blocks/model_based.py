@@ -43,7 +43,7 @@ def torques(model: Model, t: Any, q: Any, v: Any, a: Any) -> Any:
     return _solved(model, InverseDynamics, rnea, "tau", t, q=q, v=v, a=a)
 
 
-def _expect_plain(model: Any, who: str) -> None:
+def expect_plain(model: Any, who: str) -> None:
     """Errors q_ref - q are differences of numbers: not of quaternions."""
     expect_model(model, who)
     if model.nq != model.nv:
@@ -69,7 +69,7 @@ class ComputedTorque(Block):
 
     def __post_init__(self) -> None:
         who = self.who
-        _expect_plain(self.model, who)
+        expect_plain(self.model, who)
         for key in ("kp", "kd"):
             gain = at_least_zero(getattr(self, key), who, key, "1/s^2 for kp and 1/s for kd, both not negative")
             same_size(who, self.model.nv, **{key: gain})
@@ -99,7 +99,7 @@ class InverseDynamicsFeedforward(Block):
     name: str = ""
 
     def __post_init__(self) -> None:
-        _expect_plain(self.model, self.who)
+        expect_plain(self.model, self.who)
 
     @property
     def inputs(self) -> tuple[str, ...]:

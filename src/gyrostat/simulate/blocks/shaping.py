@@ -82,7 +82,7 @@ class Saturation(Entrywise):
 
 @dataclass(frozen=True)
 class DeadZone(Entrywise):
-    """y = 0 for \\|u\\| <= width, u - width above, u + width below: the play is taken off, nothing jumps."""
+    """y = 0 for abs(u) <= width, u - width above, u + width below: the play is taken off, nothing jumps."""
 
     kind: ClassVar[str] = "dead zone"
     width: Any

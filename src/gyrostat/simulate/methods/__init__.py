@@ -15,5 +15,10 @@ METHODS: dict[str, type[Method]] = {}
 
 for _file in pkgutil.iter_modules(__path__):
     for _value in vars(import_module(f"{__name__}.{_file.name}")).values():
-        if isinstance(_value, type) and issubclass(_value, Method) and "name" in vars(_value) and not isabstract(_value):
+        if (
+            isinstance(_value, type)
+            and issubclass(_value, Method)
+            and "name" in vars(_value)
+            and not isabstract(_value)
+        ):
             METHODS[_value.name] = _value

@@ -1,8 +1,8 @@
 """Implicit methods for stiff models by SciPy, stepped by us, with our compiled Jacobians.
 
-``"bdf"``: backward differentiation of order 1 to 5 in the quasi-constant form [Shampine, Reichelt, SIAM J. Sci. Comp. 18
-(1997) 1-22], ``"radau"``: Radau IIA of order 5 [Hairer, Wanner, Solving Ordinary Differential Equations II, IV.8]. The
-system is y = (q, v, p), y' = (v, a, p'), its Jacobian that of :meth:`Plant.rhs_jacobian`. Plain coordinates only."""
+``"bdf"``: backward differentiation of order 1 to 5 in the quasi-constant form [Shampine, Reichelt, SIAM J. Sci. Comp.
+18 (1997) 1-22], ``"radau"``: Radau IIA of order 5 [Hairer, Wanner, Solving Ordinary Differential Equations II, IV.8].
+The system is y = (q, v, p), y' = (v, a, p'), its Jacobian :meth:`Plant.rhs_jacobian`. Plain coordinates only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Dormand and Prince's method of order 5 with an estimate of order 4 and dense output of order 4 [J. Comp. Appl. Math. 6
-(1980) 19-26; Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.5, II.6]. Six evaluations a step."""
+"""Dormand and Prince's method of order 5 with an estimate of order 4 and dense output of order 4.
+
+Six evaluations a step. [J. Comp. Appl. Math. 6 (1980) 19-26; Hairer, Norsett, Wanner, Solving Ordinary Differential
+Equations I, II.5, II.6]."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Method(ABC):
         """One accepted step, never beyond ``t_limit``; it ends exactly there if it comes close."""
 
 
-class StepFailure(GyrostatError):
+class StepFailure(GyrostatError):  # noqa: N818  # a word of a method to the run, not an error for users
     """A step cannot be done: ``cause`` in words, and which entry of the rates is to blame, if any."""
 
     def __init__(self, cause: str, dof: int | None = None, hint: str = ""):

@@ -124,8 +124,9 @@ class RungeKutta(Method):
         self.t, self.q, self._tau = t1, q1, tau1
         self.y = y1.copy()
         self.y[:n], self.y[-1] = 0.0, 0.0
-        self._k1 = k[-1].copy()
-        self._k1[:n] = self.y[n : 2 * n]  # local coordinates begin anew: x' = v
+        known = k[-1].copy()
+        known[:n] = self.y[n : 2 * n]  # local coordinates begin anew: x' = v
+        self._k1 = known
         return step
 
     def turned(self, y: Array) -> bool:
@@ -234,7 +235,9 @@ class AdaptiveRungeKutta(RungeKutta):
             except NonFiniteError as error:
                 self.rejected, self.h, self._cause, rejected_before = self.rejected + 1, h * 0.2, str(error), True
                 continue
-            errors = np.abs(h * (self.table.error @ k))[:-1] / np.maximum(self._scale(self.q, self.y), self._scale(q, y))
+            errors = np.abs(h * (self.table.error @ k))[:-1] / np.maximum(
+                self._scale(self.q, self.y), self._scale(q, y)
+            )
             err = float(np.sqrt(np.mean(errors**2)))
             if self.turned(y):
                 self.rejected, self.h, rejected_before = self.rejected + 1, 0.5 * h, True

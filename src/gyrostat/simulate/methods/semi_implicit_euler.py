@@ -43,7 +43,7 @@ class SemiImplicitEuler(Method):
             a0, p_rate, tau0 = self._known or self.plant.acceleration(t0, q0, v0, p0)
             v1, p1 = v0 + h * a0, p0 + h * p_rate
             q1 = self.plant.retract(q0, h * v1)
-            a1, p_rate1, tau1 = self._known = self.plant.acceleration(t1, q1, v1, p1)
+            a1, _, tau1 = self._known = self.plant.acceleration(t1, q1, v1, p1)
         except NonFiniteError as error:
             raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
         self.t, self.q, self.v, self.p = t1, q1, v1, p1

@@ -1,0 +1,79 @@
+"""One step of the implicit method of AS 2.1 as a program: predictor, one Newton-Euler pass, one Newton step.
+
+    a_p = 2 a - a_before,    (q_p, v_p) by Newmark (5) from a_p,    p_p = p + h f                      predictor
+    (a1, p1) = (a_p, p_p) - S (H(q_p, v_p, a_p, p_p, t1), p_p - p - h/2 (f + f_p))                     (6)
+    (q1, v1) by Newmark (5) from a1,
+
+or by the formulas of generalised-alpha in the place of (5). S is given: the inverse of the matrix of Newton's method at some earlier state (7). The same code runs on recorded values
+and on numbers, for torques that are Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.rne import sweep_forces
+from gyrostat.engine.loop import Loop
+from gyrostat.engine.record import record
+from gyrostat.simulate.chart import moved
+from gyrostat.simulate.methods.newmark import Formulas
+from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.rollout_kernel import along
+from gyrostat.spatial.gravity import gravity
+from gyrostat.spatial.representation import representation
+from gyrostat.spec.context import HarmonicMotion
+
+Array = np.ndarray
+PARTS = ("q", "v", "a", "w", "before", "p", "f")
+"""State of the method: w moves v on, see ``newmark.State``; ``before``: a one step ago; f = dp/dt."""
+
+
+class Parts(NamedTuple):
+    """What a step is made of: H, the torque source, and the way of the configuration."""
+
+    residual: Callable[..., tuple[Array, Array]]  # (t, q, v, a, p) -> H, dp/dt
+    source: Callable[..., tuple[Array, Array]]  # (t, q, v, p) -> tau, dp/dt
+    retract: Callable[[Array, Array], Array]
+
+
+def one_step(parts: Parts, formulas: Formulas, x: Mapping[str, Any], iterations: int) -> dict[str, Any]:
+    """The state after a step from ``x``: PARTS, with S, t1 and h; and tau there."""
+    h, t1, n = x["h"], x["t1"], len(x["v"])
+    a1, p1 = 2.0 * x["a"] - x["before"], x["p"] + h * x["f"]
+    for _ in range(iterations):
+        move, v1, _ = formulas.advanced(x, a1)
+        q1 = parts.retract(x["q"], move)
+        r, f1 = parts.residual(t1, q1, v1, a1, p1)
+        change = x["S"] @ np.concatenate([r, p1 - x["p"] - (h / 2.0) * (x["f"] + f1)])
+        a1, p1 = a1 - change[:n], p1 - change[n:]
+    move, v1, w1 = formulas.advanced(x, a1)
+    q1 = parts.retract(x["q"], move)
+    tau, f1 = parts.source(t1, q1, v1, p1)
+    return {"q": q1, "v": v1, "a": a1, "w": w1, "before": x["a"], "p": p1, "f": f1, "tau": tau}
+
+
+def compiled_steps(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
+    """Step after step in machine code, with S the same in all of them."""
+    model, net, n = plant.model, plant.network, plant.nv + plant.np
+    law, timed = gravity(model.context.gravity), isinstance(model.context.base, HarmonicMotion)
+
+    def function(**x: Any) -> Mapping[str, Any]:
+        def source(t: Any, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+            return plant.source.evaluate(t, q, v, p, x["m"])
+
+        def residual(t: Any, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array]:
+            on = Setting(representation("body"), law, t if timed else 0.0)
+            tau, f = source(t, q, v, p)
+            return sweep_forces(net, on, q, v, a)[0] - tau, f
+
+        parts = Parts(residual, source, lambda q, d: moved(model, q, along(model, d)))
+        found = one_step(parts, formulas, x | {"h": x["h"][()], "t1": x["t1"][()]}, iterations)
+        return {f"{name}_next" if name in PARTS else name: value for name, value in found.items()}
+
+    shapes: dict[str, tuple[int, ...]] = {"q": (plant.nq,), "p": (plant.np,), "f": (plant.np,), "t1": (), "h": ()}
+    shapes |= {"v": (plant.nv,), "a": (plant.nv,), "w": (plant.nv,), "before": (plant.nv,), "S": (n, n), "m": plant.memory.shape}
+    with np.errstate(all="ignore"):
+        return Loop(record(function, shapes, f"{model.name}_dina"), {f"{name}_next": name for name in PARTS})

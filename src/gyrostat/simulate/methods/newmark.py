@@ -1,0 +1,223 @@
+"""Newmark's method with Newton's iteration on the residual of inverse dynamics [Newmark 1959; AS (1), (5)].
+
+    H(t1, q1, v1, a1, p1) = rnea(q1, v1, a1) - tau(t1, q1, v1, p1) = 0,    p1 = p0 + h/2 (f0 + f1),
+    q1 = q0 (+) (h v0 + h^2 ((1/2 - beta) a0 + beta a1)),    v1 = v0 + h ((1 - gamma) a0 + gamma a1).
+
+The mass matrix is never inverted; the matrix of Newton's method is M + gamma h dH/dv + beta h^2 dH/dq, from the exact
+derivatives of inverse dynamics. With quaternions the step is that of the Lie group method of Bruls and Cardona [J. Comp.
+Nonlin. Dyn. 5 (2010) 031002], of the same order; their Jacobian is exact up to terms of order h.
+
+beta = 1/4, gamma = 1/2 is the trapezoidal rule: order 2, stable for any step, without damping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, NonFiniteError, clipped
+from gyrostat.simulate.methods.method import Method, Step, StepFailure
+from gyrostat.simulate.methods.runge_kutta import FixedStep
+from gyrostat.simulate.plant import Plant
+
+Array = np.ndarray
+CONVERGED = 1e-11
+"""Change of q, v and p, relative to one plus their size, at which Newton's iteration ends."""
+SLOW = 0.3
+"""Ratio of two changes above which the matrix is computed anew."""
+ITERATIONS = 20
+
+
+class Formulas(NamedTuple):
+    """Coefficients of generalised-alpha, see there; those of the trapezoidal rule by default."""
+
+    alpha_m: float = 0.0
+    alpha_f: float = 0.0
+    beta: float = 0.25
+    gamma: float = 0.5
+
+    def advanced(self, x: Mapping[str, Any], a1: Array) -> tuple[Array, Array, Array]:
+        """Displacement, v and w at the end of a step."""
+        h, w0 = x["h"], x["w"]
+        w1 = ((1.0 - self.alpha_f) * a1 + self.alpha_f * x["a"] - self.alpha_m * w0) * (1.0 / (1.0 - self.alpha_m))
+        move = h * x["v"] + (h * h) * ((0.5 - self.beta) * w0 + self.beta * w1)
+        return move, x["v"] + h * ((1.0 - self.gamma) * w0 + self.gamma * w1), w1
+
+    @property
+    def share(self) -> float:
+        """dw1/da1."""
+        return (1.0 - self.alpha_f) / (1.0 - self.alpha_m)
+
+
+@dataclass
+class State:
+    """Of the method at an instant: ``a`` solves the equations of motion, ``w`` is the acceleration that moves v on (the
+    same for Newmark); ``f`` = dp/dt, ``tau`` the efforts."""
+
+    t: float
+    q: Array
+    v: Array
+    p: Array
+    a: Array
+    w: Array
+    f: Array
+    tau: Array
+
+
+class ImplicitMethod(Method):
+    """What Newmark's method and generalised-alpha share: (1 - alpha_m) w1 + alpha_m w0 = (1 - alpha_f) a1 + alpha_f a0,
+    and w in the place of a in Newmark's formulas."""
+
+    order, adaptive = 2, False
+    options = ("dt",)
+    formulas = Formulas()
+
+    def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
+        super().__init__(plant, rtol, atol, max_step)
+        self.clock = FixedStep(options["dt"], self.name)
+        self.statistics |= {"newton_iterations": 0, "factorisations": 0}
+
+    def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
+        before = vars(self.plant.counters).copy()
+        now = self._first(t, q, v, p)
+        self._residual(now, now)
+        self.matrix(now, self.clock.dt)
+        vars(self.plant.counters).update(before)
+
+    def start(self, t: float, q: Array, v: Array, p: Array) -> None:
+        self._begin: tuple[float, Array, Array, Array] | None = (t, q, v, p)
+        self.clock.restart(t)
+
+    def _first(self, t: float, q: Array, v: Array, p: Array) -> State:
+        a, f, tau = self.plant.acceleration(t, q, v, p)
+        return State(t, q, v, p, a, a, f, tau)
+
+    def step(self, t_limit: float) -> Step:
+        try:
+            if self._begin is not None:
+                self.state, self._begin = self._first(*self._begin), None
+            before = self.state
+            self.state = self._solved(before, self.clock.next(t_limit))
+        except NonFiniteError as error:
+            raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
+        now = self.state
+        dense = between(self.plant, before, now)
+        return Step(before.t, now.t, now.q, now.v, now.p, now.a, now.tau, dense, work(before, now))
+
+    # ------------------------------------------------------------------ one step
+    def _advanced(self, x: State, t1: float, a: Array, p: Array) -> State:
+        """Newmark's formulas for the acceleration a at the end."""
+        given = {"h": t1 - x.t, "v": x.v, "a": x.a, "w": x.w}
+        move, v, w = self.formulas.advanced(given, a)
+        return State(t1, self.plant.retract(x.q, move), v, p, a, w, x.f, x.tau)
+
+    def _solved(self, x: State, t1: float) -> State:
+        """Newton's iteration for (a1, p1)."""
+        h, n = t1 - x.t, self.plant.nv
+        now, solve, before = self._advanced(x, t1, x.a, x.p + h * x.f), None, np.inf
+        for _ in range(ITERATIONS):
+            r = self._residual(x, now)
+            if solve is None:
+                solve = self._factorised(now, h)
+            change = solve(r)
+            now = self._advanced(x, t1, now.a - change[:n], now.p - change[n:])
+            self.statistics["newton_iterations"] += 1
+            size = self._size(now, change, h)
+            if size <= CONVERGED:
+                now.tau, now.f = self.plant.torque(t1, now.q, now.v, now.p)
+                return now
+            if size > SLOW * before:
+                solve = None
+            before = size
+        worst = int(np.argmax(np.abs(change[:n])))  # type: ignore[possibly-undefined]
+        raise StepFailure(f"Newton's method does not converge in {ITERATIONS} iterations", worst, "a smaller dt")
+
+    def _size(self, now: State, change: Array, h: float) -> float:
+        """Greatest change of q, v, p by an iteration, relative to one plus their size."""
+        n, f = self.plant.nv, self.formulas
+        a = np.abs(change[:n]) * f.share
+        found = np.max(np.maximum(f.beta * h * h * a, f.gamma * h * a / (1.0 + np.abs(now.v))))
+        return float(max(found, np.max(np.abs(change[n:]) / (1.0 + np.abs(now.p)), initial=0.0)))
+
+    def _residual(self, x: State, now: State) -> Array:
+        """H (nv,), then p1 - p0 - h/2 (f0 + f1) (np,). A rate at a stop must not accelerate."""
+        r = self.plant.residual(now.t, now.q, now.v, now.a, now.p)
+        for k in self.plant.held:
+            r[k] = now.a[k]
+        if not self.plant.np:
+            return r
+        f = self.plant.torque(now.t, now.q, now.v, now.p)[1]
+        return np.concatenate([r, now.p - x.p - 0.5 * (now.t - x.t) * (x.f + f)])
+
+    def _factorised(self, now: State, h: float) -> Callable[[Array], Array]:
+        """The inverse of the matrix of Newton's method, applied."""
+        S = np.linalg.inv(self.matrix(now, h))
+        self.statistics["factorisations"] += 1
+        return lambda r: S @ r
+
+    def matrix(self, now: State, h: float) -> Array:
+        """Derivative of the residual by (a1, p1)."""
+        plant, n = self.plant, self.plant.nv
+        f = self.formulas
+        by_v, by_q = f.share * f.gamma * h, f.share * f.beta * h * h
+        state = now.t, now.q, now.v
+        dq, dv, da = plant.residual_jacobians(*state, now.a, now.p)
+        A = da + by_v * dv + by_q * dq
+        for k in plant.held:
+            A[k] = np.eye(n)[k]
+        if not plant.np:
+            return A
+        d = plant.source_derivatives(*state, now.p)
+        tau_p = d.tau_p.copy()
+        tau_p[list(plant.held)] = 0.0
+        below = np.concatenate([-0.5 * h * (by_v * d.p_v + by_q * d.p_q), np.eye(plant.np) - 0.5 * h * d.p_p], axis=1)
+        return np.concatenate([np.concatenate([A, -tau_p], axis=1), below])
+
+
+def between(plant: Plant, x: State, y: State) -> Callable[[Any], tuple[Array, Array, Array]]:
+    """q, v, p inside a step: cubics through both ends with their rates."""
+    h = y.t - x.t
+
+    def cubic(s: Array, x0: Array, x1: Array, d0: Array, d1: Array) -> Array:
+        rise = x1 - x0
+        return x0 + s * (rise + (1.0 - s) * ((1.0 - s) * (h * d0 - rise) - s * (h * d1 - rise)))
+
+    def dense(t: Any) -> tuple[Array, Array, Array]:
+        s, way = ((np.asarray(t, dtype=float) - x.t) / h)[..., None], plant.difference(x.q, y.q)
+        q = plant.retract(x.q, cubic(s, np.zeros_like(way), way, x.v, y.v))
+        return q, cubic(s, x.v, y.v, x.a, y.a), cubic(s, x.p, y.p, x.f, y.f)
+
+    return dense
+
+
+def work(x: State, y: State) -> Callable[[Any], Array]:
+    """Work [J] of the efforts inside a step, for a power that changes linearly: of the order of the method."""
+
+    def done(t: Any) -> Array:
+        s, power = np.asarray(t, dtype=float) - x.t, float(x.tau @ x.v)
+        return s * (power + 0.5 * s / (y.t - x.t) * (float(y.tau @ y.v) - power))
+
+    return done
+
+
+class Newmark(ImplicitMethod):
+    """``"newmark"``: fixed steps ``dt``; ``beta`` from 1/4 and ``gamma`` from 1/2 on are stable for any step. Order 2
+    for gamma = 1/2, else 1."""
+
+    name = "newmark"
+    options = ("dt", "beta", "gamma")
+
+    def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
+        super().__init__(plant, rtol, atol, max_step, **options)
+        self.formulas = Formulas(beta=options.get("beta", 0.25), gamma=options.get("gamma", 0.5))
+        for name, value in (("beta", self.formulas.beta), ("gamma", self.formulas.gamma)):
+            if isinstance(value, bool) or not isinstance(value, float | int) or not 0.0 < value <= 1.0:
+                raise GyrostatError(f"simulate: newmark: {name} must be in (0, 1], got {clipped(value)}. Hint: leave it out")
+
+
+class Trapezoid(ImplicitMethod):
+    """``"trapezoid"``: the trapezoidal rule for q' = v, v' = a, p' = f; Newmark's method with 1/4 and 1/2."""
+
+    name = "trapezoid"
