@@ -30,7 +30,7 @@ REFUSED = {
     ),
     "twice": (
         lambda: arm().with_drive("hinge", viscous=1).with_drive("hinge", viscous=2),
-        ("drive of 'hinge': there is already 'hinge_drive'. Hint: change its values with model.replace"),
+        ("drive of 'hinge': there is already 'hinge_drive'. Hint: change its values with model.replace, or put another in its place"),
     ),
     "massless motor side": (
         lambda: arm().with_drive("hinge", stiffness=10),

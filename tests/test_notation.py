@@ -177,3 +177,9 @@ def test_a_spinning_rotor_resists_turning():
 def test_friction_has_a_magnitude_for_each_direction():
     model = disc(coulomb=(0.7, 0.2))
     assert gs.rnea(model, [[0], [0]], [[1], [-1]], [[0], [0]])[:, 0] == pytest.approx([0.7, -0.2])
+
+
+def test_the_motor_of_a_held_pendulum_gives_a_hundredth_of_its_torque():
+    driven = gs.robots.pendulum().with_drive("hinge", rotor_inertia=1e-4, gear_ratio=100)
+    u = gs.ActuatorDynamics(driven).torques([np.pi / 2], [0], [0])
+    assert u == pytest.approx([9.81 / 200], rel=1e-13)

@@ -155,8 +155,11 @@ def _can_follow(
 ) -> bool:
     fix, mended = "take the mimic out", "it moves by itself"
     told = partial(accepted, reader, done=mended)
-    if leader not in joints or joints[leader][0] is element.getparent():
-        what = "follows itself" if leader in joints else "follows a joint that does not exist"
+    if leader in joints and joints[leader][0] is element.getparent():
+        reader.wrong(element, "mimic", told("a joint cannot follow itself"), repr(leader[:60]), fix, mended)
+        return False
+    if leader not in joints:
+        what = "follows a joint that does not exist"
         reader.wrong(element, "unknown-joint", told(what), repr(leader[:60]), reader.nearest(leader, joints), mended)
         return False
     if kind not in SINGLE or joints[leader][1] not in SINGLE:
