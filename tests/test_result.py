@@ -10,7 +10,7 @@ import pytest
 
 import gyrostat as gs
 
-ARRAYS = ("t", "q", "v", "a", "tau", "p", "work")
+ARRAYS = ("t", "q", "v", "a", "tau", "p", "work", "wall")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,7 @@ def test_samples_satisfy_the_equations_of_motion(run, tree):
     assert run.frames()["body.tip"].p.shape == (11, 3)
     np.testing.assert_allclose(run.energy, gs.kinetic_energy(tree, run.q, run.v) + gs.potential_energy(tree, run.q))
     assert np.abs(run.energy_residual).max() < 1e-5
+    assert np.all(np.diff(run.wall) > 0.0) and run.wall[-1] <= run.counters.wall_time
 
 
 def test_a_result_tells_what_it_is(run):

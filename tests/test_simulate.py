@@ -8,6 +8,7 @@ from test_against_adams import CASES, COLUMNS, SAMPLE, build
 
 import gyrostat as gs
 from gyrostat.simulate import progress
+from gyrostat.simulate import run as run_module
 
 G = 9.81
 
@@ -181,6 +182,15 @@ def test_sampling_instants_are_hit_exactly_whatever_the_steps():
     assert runs["dopri5"].counters.compiled
 
 
+@pytest.mark.parametrize("late", [0.0, 1e-17, -1e-17, 1e-13, -1e-13])
+def test_an_event_at_a_sampling_instant_takes_no_sample_away(late):
+    event = gs.Event(lambda t, q, v: t - (0.03 + late), 1, reset=lambda t, q, v: (q, v + 1e-9))
+    block = Held()
+    run = gs.simulate(gs.robots.pendulum(), block, [1.0], t_end=0.05, events=event, t_eval=[0.03, 0.05])
+    assert len(run.events) == 1 and len(run.t) == 2
+    assert block.instants == [k * 0.01 for k in range(5)]
+
+
 def test_a_block_with_states_is_a_pi_controller():
     class Integral:
         states = (0.0,)
@@ -267,10 +277,24 @@ def test_a_motion_that_grows_without_bound_stops_with_time_joint_and_cause():
 
 @pytest.mark.parametrize("method", ["rk4", "semi-implicit-euler"])
 def test_fixed_steps_stop_before_a_number_is_infinite(method):
-    with pytest.raises(gs.SimulationError, match="not finite") as caught:
+    with pytest.raises(gs.SimulationError, match=r"not finite|grows without bound") as caught:
         gs.simulate(gs.robots.pendulum(), lambda t, q, v: v**3 + 10.0, t_end=10.0, method=method, dt=0.01)
     assert np.isfinite(caught.value.result.v).all()
     assert len(caught.value.result.t) > 3
+
+
+def test_a_digital_law_that_is_unstable_is_stopped_early():
+    law = Held()
+    law.update = lambda t, x, p, m: -3000.0 * x["v"]
+    with pytest.raises(gs.SimulationError, match=r"joint 'hinge'.*grows without bound.*gains too high") as caught:
+        gs.simulate(gs.robots.pendulum(), law, [1.0], t_end=5.0)
+    assert caught.value.t < 0.2
+
+
+def test_a_crawl_that_would_never_end_is_given_up(monkeypatch):
+    monkeypatch.setattr(run_module, "CRAWL", 200)
+    with pytest.raises(gs.SimulationError, match=r"200 steps have come .* the whole run would take \de\+\d+ steps"):
+        gs.simulate(gs.robots.pendulum(), lambda t, q, v: -1e7 * v + 1e3, [1.0], t_end=1e3, rtol=1e-3)
 
 
 def test_an_exception_in_a_torque_keeps_what_was_computed():

@@ -20,6 +20,7 @@ from gyrostat.spec.context import Context, HarmonicMotion, MovingBase, UniformGr
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.wiring import LooseEnd, Scope, label_of, resolve
 
 NO_STATE = slice(0, 0), slice(0, 0)
@@ -189,7 +190,30 @@ def network(
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
     frozen = _freeze(model, draft, transmission(model, live), tuple(loops), tuple(events), tuple(notes), used)
+    if list(DEFAULT) == [name for name in chosen if name not in set(off)] and not live:
+        _expect_room(frozen)
     return replace(frozen, pairs=tuple(_pairs(frozen, live)))
+
+
+def _expect_room(net: Network) -> None:
+    """A rotor that is contained in its carrier has no more inertia about its axis than the carrier as a whole."""
+    for c in net.components:
+        if c.kind is not RotorInertia or not net.model.wiring.entities[c.name].lumped or c.inport is None:  # type: ignore[attr-defined]
+            continue
+        source = net.source[c.inport]
+        if not any(before.v_at.stop > before.v_at.start for before, _ in net.path(source)):
+            continue  # the ground
+        bodies = [net.components[net.owner[k]] for k in net.feeds[source]]
+        axis = c["axis"]
+        room = sum(float(axis @ b["inertia"] @ axis) for b in bodies if issubclass(b.kind, RigidBody))
+        if c["inertia"] > room * (1.0 + 1e-9):
+            entity = net.model.wiring.entities[c.name]
+            message = (
+                f"has {c['inertia']:g} kg m^2 about its axis, more than the {room:g} kg m^2 of the body that carries it "
+                "and is said to contain it (lumped)"
+            )
+            remedy = "write lumped=False if the body is given without it, or check both inertias"
+            raise SpecError.one(label_of(entity, c.name), "rotor-lumped", message, remedy, c["inertia"])
 
 
 def _pairs(net: Network, live: Mapping[str, Any]) -> Iterator[Pair]:

@@ -113,6 +113,7 @@ class AchievableMotion:
         found = self._cycles.run(tuple(places), stepped, start)
         q, v, none = found["q_next"], found["v_next"][: steps + 1], np.zeros((steps, self.model.nv), dtype=bool)
         q[-1] = q[-2] + v[-1] * self.dt
+        _expect_near(self.model, q, path, self.dt)
         cut = found["cut"][1 : steps + 1]
         passive = np.array([a.passive for a in self._found])
         return Achieved(
@@ -175,3 +176,19 @@ class AchievableMotion:
         path within all torque and speed limits. See :func:`slow_down`."""
         path = self._programme(programme)
         return slow_down(self.model, self._found, self.limits, path, self.dt, wrenches, most, self.mode)
+
+
+def _expect_near(model: Model, q: Array, path: Array, dt: float) -> None:
+    """Cycles are explicit: with too much damping for their length, a joint swings up without end."""
+    away = np.abs(q - path).max(axis=1) > RUNAWAY * (1.0 + np.abs(path).max())
+    if np.any(away):
+        row = int(np.argmax(away))
+        joint = model.dofs[int(np.argmax(np.abs(q - path)[row]))]
+        raise StateError(
+            f"{WHO}: '{joint}' runs away from t = {row * dt:g} s on: cycles of {dt:g} s are too long for its damping. "
+            "Hint: dt well below 2 inertia / damping"
+        )
+
+
+RUNAWAY = 1e4
+"""Distance from the programme, in its own size, that no motion reaches."""

@@ -4,12 +4,12 @@
     (a1, p1) = (a_p, p_p) - S (H(q_p, v_p, a_p, p_p, t1), p_p - p - h/2 (f + f_p))                     (6)
     (q1, v1) by Newmark (5) from a1,
 
-or by the formulas of generalised-alpha in the place of (5). S is given: the inverse of the matrix of Newton's method at some earlier state (7). The same code runs on recorded values
-and on numbers, for torques that are Python functions."""
+or by the formulas of generalised-alpha in the place of (5). S is given: the inverse of the matrix of Newton's method at
+some earlier state (7). The same code runs on recorded values and on numbers, for torques that are Python functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,9 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.rne import sweep_forces
 from gyrostat.engine.loop import Loop
 from gyrostat.engine.record import record
+from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.chart import moved
+from gyrostat.simulate.dina_series import Series
 from gyrostat.simulate.methods.newmark import Formulas
 from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.rollout_kernel import along
@@ -74,6 +76,38 @@ def compiled_steps(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
         return {f"{name}_next" if name in PARTS else name: value for name, value in found.items()}
 
     shapes: dict[str, tuple[int, ...]] = {"q": (plant.nq,), "p": (plant.np,), "f": (plant.np,), "t1": (), "h": ()}
-    shapes |= {"v": (plant.nv,), "a": (plant.nv,), "w": (plant.nv,), "before": (plant.nv,), "S": (n, n), "m": plant.memory.shape}
+    shapes |= {
+        "v": (plant.nv,),
+        "a": (plant.nv,),
+        "w": (plant.nv,),
+        "before": (plant.nv,),
+        "S": (n, n),
+        "m": plant.memory.shape,
+    }
     with np.errstate(all="ignore"):
         return Loop(record(function, shapes, f"{model.name}_dina"), {f"{name}_next": name for name in PARTS})
+
+
+class Steps:
+    """Machine code for up to ``most`` steps at a time, with its memory."""
+
+    def __init__(self, plant: Plant, formulas: Formulas, iterations: int, most: int):
+        self.loop = compiled_steps(plant, formulas, iterations)
+        sizes = {slot.name: slot.shape for slot in self.loop.program.inputs}
+        self.times, self.fixed = np.zeros(most), {name: np.zeros(sizes[name]) for name in ("S", "h", "m")}
+        start = {name: np.zeros(sizes[name]) for name in PARTS}
+        self.arrays = self.loop.arrays({"t1": self.times}, start, self.fixed)
+
+    def run(self, t0: float, times: Sequence[float], start: Mapping[str, Array], fixed: Mapping[str, Any]) -> Series:
+        """Steps from t0 to these instants; NonFiniteError where one is not finite."""
+        n, results = len(times), self.arrays.results
+        self.times[:n] = times
+        for name, value in fixed.items():
+            self.fixed[name][...] = value
+        for name in PARTS:
+            results[f"{name}_next"][0] = start[name]
+        bad = self.loop.advance(self.arrays, 0, n)
+        if bad >= 0:
+            raise NonFiniteError(f"a step to t = {times[bad]:.9g} s is not finite")
+        rows = {name: results[f"{name}_next"][: n + 1].copy() for name in PARTS}
+        return Series(np.array([t0, *times]), rows | {"tau": np.concatenate([[start["tau"]], results["tau"][:n]])})

@@ -49,7 +49,7 @@ class Event:
             object.__setattr__(self, "name", getattr(self.function, "__name__", type(self.function).__name__))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Happened:
     """An event of a run at the time ``t`` [s]: ``name`` of the event or joint; ``kind`` "event", "lower" or "upper"
     (a limit was hit), "release" (a joint left its stop); state ``q``, ``v`` before it, ``v_after``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ class Recorder:
     def __init__(self, plant: Plant, t_eval: Array | None, method: str):
         self.plant, self.t_eval, self.method = plant, t_eval, method
         self.model = plant.model
-        self.rows: list[tuple[float, Array, Array, Array, Array, Array, float]] = []
+        self.rows: list[tuple[float, Array, Array, Array, Array, Array, float, float]] = []
+        self.began = time.perf_counter()
         self.events: list[Happened] = []
         self.phases: list[tuple[int, Model]] = [(0, plant.model)]
         self.work, self.next, self.steps = 0.0, 0, 0
@@ -32,12 +34,13 @@ class Recorder:
         known = self.plant.observe(t, q, v, p)
         if self.t_eval is None or (len(self.t_eval) and self.t_eval[0] <= t):
             self.next = 1
+            self.began = time.perf_counter()
             self._keep(t, q, v, p, known[0], known[2], 0.0)
 
     def _keep(self, t: float, q: Array, v: Array, p: Array, a: Any, tau: Any, work: float) -> None:
         if a is None or tau is None:
             a, _, tau = self.plant.observe(t, q, v, p)
-        self.rows.append((t, q, v, p, a, tau, work))
+        self.rows.append((t, q, v, p, a, tau, work, time.perf_counter() - self.began))
 
     def step(self, step: Step, end: float) -> None:
         """Samples within a step, up to its end or an event."""
@@ -62,6 +65,12 @@ class Recorder:
                 self._keep(t, q, v, p, None, None, work)
         self.next = last
 
+    def reached(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """An instant that is so close that there is no step to it."""
+        if self.t_eval is not None and self.next < len(self.t_eval) and self.t_eval[self.next] <= t:
+            self.next += 1
+            self._keep(t, q, v, p, None, None, self.work)
+
     def state(self, t: float, q: Array, v: Array, p: Array) -> None:
         """The state before or after an event, where every step is kept."""
         if self.t_eval is None:
@@ -85,13 +94,20 @@ class Recorder:
     def result(self, status: str, message: str, counted: Counted, settings: dict[str, Any]) -> Result:
         """All that was kept."""
         n, k = self.plant.nq, self.plant.nv
-        sizes = (0, n, k, self.plant.np, k, k, 0)
-        columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * 7
-        t, q, v, p, a, tau, work = (
+        sizes = (0, n, k, self.plant.np, k, k, 0, 0)
+        columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * len(sizes)
+        t, q, v, p, a, tau, work, wall = (
             np.array(column, dtype=float).reshape((len(self.rows), *([size] if size or at == 3 else [])))
             for at, (column, size) in enumerate(zip(columns, sizes, strict=True))
         )
         return Result(
-            self.model, t, q, v, a, tau, p, work, tuple(self.events), counted, status, message, self.method, settings,
-            tuple(self.phases),
-        )  # fmt: skip
+            self.model,
+            *(t, q, v, a, tau, p, work, wall),
+            events=tuple(self.events),
+            counters=counted,
+            status=status,
+            message=message,
+            method=self.method,
+            settings=settings,
+            phases=tuple(self.phases),
+        )

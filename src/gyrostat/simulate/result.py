@@ -60,10 +60,11 @@ class JointHistory(NamedTuple):
     tau: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """A run: ``t`` (T,) [s]; ``q`` (T, nq), ``v``, ``a``, ``tau`` (T, nv) in the order of the model; ``p`` (T, np) own
-    states of the torque source; ``work`` (T,) [J] that the efforts have done since the start.
+    states of the torque source; ``work`` (T,) [J] that the efforts have done since the start; ``wall`` (T,) [s] of the
+    clock on the wall when a sample was reached [WM15 Fig. 12].
 
     ``result["elbow"].q`` is one joint. ``status``: "finished", "event" (a terminal event ended it), "interrupted"
     (Ctrl-C) or "failed"; ``message`` says more. ``events``; ``counters``; ``method`` and its ``settings``. Where an
@@ -77,6 +78,7 @@ class Result:
     tau: Array
     p: Array
     work: Array
+    wall: Array
     events: tuple[Happened, ...] = ()
     counters: Counted = field(default_factory=Counted)
     status: str = "finished"

@@ -1,7 +1,7 @@
 """Results in files and tables: .npz with a version and without pickles, CSV, pandas, xarray, Parquet.
 
-An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, event_q, event_v, event_v_after, and ``meta``:
-UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
+An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, and
+``meta``: UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VERSION = 1
 MAX_BYTES = 2**32
 """Size of all arrays of a file together that is read."""
 MAX_META = 2**26
-ARRAYS = {"t": (), "q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "p": ("np",), "work": ()}
+ARRAYS = {"t": (), "q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "p": ("np",), "work": (), "wall": ()}
 EVENTS = {"event_q": "nq", "event_v": "nv", "event_v_after": "nv"}
 
 
@@ -158,7 +158,7 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
     status, message, method = (str(meta.get(key)) for key in ("status", "message", "method"))
     return Result(
         model,
-        *(arrays[key] for key in ("t", "q", "v", "a", "tau", "p", "work")),
+        *(arrays[key] for key in ("t", "q", "v", "a", "tau", "p", "work", "wall")),
         events=events,
         counters=counters,
         status=status,

@@ -57,7 +57,8 @@ def rollout(
     check_nonfinite(nonfinite, WHO)
     threads = check_threads(threads, WHO)
     h, count, between = _times(dt, steps, every)
-    if method not in PHASES:
+    method = "semi-implicit" if method == "semi-implicit-euler" else method  # as gs.simulate calls it
+    if not isinstance(method, str) or method not in PHASES:
         raise GyrostatError(f"{WHO}: there is no method {method!r}. Hint: {nearest(str(method), PHASES)}")
     if q0 is None:
         raise StateError(f"{WHO}: q0 is missing. Hint: q0=gs.neutral(model), or one row for each robot")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, ShapeError, SimulationError, StateError, clipped
 from gyrostat.simulate.events import Event, Happened, Hit, Watch, hits, reset_state, user_watch
 from gyrostat.simulate.joint_limits import JointLimits, Stops
-from gyrostat.simulate.methods import METHODS, Method, StepFailure
+from gyrostat.simulate.methods import METHODS, Method, Step, StepFailure
 from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.progress import Progress
 from gyrostat.simulate.recorder import Recorder
@@ -28,6 +29,10 @@ AGAIN = 1e-9
 """Time [s] between two events of one kind that is no progress."""
 OFTEN = 100
 """How often that may happen."""
+FASTEST = 1e7
+"""Rates [rad/s, m/s] beyond which a motion is out of bounds: nothing turns or flies so fast."""
+CRAWL, HOPELESS = 20_000, 1e9
+"""Progress is looked at every so many steps; a run of more steps than this, days of work, is given up."""
 _log = logging.getLogger("gyrostat")
 
 
@@ -95,6 +100,9 @@ class Run:
         self.watches += [] if self.stops is None else self.stops.watches()
         self.just_happened, self.often, self.last_event = False, 0, -np.inf
         self.built = 0.0
+        t0 = settings["t_start"]
+        self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
+        self.crawl: list[float] = [settings["t_start"], 0]  # since when, and steps since then
 
     # ------------------------------------------------------------------ the whole of it
     def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
@@ -112,6 +120,7 @@ class Run:
         self.state = (t, q, v, p)
         self.method.prepare(*self.state)
         self.built, self.began = time.perf_counter() - start, time.perf_counter()
+        self.recorder.began = self.began
         status, message = "finished", ""
         try:
             self.method.start(*self.state)
@@ -156,10 +165,14 @@ class Run:
     # ------------------------------------------------------------------ one step
     def _advance(self, progress: Progress) -> tuple[str, str]:
         t = self.state[0]
-        limit = min(self.t_end, self._next_sample(t))
+        limit = min([self.t_end, *(k * T for T, k in self.instants.items())])
+        if limit - t <= 32.0 * np.spacing(max(abs(t), abs(limit))):  # an event was there just now
+            self.state = (limit, *self.state[1:])
+            self.recorder.reached(*self.state)
+            self._arrived(limit)
+            return "finished", ""
         step = self.method.step(limit)
-        if not (np.isfinite(step.q1).all() and np.isfinite(step.v1).all() and np.isfinite(step.p1).all()):
-            raise StepFailure("the state is not finite", hint="a smaller step")
+        self._expect_sound(step)
         found = hits(self.watches, step, self.just_happened)
         self.just_happened = False
         cut = found[-1] if found and found[-1].watch.cuts else None
@@ -175,17 +188,40 @@ class Run:
             q, v, p = step.dense(cut.t)
             self.state = (cut.t, np.array(q), np.array(v), np.array(p))
             status = self._happens(cut)
-        if self.plant.source.sample_times and self.state[0] == limit < self.t_end:
-            self.plant.sample(*self.state)
+        if cut is not None and status[0] == "finished":
             self.method.start(*self.state)
-        elif cut is not None and status[0] == "finished":
-            self.method.start(*self.state)
+        if self.state[0] == limit:
+            self._arrived(limit)
         progress(end, step.t1 - step.t0)
         return status
 
-    def _next_sample(self, t: float) -> float:
-        """The next whole multiple of a sample time after t."""
-        return min((((np.floor(t / T + 1e-9) + 1.0) * T) for T in self.plant.source.sample_times), default=np.inf)
+    def _expect_sound(self, step: Step) -> None:
+        """Refuse states that are not finite, rates that nothing has, and a crawl that would never end."""
+        if not all(math.isfinite(x.sum()) for x in (step.q1, step.v1, step.p1)):
+            raise StepFailure("the state is not finite", hint="a smaller step")
+        fastest = int(np.argmax(np.abs(step.v1)))
+        if abs(step.v1[fastest]) > FASTEST:
+            hint = "the law that drives it may be unstable, for example gains too high for its sample time"
+            raise StepFailure("the motion grows without bound", fastest, hint)
+        self.crawl[1] += 1
+        if self.crawl[1] == CRAWL:
+            way = (step.t1 - self.crawl[0]) / (self.t_end - self.settings["t_start"])
+            if way < 0.5 * CRAWL / HOPELESS:
+                raise StepFailure(
+                    f"{CRAWL} steps have come {step.t1 - self.crawl[0]:.3g} s far, the whole run would take "
+                    f"{CRAWL / max(way, 1e-300):.1g} steps",
+                    hint="the problem is stiff (method='bdf' or 'radau'), or its efforts jump all the time",
+                )
+            self.crawl = [step.t1, 0]
+
+    def _arrived(self, limit: float) -> None:
+        """At a limit of the steps, exactly: a sampling instant, or the end."""
+        due = [T for T, k in self.instants.items() if k * T <= limit]
+        for T in due:
+            self.instants[T] += 1
+        if due and limit < self.t_end:
+            self.plant.sample(*self.state)
+            self.method.start(*self.state)
 
     # ------------------------------------------------------------------ events
     def _tell(self, t: float, name: str, kind: str, q: Array, v: Array, after: Array | None = None) -> None:

@@ -49,6 +49,7 @@ class Differentiable(Solver):
         ``wrt`` may be a live property. Coordinates count as independent numbers, those of quaternions too.
         """
         expect_names(self.name, of, wrt)
+        wrt = self.model.canonical(wrt)
         key = ("jacobian", of, wrt)
         if key not in self._derivatives:
             program, pattern = derivative.jacobian(self.main_kernel().program, of, wrt)

@@ -8,15 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.errors import GyrostatError, StateError, nearest
+from gyrostat.graph.network import network
 from gyrostat.solvers.functions import aba_derivatives, crba, rnea, rnea_derivatives
 from gyrostat.solvers.state import names_of, packed, real_array
 from gyrostat.solvers.state_solver import Array
 from gyrostat.spatial.algebra import tilde
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
+from gyrostat.spec.shaft_elements import Backlash, Spring
 
-STEPS, SMALL = 50, 1e-13
-"""Of Newton's method for the angles of rotors at rest."""
+STEPS, SMALL, CARRIED = 50, 1e-13, 1e-8
+"""Of Newton's method for the angles of rotors at rest: steps, the last one [rad], what may be left of the weight."""
+SYMMETRIC = 1e-9
+"""Share of the largest entry up to which a stiffness is symmetric."""
 ROUNDING = 1e-12
 """Squares of frequencies below this share of the largest are zero."""
 
@@ -96,13 +100,30 @@ def eigenfrequencies(model: Model, q: Any, locked: Sequence[str] = (), **options
             "eigenfrequencies: the mass matrix is singular, something without inertia can move. Hint: see gs.check"
         ) from None
     back = np.linalg.inv(L)
-    squares, shapes = np.linalg.eigh(_symmetric(back @ K @ _turned(back)))
+    squares, shapes = _undamped(back @ K @ _turned(back))
     size = np.abs(squares).max(axis=-1, keepdims=True, initial=0.0)
     squares = np.where(np.abs(squares) <= ROUNDING * size, 0.0, squares)
     undamped = np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi)
     poles, damped = _poles(back, K, D)
     modes = [_spread(x, free, model.nv) for x in (_turned(back) @ shapes, damped)]
     return Eigenfrequencies(undamped, modes[0], np.abs(np.imag(poles)) / (2.0 * np.pi), modes[1], poles)
+
+
+def _undamped(S: Array) -> tuple[Array, Array]:
+    """Eigenvalues w^2 of the scaled stiffness, in increasing order, and their vectors.
+
+    Torques of free and spherical joints turn with the body: held by them, a pose may have a stiffness that is not
+    symmetric. Pairs of complex w^2, a flutter, count as minus the square of their oscillation: they grow."""
+    if np.abs(S - _turned(S)).max(initial=0.0) <= SYMMETRIC * np.abs(S).max(initial=0.0):
+        found = np.linalg.eigh(_symmetric(S))
+        return found.eigenvalues, found.eigenvectors
+    squares, vectors = np.linalg.eig(S)
+    flutter = np.abs(np.imag(squares)) > SYMMETRIC * np.abs(squares).max(axis=-1, keepdims=True, initial=0.0)
+    real = np.where(flutter, -(np.real(np.sqrt(squares.astype(complex))) ** 2), np.real(squares))
+    order = np.argsort(real, axis=-1)
+    vectors = np.take_along_axis(np.real(vectors), order[..., None, :], axis=-1)
+    length = np.linalg.norm(vectors, axis=-2, keepdims=True)
+    return np.take_along_axis(real, order, axis=-1), vectors / np.where(length > 0.0, length, 1.0)
 
 
 def _poles(back: Array, K: Array, D: Array) -> tuple[Array, Array]:
@@ -151,6 +172,16 @@ def _free(model: Model, locked: Sequence[str]) -> list[int]:
     return [k for k in range(model.nv) if k not in held]
 
 
+def _sprung(model: Model, n: int) -> list[int]:
+    """Rates of joints that hang on rotors through springs."""
+    found: set[int] = set()
+    for c in network(model).transmission.elements:
+        rates = {k for shaft in c.shafts.values() for k, _ in shaft.ties}
+        if issubclass(c.kind, Spring | Backlash) and max(rates, default=0) >= n:
+            found |= {k for k in rates if k < n}
+    return sorted(found)
+
+
 def at_rest(model: Model, q: Any) -> Array:
     """q (..., nq) of the whole model; where only those of the joints are given, the springs carry the weight."""
     m = len(model.shafts.rotors)
@@ -168,7 +199,10 @@ def at_rest(model: Model, q: Any) -> Array:
         full = np.concatenate([array, full[..., -m:] + step[..., 0]], axis=-1)
         size = float(np.abs(step).max(initial=0.0))
         if size <= SMALL * max(1.0, np.abs(full).max(initial=0.0)):
-            return full
+            left = np.abs(rnea(model, full, rest, rest)[..., _sprung(model, n)]).max(initial=0.0)
+            if left <= CARRIED * (1.0 + np.abs(tau).max(initial=0.0)):
+                return full
+            break  # backlash, or a spring that is slack: it does not see the weight
     raise GyrostatError(
         f"eigenfrequencies: no angles of the rotors were found at which the springs carry '{model.name}', the last "
         f"step was {size:g} rad. Hint: give q of the whole model"

@@ -41,7 +41,8 @@ class Solver(Direct):
 
     ``representation``: ``"body"``, ``"inertial"`` or ``"absolute"``. ``live``: paths of physical properties that stay
     inputs of the compiled code; everything else is folded into it. ``mode``: ``"compile"``, ``"interpret"`` to run
-    the plain NumPy code, or ``"auto"``: the first up to 1000 rates, then the second. ``rules``: rewriting rules of the network, all by default."""
+    the plain NumPy code, or ``"auto"``: the first up to 1000 rates, then the second. ``rules``: rewriting rules of
+    the network, all by default."""
 
     name = "solver"
 

@@ -111,6 +111,11 @@ def _drive(
     """The assembly, and the seat of its rotor."""
     if rotor_inertia is None and (rotor_axis is not None or carrier is not None or given.get("rotor")):
         raise _refused(name, "has a carrier, an axis or a rotor's properties, but no rotor", "give rotor_inertia")
+    if reflected_inertia_only and (rotor_axis is not None or carrier is not None):
+        message = "has a carrier or an axis, but reflected_inertia_only: no body feels the rotor"
+        raise _refused(name, message, "leave one of them out")
+    if given.get("motor") is False and any(given.get(key) is not None for key in ("torque_limit", "speed_limit")):
+        raise _refused(name, "has limits of a motor, but motor=False", "leave one of them out")
     unknown = [key for key in given if key not in KNOWN]
     if unknown:
         raise _refused(name, f"there is no property '{unknown[0]}'", nearest(unknown[0], KNOWN))

@@ -1,5 +1,5 @@
-"""The implicit method of AS 2.1: Newmark (5), one Newton-Euler pass and one Newton step (6) a step, with a matrix S that
-is kept until convergence slows.
+"""The implicit method of AS 2.1: Newmark (5), one Newton-Euler pass and one Newton step (6) in each step, with a matrix
+S that is kept until convergence slows.
 
     S = (0.9 dH/da + h/2 dH/dv + h^2/4 dH/dq)^-1 at an earlier instant t*                              (7)
 
@@ -17,94 +17,109 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, clipped, nearest
-from gyrostat.simulate.dina_step import PARTS, Parts, compiled_steps, one_step
+from gyrostat.simulate.dina_series import Series, between_rows, work_of_rows
+from gyrostat.simulate.dina_step import PARTS, Parts, Steps, one_step
 from gyrostat.simulate.methods.generalised_alpha import formulas
 from gyrostat.simulate.methods.method import Step, StepFailure
-from gyrostat.simulate.methods.newmark import ImplicitMethod, State, between, work
+from gyrostat.simulate.methods.newmark import ImplicitMethod, State
 from gyrostat.simulate.plant import Plant
 from gyrostat.solvers.functions import crba
 
 Array = np.ndarray
 BIAS = 0.1
 """Share of the mass matrix that is left out of S^-1. One Newton step with a matrix that is too large makes undamped
-vibrations grow, by up to 5 % a step where it is off by 5 %; with one that is too small by up to a quarter it does not."""
+vibrations grow, by up to 5 % a step where it is off by 5 %; with one that is too small by up to a quarter it does
+not."""
 LEAST, MOST = -0.005, 0.3
 """Relative error of S^-1, by the present mass matrix, in any direction, within which S serves."""
 SLOW = 0.5
 """Ratio of a second Newton step to the first up to which S serves."""
 AGAIN = 3.0
 """Excess over these limits that makes a series be repeated."""
-FIRST, LONGEST = 8, 256
+FIRST, LONGEST = 16, 256
 """Steps in one series: with a new S, and at most."""
 ROUNDING = 1e-13
 """Change of q, relative to one plus its size, that is rounding."""
-STORED = ("q", "v", "p", "a", "w", "f")
 MATRICES = ("exact", "springs", "diagonal")
 
 
 class Dina(ImplicitMethod):
-    """``"dina"``: fixed steps ``dt``. ``matrix``: ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq and dH/dv only what
-    a robot at rest has, stiffness, damping and weight; ``"diagonal"``: the diagonal of that, for weakly coupled
-    coordinates. ``iterations`` of Newton in each step, 1 by default.
+    """``"dina"``: fixed steps ``dt``, of which ``every`` (10 by default) are one step of the run: events are looked for
+    and, without ``t_eval``, states are kept that often. ``matrix``: ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq
+    and dH/dv only what a robot at rest has, stiffness, damping and weight; ``"diagonal"``: the diagonal of that, for
+    weakly coupled coordinates. ``iterations`` of Newton in each step: 1 (default), 3 or 5. ``rho_inf`` below 1 damps
+    fast vibrations, by the formulas of generalised-alpha in the place of (5).
 
-    ``statistics``: ``factorisations``; ``steps_per_factorisation`` on average and ``longest_service`` of one;
-    ``repeated`` series; ``newton_fallbacks``: steps that needed Newton's method to its end."""
+    ``statistics``: ``steps`` of dt, ``factorisations``, ``steps_per_factorisation`` on average, ``longest_service`` of
+    one; ``repeated`` series; ``newton_fallbacks``: steps that needed Newton's method to its end."""
 
     name = "dina"
-    options = ("dt", "matrix", "iterations", "rho_inf")
+    options = ("dt", "matrix", "iterations", "rho_inf", "every")
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step, **options)
         self.formulas = formulas(options.get("rho_inf", 1.0), self.name)
         self.kind, self.iterations = options.get("matrix", "exact"), options.get("iterations", 1)
+        self.every = options.get("every", 10)
         if self.kind not in MATRICES:
-            raise GyrostatError(f"simulate: dina: there is no matrix {self.kind!r}. Hint: {nearest(str(self.kind), MATRICES)}")
+            raise GyrostatError(
+                f"simulate: dina: there is no matrix {self.kind!r}. Hint: {nearest(str(self.kind), MATRICES)}"
+            )
         if isinstance(self.iterations, bool) or self.iterations not in (1, 3, 5):
             raise GyrostatError(
                 f"simulate: dina: iterations must be 1, 3 or 5, got {clipped(self.iterations)}. "
                 "Hint: with an even number undamped vibrations grow"
             )
-        self.statistics |= {"steps_per_factorisation": 0.0, "longest_service": 0, "repeated": 0, "newton_fallbacks": 0}
+        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
+            raise GyrostatError(f"simulate: dina: every must be a whole number from 1 on, got {clipped(self.every)}")
+        told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "newton_fallbacks")
+        self.statistics |= dict.fromkeys(told, 0)
         self._S: Array | None = None
-        self._compiled: Any = None
-        self._served = self._steps = 0
-        self._length = FIRST
-        self._series: list[State] = []
+        self._steps: Steps | None = None
+        self._served, self._length = 0, FIRST
+        self._series: Series | None = None
 
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().prepare(t, q, v, p)
+        crba(self.plant.model, q)
         if not self.plant.why_not_compiled:
-            self._loop().code  # noqa: B018
+            self._machine().loop.code  # noqa: B018
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().start(t, q, v, p)
-        self._series, self._length = [], FIRST
+        self._series, self._length = None, FIRST
         self._before: Array | None = None
         if self.__dict__.get("_model") is not self.plant.model:
-            self._model, self._compiled, self._S = self.plant.model, None, None
+            self._model, self._steps, self._S = self.plant.model, None, None
 
     def step(self, t_limit: float) -> Step:
         try:
             if self._begin is not None:
                 self.state, self._begin = self._first(*self._begin), None
-            if not self._series or self._series[0].t > t_limit:
-                self._series = self._ahead(t_limit)
+            if self._series is not None and self._series.times[1] > t_limit:  # a nearer limit than before
+                self.clock.restart(self.state.t)
+                self._series = None
+            series = self._series or self._ahead(t_limit)
         except NonFiniteError as error:
             raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
-        before, now = self.state, self._series.pop(0)
-        self._before, self.state = before.a, now
-        self._steps += 1
-        self.statistics["steps_per_factorisation"] = self._steps / max(1, self.statistics["factorisations"])
-        return Step(before.t, now.t, now.q, now.v, now.p, now.a, now.tau, between(self.plant, before, now), work(before, now))
+        now, rest = series.cut(self.every, t_limit)
+        self._series, self.state, self._before = rest, now.state(-1), now["before"][-1]
+        self.statistics["steps"] += len(now) - 1
+        self.statistics["steps_per_factorisation"] = self.statistics["steps"] / max(
+            1, self.statistics["factorisations"]
+        )
+        x = self.state
+        ends = float(now.times[0]), x.t
+        return Step(*ends, x.q, x.v, x.p, x.a, x.tau, between_rows(self.plant, now), work_of_rows(now))
 
     # ------------------------------------------------------------------ series of steps
-    def _ahead(self, t_limit: float) -> list[State]:
+    def _ahead(self, t_limit: float) -> Series:
         """The next states, at least one, none beyond the limit."""
-        count = self.clock.count
+        count, dt = self.clock.count, self.clock.dt
         while True:
             self.clock.count = count
             times = self._instants(t_limit)
-            h, dt = times[0] - self.state.t, self.clock.dt
+            h = times[0] - self.state.t
             h = dt if abs(h - dt) <= 1e-6 * dt else h  # instants are rounded
             fresh = self._S is None or self._h != h
             if fresh:
@@ -115,25 +130,25 @@ class Dina(ImplicitMethod):
             except NonFiniteError:
                 if fresh and len(times) == 1:
                     raise
-                series, slowness = [], np.inf
-            if slowness <= AGAIN:
+                series, slowness = None, np.inf
+            if series is not None and slowness <= AGAIN:
                 self._serve(slowness, len(times))
                 return series
             self._S = None
             if fresh and len(times) == 1:
                 self.statistics["newton_fallbacks"] += 1
-                return [self._solved(self.state, times[0])]
+                return Series.of(self.state, self._solved(self.state, times[0]))
             self.statistics["repeated"] += 1
             self._length = max(1, len(times) // 4) if fresh else min(FIRST, len(times))
 
     def _serve(self, slowness: float, steps: int) -> None:
-        """Whether S serves on; series become longer by half, as errors grow with the way from where S was made."""
+        """Whether S serves on; series become longer, as errors grow with the way from where S was made."""
         self._served += steps
         self.statistics["longest_service"] = max(self.statistics["longest_service"], self._served)
         if slowness > 1.0:
             self._S, self._length = None, FIRST
         else:
-            self._length = max(FIRST // 2, min(LONGEST, self._served // 2))
+            self._length = min(LONGEST, max(FIRST // 2, int(0.75 * self._served)))
 
     def _instants(self, t_limit: float) -> list[float]:
         """Ends of the next steps, all of one length; a last one that the limit cuts comes alone."""
@@ -145,14 +160,18 @@ class Dina(ImplicitMethod):
     def _renew(self, h: float) -> None:
         """S at the present state (7)."""
         n, A = self.plant.nv, self.matrix(self.state, h)
-        M = BIAS * self._mass(self.state)
+        M = BIAS * self._mass(self.state.q)
         A[:n, :n] -= M
         self._S, self._h, self._served = np.linalg.inv(A), h, 0
         self._used = (1.0 / BIAS - 1.0) * M
+        try:
+            self._root = np.linalg.cholesky(0.5 * (self._S + self._S.T)[:n, :n])
+        except np.linalg.LinAlgError:  # strongly unsymmetric, by a controller
+            self._root = None
         self.statistics["factorisations"] += 1
 
-    def _mass(self, now: State) -> Array:
-        M = crba(self.plant.model, now.q)
+    def _mass(self, q: Array) -> Array:
+        M = crba(self.plant.model, q)
         return np.diag(np.diag(M)) if self.kind == "diagonal" else M
 
     def matrix(self, now: State, h: float) -> Array:
@@ -162,30 +181,24 @@ class Dina(ImplicitMethod):
         A = super().matrix(rest, h)  # (8), (9)
         return np.diag(np.diag(A)) if self.kind == "diagonal" else A
 
-    def _loop(self) -> Any:
-        if self._compiled is None:
-            self._compiled = compiled_steps(self.plant, self.formulas, self.iterations)
-        return self._compiled
+    def _machine(self) -> Steps:
+        if self._steps is None:
+            self._steps = Steps(self.plant, self.formulas, self.iterations, LONGEST)
+        return self._steps
 
-    def _run(self, times: list[float]) -> list[State]:
+    def _run(self, times: list[float]) -> Series:
         """Steps to these instants with the present S."""
         x, plant = self.state, self.plant
         start = {name: getattr(x, name) for name in PARTS if name != "before"}
-        start["before"] = x.a if self._before is None else self._before
+        start |= {"before": x.a if self._before is None else self._before, "tau": x.tau}
         self.statistics["newton_iterations"] += len(times) * self.iterations
         if plant.why_not_compiled or plant.held:
-            rows = list(self._in_python(times, start))
-        else:
-            plant.counters.residual_evaluations += len(times) * self.iterations
-            fixed = {"S": self._S, "h": np.array(self._h), "m": plant.memory}
-            bad, found = self._loop().run({"t1": np.array(times)}, start, fixed)
-            if bad >= 0:
-                raise NonFiniteError(f"a step to t = {times[bad]:.9g} s is not finite")
-            rows = zip(*(found[f"{name}_next"][1:] for name in STORED), found["tau"], strict=True)
-        return [State(t, *row) for t, row in zip(times, rows, strict=True)]
+            return self._in_python(times, start)
+        plant.counters.residual_evaluations += len(times) * self.iterations
+        return self._machine().run(x.t, times, start, {"S": self._S, "h": self._h, "m": plant.memory})
 
-    def _in_python(self, times: list[float], start: dict[str, Array]) -> Any:
-        plant, state = self.plant, dict(start)
+    def _in_python(self, times: list[float], start: dict[str, Array]) -> Series:
+        plant, rows = self.plant, [start]
 
         def residual(t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array]:
             r = plant.residual(t, q, v, a, p)
@@ -195,22 +208,26 @@ class Dina(ImplicitMethod):
 
         parts = Parts(residual, plant.torque, plant.retract)
         for t in times:
-            state = one_step(parts, self.formulas, state | {"S": self._S, "h": self._h, "t1": t}, self.iterations)
-            if not np.isfinite(state["a"]).all():
+            given = rows[-1] | {"S": self._S, "h": self._h, "t1": t}
+            rows.append(one_step(parts, self.formulas, given, self.iterations))
+            if not np.isfinite(rows[-1]["a"]).all():
                 raise NonFiniteError(f"a step to t = {t:.9g} s is not finite")
-            yield *(state[name] for name in STORED), state["tau"]
+        return Series(np.array([self.state.t, *times]), {name: np.array([row[name] for row in rows]) for name in start})
 
-    def _slowness(self, series: list[State]) -> float:
+    def _slowness(self, series: Series) -> float:
         """How far S is off at the end of a series: 1 at the limits for its use."""
-        now, before = series[-1], series[-2] if len(series) > 1 else self.state
-        earlier = series[-3].a if len(series) > 2 else self.state.a if len(series) > 1 else self._before
-        guess = before.a if earlier is None else 2.0 * before.a - earlier
+        now, before = series.state(-1), series.state(-2)
+        guess = 2.0 * before.a - series["before"][-2]
         n, h = self.plant.nv, self._h
-        rest, first = np.abs((self._S @ self._residual(before, now))[:n]), np.max(np.abs(now.a - guess))
+        S: Array = self._S  # type: ignore[assignment]
+        rest, first = np.abs((S @ self._residual(before, now))[:n]), np.max(np.abs(now.a - guess))
         found = 0.0
         if first and np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(now.v) * h)):
             found = float(np.max(rest) / first) / SLOW
         if self.kind == "diagonal":
             return found
-        error = np.linalg.eigvals(self._S[:n, :n] @ (self._mass(now) - self._used)).real
+        change, root = self._mass(now.q) - self._used, self._root
+        error = (
+            np.linalg.eigvals(S[:n, :n] @ change).real if root is None else np.linalg.eigvalsh(root.T @ change @ root)
+        )
         return max(found, float(error.min()) / LEAST, float(error.max()) / MOST)

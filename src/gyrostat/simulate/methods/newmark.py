@@ -4,8 +4,8 @@
     q1 = q0 (+) (h v0 + h^2 ((1/2 - beta) a0 + beta a1)),    v1 = v0 + h ((1 - gamma) a0 + gamma a1).
 
 The mass matrix is never inverted; the matrix of Newton's method is M + gamma h dH/dv + beta h^2 dH/dq, from the exact
-derivatives of inverse dynamics. With quaternions the step is that of the Lie group method of Bruls and Cardona [J. Comp.
-Nonlin. Dyn. 5 (2010) 031002], of the same order; their Jacobian is exact up to terms of order h.
+derivatives of inverse dynamics. With quaternions the step is that of the Lie group method of Bruls and Cardona
+[J. Comp. Nonlin. Dyn. 5 (2010) 031002], of the same order; their Jacobian is exact up to terms of order h.
 
 beta = 1/4, gamma = 1/2 is the trapezoidal rule: order 2, stable for any step, without damping."""
 
@@ -138,7 +138,10 @@ class ImplicitMethod(Method):
         """Greatest change of q, v, p by an iteration, relative to one plus their size."""
         n, f = self.plant.nv, self.formulas
         a = np.abs(change[:n]) * f.share
-        found = np.max(np.maximum(f.beta * h * h * a, f.gamma * h * a / (1.0 + np.abs(now.v))))
+        moved = 1.0 + h * np.abs(now.v) + h * h * np.abs(now.a)
+        found = np.max(
+            np.maximum(f.beta * h * h * a / moved, f.gamma * h * a / (1.0 + np.abs(now.v) + h * np.abs(now.a)))
+        )
         return float(max(found, np.max(np.abs(change[n:]) / (1.0 + np.abs(now.p)), initial=0.0)))
 
     def _residual(self, x: State, now: State) -> Array:
@@ -176,18 +179,20 @@ class ImplicitMethod(Method):
         return np.concatenate([np.concatenate([A, -tau_p], axis=1), below])
 
 
+def cubic(s: Array, h: Any, x0: Array, x1: Array, d0: Array, d1: Array) -> Array:
+    """From x0 to x1 with the rates d0 and d1, at the fractions s of a step h."""
+    rise = x1 - x0
+    return x0 + s * (rise + (1.0 - s) * ((1.0 - s) * (h * d0 - rise) - s * (h * d1 - rise)))
+
+
 def between(plant: Plant, x: State, y: State) -> Callable[[Any], tuple[Array, Array, Array]]:
     """q, v, p inside a step: cubics through both ends with their rates."""
     h = y.t - x.t
 
-    def cubic(s: Array, x0: Array, x1: Array, d0: Array, d1: Array) -> Array:
-        rise = x1 - x0
-        return x0 + s * (rise + (1.0 - s) * ((1.0 - s) * (h * d0 - rise) - s * (h * d1 - rise)))
-
     def dense(t: Any) -> tuple[Array, Array, Array]:
         s, way = ((np.asarray(t, dtype=float) - x.t) / h)[..., None], plant.difference(x.q, y.q)
-        q = plant.retract(x.q, cubic(s, np.zeros_like(way), way, x.v, y.v))
-        return q, cubic(s, x.v, y.v, x.a, y.a), cubic(s, x.p, y.p, x.f, y.f)
+        q = plant.retract(x.q, cubic(s, h, np.zeros_like(way), way, x.v, y.v))
+        return q, cubic(s, h, x.v, y.v, x.a, y.a), cubic(s, h, x.p, y.p, x.f, y.f)
 
     return dense
 
@@ -214,7 +219,9 @@ class Newmark(ImplicitMethod):
         self.formulas = Formulas(beta=options.get("beta", 0.25), gamma=options.get("gamma", 0.5))
         for name, value in (("beta", self.formulas.beta), ("gamma", self.formulas.gamma)):
             if isinstance(value, bool) or not isinstance(value, float | int) or not 0.0 < value <= 1.0:
-                raise GyrostatError(f"simulate: newmark: {name} must be in (0, 1], got {clipped(value)}. Hint: leave it out")
+                raise GyrostatError(
+                    f"simulate: newmark: {name} must be in (0, 1], got {clipped(value)}. Hint: leave it out"
+                )
 
 
 class Trapezoid(ImplicitMethod):

@@ -119,7 +119,7 @@ class RungeKutta(Method):
             k[-1, n : 2 * n],
             tau1,
             dense,
-            lambda t: state(t)[..., -1],
+            lambda t: y1[-1] if t is t1 else state(t)[..., -1],
         )
         self.t, self.q, self._tau = t1, q1, tau1
         self.y = y1.copy()
