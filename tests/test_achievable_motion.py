@@ -496,3 +496,11 @@ def test_a_cycle_costs_at_most_fifteen_plain_inverse_dynamics(share):
     turns = [(best(lambda: motion(path)), best(lambda: loop.advance(arrays, 0, 13999))) for _ in range(5)]
     whole, kernel = (min(x) for x in zip(*turns, strict=True))
     assert whole / 13999 <= 15 * kernel / 13999
+
+
+def test_a_programme_that_runs_away_is_told():
+    """Explicit cycles: 0.01 s is longer than 2 inertia / damping."""
+    wheel = gs.chain("world", gs.Joint("j", "revolute", axis="z"), gs.RigidBody("b", mass=1.0, inertia=(0.2,) * 3))
+    model = gs.assemble("wheel", wheel).with_drive("j", gear_ratio=10, viscous=50.0, torque_limit=0.05)
+    with pytest.raises(gs.StateError, match=r"'j' runs away from t = .* s on"):
+        gs.AchievableMotion(model, 0.01)(np.sin(np.linspace(0, 5, 500))[:, None])

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from test_drives import arm, on
 
@@ -30,7 +31,10 @@ REFUSED = {
     ),
     "twice": (
         lambda: arm().with_drive("hinge", viscous=1).with_drive("hinge", viscous=2),
-        ("drive of 'hinge': there is already 'hinge_drive'. Hint: change its values with model.replace, or put another in its place"),
+        (
+            "drive of 'hinge': there is already 'hinge_drive'. Hint: change its values with model.replace, or put "
+            "another in its place"
+        ),
     ),
     "massless motor side": (
         lambda: arm().with_drive("hinge", stiffness=10),
@@ -301,3 +305,28 @@ connections:
 def test_a_misspelt_connection_is_not_reported_again_as_an_open_shaft():
     model = arm(gs.Spring("s", stiffness=1), gs.connect("hinge.shaft", "s.a"), gs.connect("elbow.shft", "s.b"))
     assert [p.rule for p in problems(model)] == ["dangling-connection"]
+
+
+def test_a_rotor_larger_than_the_body_that_contains_it_is_told():
+    """Otherwise the mass matrix is indefinite, and the kinetic energy can be negative."""
+    hub, disk = gs.RigidBody("hub", mass=0.2, inertia=(1e-3,) * 3), gs.RigidBody("disk", mass=0.1, inertia=(1e-4,) * 3)
+    yaw, spin = (gs.Joint(name, "revolute", axis="z") for name in ("yaw", "spin"))
+    model = gs.assemble("wheel", gs.chain("world", yaw, hub, spin, disk))
+    with pytest.raises(
+        gs.SpecError, match=r"'spin_drive.rotor': has 0.002 kg m\^2 about its axis, more than the 0.001"
+    ):
+        gs.crba(model.with_drive("spin", rotor_inertia=2e-3), [0, 0])
+    assert np.linalg.eigvalsh(gs.crba(model.with_drive("spin", rotor_inertia=9e-4), [0, 0])).min() > 0.0
+    assert np.linalg.eigvalsh(gs.crba(model.with_drive("spin", rotor_inertia=2e-3, lumped=False), [0, 0])).min() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"motor": False, "torque_limit": 1.0}, "has limits of a motor, but motor=False"),
+        ({"reflected_inertia_only": True, "carrier": "world"}, "no body feels the rotor"),
+    ],
+)
+def test_arguments_of_a_drive_are_not_dropped(given, told):
+    with pytest.raises(gs.SpecError, match=told):
+        gs.robots.pendulum().with_drive("hinge", rotor_inertia=1e-4, **given)

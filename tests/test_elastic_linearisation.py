@@ -218,3 +218,32 @@ def test_locked_names_must_be_rates():
         gs.eigenfrequencies(ARM, np.zeros(5))
     with pytest.raises(gs.ShapeError, match="q must hold real numbers"):
         gs.eigenfrequencies(ARM, "upright")
+
+
+def test_a_free_body_on_a_bushing_swings_as_its_poles_say():
+    """Under its weight the stiffness is not symmetric: the torques that hold it turn with it."""
+    body, joint = gs.RigidBody("block", mass=3.0, inertia=(0.2, 0.2, 0.2)), gs.Joint("free", "free")
+    K = (10.0, 20.0, 30.0, 100.0, 200.0, 300.0)
+    spring = gs.Bushing("spring", stiffness=K)
+    links = gs.chain("world", joint, body), spring, gs.connect("world", "spring.a"), gs.connect("block", "spring.b")
+    found = gs.eigenfrequencies(gs.assemble("block", *links), [0, 0, 0, 0, 0, 0, 1])
+    expected = np.sort(np.sqrt(np.array([10, 20, 30, 0, 0, 0]) / 0.2 + np.array([0, 0, 0, 100, 200, 300]) / 3.0))
+    assert np.allclose(found.damped[::2], np.sort(found.undamped), rtol=1e-9)
+    still = gs.eigenfrequencies(gs.assemble("block", *links, gravity=(0, 0, 0)), [0, 0, 0, 0, 0, 0, 1])
+    assert np.allclose(2.0 * np.pi * still.undamped, expected, rtol=1e-12)
+    assert np.allclose(2.0 * np.pi * found.undamped, expected, rtol=1e-9)
+
+
+def test_slack_springs_that_do_not_carry_the_weight_are_told():
+    arm = gs.chain(
+        "world", gs.Joint("j", "revolute", axis="y"), gs.RigidBody("b", mass=1, com=(0, 0, -0.3), inertia=(0.1,) * 3)
+    )
+    drive = (
+        gs.RotorInertia("r", inertia=1e-3, axis="z"),
+        gs.Gear("g", 20.0),
+        gs.Backlash("k", gap=0.02, stiffness=500.0),
+    )
+    wires = ("world", "r.carrier"), ("r.shaft", "g.motor"), ("g.joint", "k.a"), ("k.b", "j.shaft")
+    model = gs.assemble("slack", arm, *drive, *(gs.connect(*ports) for ports in wires))
+    with pytest.raises(gs.GyrostatError, match="no angles of the rotors were found"):
+        gs.eigenfrequencies(model, [0.5])

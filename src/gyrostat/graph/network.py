@@ -209,7 +209,7 @@ def _expect_room(net: Network) -> None:
         if c["inertia"] > room * (1.0 + 1e-9):
             entity = net.model.wiring.entities[c.name]
             message = (
-                f"has {c['inertia']:g} kg m^2 about its axis, more than the {room:g} kg m^2 of the body that carries it "
+                f"has {c['inertia']:g} kg m^2 about its axis, more than the {room:g} kg m^2 of the body that has it "
                 "and is said to contain it (lumped)"
             )
             remedy = "write lumped=False if the body is given without it, or check both inertias"

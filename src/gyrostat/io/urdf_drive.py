@@ -254,7 +254,7 @@ def _inner(reader: Reader, element: Element, tag: str) -> float | None:
         value = number((inner.text or "").strip())
         if isinstance(value, float):
             return value
-        reader.warn(inner, "transmission", f"<{tag}> must be a number", repr((inner.text or "")[:40]), value)
+        reader.warn(inner, "transmission", f"<{tag}> must be a number", repr((inner.text or "")[:40]), str(value))
     return None
 
 

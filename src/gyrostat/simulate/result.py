@@ -179,25 +179,25 @@ class Result:
 
     def to_csv(self, path: str | os.PathLike[str]) -> Path:
         """A text table with one row for each sample, all digits."""
-        from gyrostat.simulate.result_files import write_csv
+        from gyrostat.simulate.result_tables import write_csv
 
         return write_csv(self, path)
 
     def to_pandas(self) -> Any:
         """A DataFrame with the index t and columns (quantity, name)."""
-        from gyrostat.simulate.result_files import to_pandas
+        from gyrostat.simulate.result_tables import to_pandas
 
         return to_pandas(self)
 
     def to_xarray(self) -> Any:
         """A Dataset with q over (t, coordinate) and v, a, tau over (t, rate)."""
-        from gyrostat.simulate.result_files import to_xarray
+        from gyrostat.simulate.result_tables import to_xarray
 
         return to_xarray(self)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:
         """A Parquet file with the columns of :meth:`to_csv`."""
-        from gyrostat.simulate.result_files import write_parquet
+        from gyrostat.simulate.result_tables import write_parquet
 
         return write_parquet(self, path)
 

@@ -1,4 +1,4 @@
-"""Results in files and tables: .npz with a version and without pickles, CSV, pandas, xarray, Parquet.
+"""Results in .npz files, with a version and without pickles.
 
 An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, and
 ``meta``: UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, LoadError, Problem, SaveError
+from gyrostat.errors import LoadError, Problem, SaveError
 from gyrostat.io.yaml_model import from_text, to_text
 from gyrostat.simulate.events import Happened
 from gyrostat.simulate.result import Counted, Result
@@ -37,7 +37,7 @@ EVENTS = {"event_q": "nq", "event_v": "nv", "event_v_after": "nv"}
 # ------------------------------------------------------------------------------------------------ npz
 def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
     """Write the run; the ending .npz is added if there is none. The file is complete or untouched."""
-    place = _place(path, ".npz")
+    place = place_of(path, ".npz")
     try:
         model: str | None = to_text(result.model)
     except SaveError:  # a Python function in the context: load_result is then given the model
@@ -66,7 +66,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
             one = io.BytesIO()
             np.lib.format.write_array(one, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
             file.writestr(f"{name}.npy", one.getvalue())
-    return _written(place, data.getvalue())
+    return written(place, data.getvalue())
 
 
 def _plain(value: Any) -> Any:
@@ -178,76 +178,15 @@ def _refused(name: str, message: str, remedy: str) -> LoadError:
     return LoadError([Problem(f"file '{name}'", "result-file", message, remedy, name)])
 
 
-# ------------------------------------------------------------------------------------------------ tables
-def columns(result: Result) -> dict[tuple[str, str], Array]:
-    """All numbers by (quantity, name), (T,) each; own states of the torque source by their number."""
-    model = result.model
-    found: dict[tuple[str, str], Array] = {}
-    for key, names in (("q", model.coordinates), ("v", model.dofs), ("a", model.dofs), ("tau", model.dofs)):
-        found |= {(key, name): getattr(result, key)[:, k] for k, name in enumerate(names)}
-    found |= {("p", str(k)): result.p[:, k] for k in range(result.p.shape[1])}
-    return found | {("work", ""): result.work}
-
-
-def _flat(result: Result) -> dict[str, Array]:
-    return {"t": result.t} | {f"{key}.{name}" if name else key: x for (key, name), x in columns(result).items()}
-
-
-def write_csv(result: Result, path: str | os.PathLike[str]) -> Path:
-    """Commas, a head of names such as ``q.elbow``, numbers with all their digits."""
-    table = _flat(result)
-    rows = zip(*(x.tolist() for x in table.values()), strict=True)
-    lines = [",".join(_quoted(name) for name in table), *(",".join(map(repr, row)) for row in rows)]
-    return _written(_place(path, ".csv"), ("\n".join(lines) + "\n").encode("utf-8"))
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"' if any(c in name for c in ',"\n\r') else name
-
-
-def to_pandas(result: Result) -> Any:
-    pandas = _needed("pandas", "to_pandas")
-    table = columns(result)
-    index = pandas.Index(result.t, name="t")
-    head = pandas.MultiIndex.from_tuples(list(table), names=["quantity", "name"])
-    return pandas.DataFrame(np.stack(list(table.values()), axis=1), index=index, columns=head)
-
-
-def to_xarray(result: Result) -> Any:
-    xarray = _needed("xarray", "to_xarray")
-    model = result.model
-    rates = {name: (("t", "rate"), getattr(result, name)) for name in ("v", "a", "tau")}
-    data = {"q": (("t", "coordinate"), result.q), **rates, "work": (("t",), result.work)}
-    names = {"t": result.t, "coordinate": list(model.coordinates), "rate": list(model.dofs)}
-    return xarray.Dataset(data, names, {"model": model.name, "method": result.method, "status": result.status})
-
-
-def write_parquet(result: Result, path: str | os.PathLike[str]) -> Path:
-    arrow, parquet = _needed("pyarrow", "to_parquet"), _needed("pyarrow.parquet", "to_parquet")
-    data = io.BytesIO()
-    parquet.write_table(arrow.table(_flat(result)), data)
-    return _written(_place(path, ".parquet"), data.getvalue())
-
-
-def _needed(module: str, who: str) -> Any:
-    """A library that is not always there."""
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise GyrostatError(f"{who} needs {package}. Hint: pip install {package}") from error
-
-
 # ------------------------------------------------------------------------------------------------ writing
-def _place(path: str | os.PathLike[str], ending: str) -> Path:
+def place_of(path: str | os.PathLike[str], ending: str) -> Path:
+    """The path, with this ending if it has none."""
     place = Path(os.fspath(path))
     return place if place.suffix else place.with_suffix(ending)
 
 
-def _written(place: Path, data: bytes) -> Path:
+def written(place: Path, data: bytes) -> Path:
+    """A file that is complete or untouched."""
     draft = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
         with open(draft, "wb") as file:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, ShapeError, SimulationError, StateError, clipped
+from gyrostat.errors import GyrostatError, ShapeError, SimulationError
 from gyrostat.simulate.events import Event, Happened, Hit, Watch, hits, reset_state, user_watch
-from gyrostat.simulate.joint_limits import JointLimits, Stops
-from gyrostat.simulate.methods import METHODS, Method, Step, StepFailure
+from gyrostat.simulate.guard import Guard
+from gyrostat.simulate.joint_limits import Stops
+from gyrostat.simulate.methods import METHODS, Method, StepFailure
 from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.progress import Progress
 from gyrostat.simulate.recorder import Recorder
 from gyrostat.simulate.result import Counted, Result
-from gyrostat.simulate.settings import given_numbers, given_times, made_method
+from gyrostat.simulate.settings import given_events, given_numbers, given_times, made_method
 from gyrostat.solvers.manifold import neutral
 from gyrostat.solvers.state import coordinates, rates
 from gyrostat.spec.model import Model
@@ -29,10 +28,6 @@ AGAIN = 1e-9
 """Time [s] between two events of one kind that is no progress."""
 OFTEN = 100
 """How often that may happen."""
-FASTEST = 1e7
-"""Rates [rad/s, m/s] beyond which a motion is out of bounds: nothing turns or flies so fast."""
-CRAWL, HOPELESS = 20_000, 1e9
-"""Progress is looked at every so many steps; a run of more steps than this, days of work, is given up."""
 _log = logging.getLogger("gyrostat")
 
 
@@ -94,7 +89,7 @@ class Run:
     ):
         self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
         self.settings = settings
-        self.users, limits = _given_events(events)
+        self.users, limits = given_events(events)
         self.stops = Stops(plant, limits) if limits is not None else None
         self.watches: list[Watch] = [user_watch(event) for event in self.users]
         self.watches += [] if self.stops is None else self.stops.watches()
@@ -102,7 +97,7 @@ class Run:
         self.built = 0.0
         t0 = settings["t_start"]
         self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
-        self.crawl: list[float] = [settings["t_start"], 0]  # since when, and steps since then
+        self.guard = Guard(t0, t_end)
 
     # ------------------------------------------------------------------ the whole of it
     def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
@@ -172,7 +167,7 @@ class Run:
             self._arrived(limit)
             return "finished", ""
         step = self.method.step(limit)
-        self._expect_sound(step)
+        self.guard(step)
         found = hits(self.watches, step, self.just_happened)
         self.just_happened = False
         cut = found[-1] if found and found[-1].watch.cuts else None
@@ -194,25 +189,6 @@ class Run:
             self._arrived(limit)
         progress(end, step.t1 - step.t0)
         return status
-
-    def _expect_sound(self, step: Step) -> None:
-        """Refuse states that are not finite, rates that nothing has, and a crawl that would never end."""
-        if not all(math.isfinite(x.sum()) for x in (step.q1, step.v1, step.p1)):
-            raise StepFailure("the state is not finite", hint="a smaller step")
-        fastest = int(np.argmax(np.abs(step.v1)))
-        if abs(step.v1[fastest]) > FASTEST:
-            hint = "the law that drives it may be unstable, for example gains too high for its sample time"
-            raise StepFailure("the motion grows without bound", fastest, hint)
-        self.crawl[1] += 1
-        if self.crawl[1] == CRAWL:
-            way = (step.t1 - self.crawl[0]) / (self.t_end - self.settings["t_start"])
-            if way < 0.5 * CRAWL / HOPELESS:
-                raise StepFailure(
-                    f"{CRAWL} steps have come {step.t1 - self.crawl[0]:.3g} s far, the whole run would take "
-                    f"{CRAWL / max(way, 1e-300):.1g} steps",
-                    hint="the problem is stiff (method='bdf' or 'radau'), or its efforts jump all the time",
-                )
-            self.crawl = [step.t1, 0]
 
     def _arrived(self, limit: float) -> None:
         """At a limit of the steps, exactly: a sampling instant, or the end."""
@@ -287,24 +263,3 @@ class Run:
 
 def _name(hit: Hit) -> str:
     return f"'{hit.watch.item.name if isinstance(hit.watch.item, Event) else hit.watch.item[0]}'"
-
-
-def _given_events(events: Any) -> tuple[list[Event], JointLimits | None]:
-    """Events of the user, and what happens at joint limits."""
-    given = [events] if isinstance(events, Event | JointLimits) or callable(events) else events
-    if not isinstance(given, Iterable) or isinstance(given, str):
-        raise StateError(f"{WHO}: events must be a list of Event and JointLimits, got {clipped(events)}")
-    found: list[Event] = []
-    limits: JointLimits | None = None
-    for item in given:
-        if isinstance(item, JointLimits) and limits is None:
-            limits = item
-        elif isinstance(item, Event):
-            found.append(item)
-        elif callable(item) and not isinstance(item, type | JointLimits):
-            found.append(Event(item))
-        else:
-            raise StateError(
-                f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits()"
-            )
-    return found, limits

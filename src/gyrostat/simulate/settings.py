@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped, nearest
+from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
+from gyrostat.simulate.events import Event
+from gyrostat.simulate.joint_limits import JointLimits
 from gyrostat.simulate.methods.method import Method
 from gyrostat.simulate.plant import Plant
 from gyrostat.solvers.state import real_array
@@ -86,3 +88,24 @@ def made_method(
     if cls.adaptive and limits[0] < 1e-13:
         raise GyrostatError(f"{WHO}: rtol = {limits[0]:g} is below what doubles can say. Hint: rtol=1e-12")
     return cls(plant, *limits, number(max_step, "max_step", 0.0, "0.01"), **given)
+
+
+def given_events(events: Any) -> tuple[list[Event], JointLimits | None]:
+    """Events of the user, and what happens at joint limits."""
+    given = [events] if isinstance(events, Event | JointLimits) or callable(events) else events
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise StateError(f"{WHO}: events must be a list of Event and JointLimits, got {clipped(events)}")
+    found: list[Event] = []
+    limits: JointLimits | None = None
+    for item in given:
+        if isinstance(item, JointLimits) and limits is None:
+            limits = item
+        elif isinstance(item, Event):
+            found.append(item)
+        elif callable(item) and not isinstance(item, type | JointLimits):
+            found.append(Event(item))
+        else:
+            raise StateError(
+                f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits()"
+            )
+    return found, limits

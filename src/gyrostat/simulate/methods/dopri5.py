@@ -5,7 +5,8 @@ Equations I, II.5, II.6]."""
 
 from __future__ import annotations
 
-from gyrostat.simulate.methods.runge_kutta import AdaptiveRungeKutta, Table, numbers
+from gyrostat.simulate.methods.adaptive import AdaptiveRungeKutta
+from gyrostat.simulate.methods.runge_kutta import Table, numbers
 
 _ROWS = numbers(
     "1/5",

@@ -3,7 +3,8 @@ cubic of Hermite between. Three evaluations a step."""
 
 from __future__ import annotations
 
-from gyrostat.simulate.methods.runge_kutta import AdaptiveRungeKutta, Table, numbers
+from gyrostat.simulate.methods.adaptive import AdaptiveRungeKutta
+from gyrostat.simulate.methods.runge_kutta import Table, numbers
 
 _ROWS = numbers("1/2", "0 3/4", "2/9 1/3 4/9")
 _C, _ERROR = numbers("0 1/2 3/4 1", "-5/72 1/12 1/9 -1/8")

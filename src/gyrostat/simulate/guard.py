@@ -1,0 +1,44 @@
+"""Refusals during a run: states that are not finite, rates that nothing has, and a crawl that would never end."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gyrostat.simulate.methods.method import Step, StepFailure
+
+FASTEST = 1e7
+"""Rates [rad/s, m/s] beyond which a motion is out of bounds: nothing turns or flies so fast."""
+CRAWL, HOPELESS = 20_000, 1e9
+"""Progress is looked at every so many steps; a run of more steps than this, days of work, is given up."""
+
+
+class Guard:
+    """Looks at every step of a run from t_start to t_end [s]."""
+
+    def __init__(self, t_start: float, t_end: float):
+        self.span = t_end - t_start
+        self.since, self.steps = t_start, 0
+
+    def __call__(self, step: Step) -> None:
+        """Raise :class:`StepFailure` if the run makes no sense any more."""
+        if not all(math.isfinite(x.sum()) for x in (step.q1, step.v1, step.p1)):
+            raise StepFailure("the state is not finite", hint="a smaller step")
+        fastest = int(np.argmax(np.abs(step.v1)))
+        if abs(step.v1[fastest]) > FASTEST:
+            hint = "the law that drives it may be unstable, for example gains too high for its sample time"
+            raise StepFailure("the motion grows without bound", fastest, hint)
+        self.steps += 1
+        if self.steps >= CRAWL:
+            self._progress(step.t1)
+
+    def _progress(self, t: float) -> None:
+        way = (t - self.since) / self.span
+        if way < 0.5 * self.steps / HOPELESS:
+            raise StepFailure(
+                f"{self.steps} steps have come {t - self.since:.3g} s far, the whole run would take "
+                f"{self.steps / max(way, 1e-300):.1g} steps",
+                hint="the problem is stiff (method='bdf' or 'radau'), or its efforts jump all the time",
+            )
+        self.since, self.steps = t, 0
