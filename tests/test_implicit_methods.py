@@ -172,15 +172,13 @@ def test_dina_is_five_times_faster_than_dopri5_at_equal_error(factor):
     times = np.linspace(0.0, 1.0, 21)
     want = simulate(model, drive, q, t_end=1.0, t_eval=times, rtol=1e-9, atol=1e-12)
 
-    def measured(**options):
-        runs = [simulate(model, drive, q, t_end=1.0, t_eval=times, **options) for _ in range(5)]
-        return np.abs(runs[0].q - want.q)[:, :7].max(), min(run.counters.wall_time for run in runs)
-
-    error, seconds = measured(method="dina", dt=1e-3)
-    theirs = [measured(method="dopri5", rtol=tol, atol=1e-3 * tol) for tol in (1e-4, 1e-5)]
-    fastest = min(wall for _, wall in theirs)
-    assert error < 1e-5 < 10 * theirs[0][0]
-    assert fastest > 5.0 * seconds
+    best: dict[str, float] = {}
+    for _ in range(8):  # in turn: other processes disturb both
+        for name, options in (("dina", {"dt": 1e-3}), ("dopri5", {"rtol": 1e-5, "atol": 1e-8})):
+            run = simulate(model, drive, q, t_end=1.0, t_eval=times, method=name, **options)
+            best[name] = min(best.get(name, np.inf), run.counters.wall_time)
+            assert 1e-6 < np.abs(run.q - want.q)[:, :7].max() < 1e-5
+    assert best["dopri5"] > 5.0 * best["dina"]
 
 
 # ------------------------------------------------------------------------------------------------ other ways in

@@ -83,8 +83,8 @@ class Joint(Entity):
     mounted either way round: q and v always mean the motion of b against a.
 
     Joints with one rate may have limits: ``lower`` and ``upper`` for q, ``velocity_limit`` for |v|, ``effort_limit``
-    for the magnitude of the generalised force at the joint. Dynamics does not stop there; checks, plots, the viewer
-    and :class:`AchievableMotion` use them."""
+    for the magnitude of the generalised force at the joint. Dynamics does not stop there (``gs.simulate`` does, with
+    ``JointLimits``); checks, plots, the viewer and :class:`AchievableMotion` use them."""
 
     kind: Kind
     axis: Axis | None = None

@@ -76,6 +76,7 @@ class Dina(ImplicitMethod):
         self.statistics |= dict.fromkeys(told, 0)
         self._S: Array | None = None
         self._steps: Steps | None = None
+        self._model = plant.model
         self._served, self._length = 0, FIRST
         self._series: Series | None = None
 
@@ -83,13 +84,14 @@ class Dina(ImplicitMethod):
         super().prepare(t, q, v, p)
         crba(self.plant.model, q)
         if not self.plant.why_not_compiled:
-            self._machine().loop.code  # noqa: B018
+            machine = self._machine()
+            machine.loop.advance(machine.arrays, 0, 0)
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().start(t, q, v, p)
         self._series, self._length = None, FIRST
         self._before: Array | None = None
-        if self.__dict__.get("_model") is not self.plant.model:
+        if self._model is not self.plant.model:
             self._model, self._steps, self._S = self.plant.model, None, None
 
     def step(self, t_limit: float) -> Step:
