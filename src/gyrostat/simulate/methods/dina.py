@@ -34,7 +34,7 @@ LEAST, MOST = -0.005, 0.3
 """Relative error of S^-1, by the present mass matrix, in any direction, within which S serves."""
 SLOW = 0.5
 """Ratio of a second Newton step to the first up to which S serves."""
-AGAIN = 3.0
+AGAIN = 2.0
 """Excess over these limits that makes a series be repeated."""
 FIRST, LONGEST = 16, 256
 """Steps in one series: with a new S, and at most."""
