@@ -112,11 +112,20 @@ def test_the_viewer_ends_well_with_control_c():
     pytest.importorskip("gyrostat.view.viewer", reason="the viewer is not there yet")
     pytest.importorskip("viser")
     words = [*PROGRAM, "view", "pendulum", "--no-browser", "--port", "8317"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert "http://localhost:" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+
+    def listen() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background is started deaf to it
+
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listen
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert "http://localhost:" in process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0 and "Traceback" not in err
 
 
