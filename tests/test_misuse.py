@@ -31,11 +31,12 @@ def legged() -> gs.Model:
     return gs.assemble("legged", leg, gs.connect("world", "leg.top"))
 
 
-def test_connected_shafts_are_refused_rather_than_ignored():
+def test_connected_shafts_turn_together():
     parts = gs.chain("world", hinge("j"), block("p"), hinge("k"), block("z")), gs.connect("j.shaft", "k.shaft")
     model = gs.assemble("coupled", *parts)
-    with pytest.raises(gs.SpecError, match=r"connection \[j.shaft, k.shaft\]: joins shafts, which no algorithm treats"):
-        gs.rnea(model, [0, 0], [0, 0], [0, 0])
+    free = gs.assemble("free", parts[0])
+    assert model.dofs == ("j",)
+    assert gs.rnea(model, [0.3], [0.2], [0.1]) == pytest.approx([gs.rnea(free, [0.3] * 2, [0.2] * 2, [0.1] * 2).sum()])
 
 
 def test_components_of_ones_own_are_checked_by_the_kinds_of_their_properties(monkeypatch):

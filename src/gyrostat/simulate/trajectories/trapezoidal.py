@@ -14,6 +14,9 @@ from gyrostat.simulate.trajectories.trajectory import Trajectory
 
 Array = np.ndarray
 
+NO_CRUISE = 1e-6
+"""Share of the time below which there is no cruise: its length is the root of a difference, good to 1e-8."""
+
 
 def trapezoidal(
     start: Any, end: Any, velocity: Any, acceleration: Any, duration: Any = None, names: Any = None
@@ -42,7 +45,8 @@ def trapezoidal(
     breaks = np.array([0.0, ramp, total - ramp, total])
     s = np.array([0.0, speed * ramp / 2.0, 1.0 - speed * ramp / 2.0, 1.0])
     rate = np.array([0.0, speed, speed, 0.0])
-    if breaks[2] - breaks[1] <= 1e-9 * total:  # no cruise: a triangle
+    if breaks[2] - breaks[1] <= NO_CRUISE * total:  # a triangle
+        speed = 2.0 / total
         breaks, s, rate = np.array([0.0, total / 2.0, total]), np.array([0.0, 0.5, 1.0]), np.array([0.0, speed, 0.0])
     middle = s[:-1] + rate[:-1] * np.diff(breaks) / 2.0
     control = np.stack([s[:-1], middle, s[1:]], axis=1)[:, :, None] * way
