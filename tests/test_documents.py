@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import logging
 import re
 import runpy
 from pathlib import Path
@@ -22,6 +23,15 @@ REASONS = {"opens a browser"}
 """Why a block may be left alone: `<!-- not run: REASON -->` stands on the line before it."""
 PEERS = {"pinocchio", "mujoco"}
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+@pytest.fixture(autouse=True)
+def _the_log_stays_as_it_is():
+    """A page may set the level of the log; other tests read it."""
+    log = logging.getLogger("gyrostat")
+    level = log.level
+    yield
+    log.setLevel(level)
 
 
 def blocks(page: Path) -> list[str]:
