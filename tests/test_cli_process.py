@@ -129,6 +129,17 @@ def test_the_viewer_ends_well_with_control_c():
     assert process.returncode == 0 and "Traceback" not in err
 
 
+def test_control_c_while_the_viewer_starts_is_its_proper_end_too(monkeypatch):
+    viewer = pytest.importorskip("gyrostat.view.viewer")
+    from gyrostat.cli import main
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(viewer, "view", interrupted)
+    assert main(["view", "pendulum", "--no-browser"]) == 0
+
+
 def _in_terminal(pty, *words: str, columns: int = 120) -> tuple[int, str]:
     """Exit code and everything that is shown."""
     own, other = pty.openpty()

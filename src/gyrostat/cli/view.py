@@ -10,6 +10,8 @@ import typer
 from gyrostat.cli.options import Force, Json, ModelName, Out, Quiet, Reading, examples, reads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gyrostat.spec.model import Model
 
 MOST = 1_000_000
@@ -89,15 +91,17 @@ def view(
             show(loaded, **motion, html=html, roots=roots)
             note(str(html), quiet)
         else:
-            _serve(show(loaded, **motion, port=port, block=False, roots=roots), browser)
+            _serve(lambda: show(loaded, **motion, port=port, block=False, roots=roots), browser)
 
 
-def _serve(viewer: Any, browser: bool) -> None:
-    """Until Ctrl-C, which is the proper end."""
+def _serve(start: Callable[[], Any], browser: bool) -> None:
+    """Until Ctrl-C, which is the proper end from the moment the viewer begins to start."""
     import time
     import webbrowser
 
+    viewer = None
     try:
+        viewer = start()
         if browser:
             webbrowser.open(viewer.url)
         while True:
@@ -105,7 +109,8 @@ def _serve(viewer: Any, browser: bool) -> None:
     except KeyboardInterrupt:
         pass
     finally:
-        viewer.close()
+        if viewer is not None:
+            viewer.close()
 
 
 def motion_of(model: Model, file: str) -> dict[str, Any]:
