@@ -1,12 +1,11 @@
-"""A body on a revolute joint with a torsion spring and damper, as MSC ADAMS computed it: an elastic joint.
+"""A body on a revolute joint with a torsion spring and damper, as MSC ADAMS computed it: an elastic joint whose spring
+is an element of the model, also where its law is a curve.
 
-The histories come from the unit tests of projectchrono/chrono (data/testing/joints, BSD-3). Mass 1 kg, centre of mass
-2 m from the joint, moment of inertia 0.1 kg m^2 about the axis, gravity 9.80665 m/s^2 along -z, from rest. The laws
-are read off the histories, torque against angle and rate, to the digits that are printed: 200 N m/rad and 10 N m s/rad;
-in the second case 50 N m/rad + 10 N m/rad^2 |angle|, and the same damper.
+Source: adams_cases (test_adams_histories compares all columns). Mass 1 kg, centre of mass 2 m from the joint, moment of
+inertia 0.1 kg m^2 about the axis, gravity 9.80665 m/s^2 along -z, from rest. 200 N m/rad and 10 N m s/rad; in the
+second case 50 N m/rad + 10 N m/rad^2 |angle|, and the same damper.
 
-Tolerances as in test_against_adams: 1e-5 of the largest number for positions, 5e-5 for velocities, 2e-4 for
-accelerations.
+Tolerances: 1e-5 of the largest number for positions, 5e-5 for velocities, 2e-4 for accelerations.
 """
 
 import csv

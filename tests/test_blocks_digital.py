@@ -162,3 +162,62 @@ def test_sample_times_without_a_common_period_are_refused(times):
 
 def test_thirds_of_a_second_have_a_common_period():
     assert bl.series(bl.hold(1 / 3), bl.hold(1 / 6)).sample_time == 1 / 6
+
+
+# ------------------------------------------------------------------------------------------------ histories
+def history():
+    t = np.linspace(0.0, 0.5, 51)
+    return t, np.stack([np.sin(13.0 * t), np.sign(np.cos(9.0 * t))], axis=1)
+
+
+@pytest.mark.parametrize("form", ["linear", "hold"])
+def test_samples_give_their_values_and_what_lies_between(form):
+    t, y = history()
+    found = run(bl.Samples(t, y, form, target="y"), lambda t, y: {}, 0.6, T / 4)
+    at = np.minimum(found.t, 0.5)
+    index = np.floor(at / T + 1e-9).astype(int)
+    for k in range(2):
+        want = np.interp(at, t, y[:, k]) if form == "linear" else y[index, k]
+        assert np.abs(found.out["y"][:, k] - want).max() < 1e-12
+
+
+def test_samples_that_begin_late_keep_their_first_value():
+    block = bl.Samples([0.2, 0.3], [[1.0], [2.0]])
+    for t, want in ((0.0, 1.0), (0.1, 1.0), (0.2, 1.0), (0.3, 2.0), (5.0, 2.0)):
+        m = block.update(t, {}, NOTHING, np.array(block.memory))
+        assert block.output(t, {}, NOTHING, m)["tau"] == pytest.approx([want])
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bdf", "dina"])
+def test_efforts_at_the_kept_instants_drive_a_run(method):
+    model, (t, tau) = gs.robots.two_link(), history()
+    options = {"dt": 1e-4} if method == "dina" else {"rtol": 1e-9, "atol": 1e-11}
+    found = gs.simulate(model, tau, [0.1, 0.2], t_end=0.5, t_eval=t, method=method, **options)
+    want = gs.simulate(
+        model,
+        lambda s, q, v: np.array([np.interp(s, t, tau[:, 0]), np.interp(s, t, tau[:, 1])]),
+        [0.1, 0.2],
+        t_end=0.5,
+        t_eval=t,
+        rtol=1e-10,
+        atol=1e-12,
+        max_step=T,
+        compiled=False,
+    )
+    assert found.counters.compiled and np.abs(found.tau - tau).max() < 1e-12
+    assert np.abs(found.q - want.q).max() < (1e-6 if method == "dina" else 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("t", "y", "message"),
+    [
+        ([0.0, 0.1, 0.3], np.zeros((3, 2)), "whole multiples of one interval"),
+        ([0.05, 0.15], np.zeros((2, 2)), "whole multiples of one interval"),
+        ([0.0, 0.0], np.zeros((2, 2)), "whole multiples of one interval"),
+        ([0.0, 0.1], np.zeros((3, 2)), r"expected \(T,\) and \(T, n\)"),
+        ([0.0, 0.1], [[0.0], [np.nan]], "finite"),
+    ],
+)
+def test_samples_that_make_no_sense_are_refused(t, y, message):
+    with pytest.raises(gs.GyrostatError, match=message):
+        bl.Samples(t, y)

@@ -54,6 +54,7 @@ def test_every_public_name_is_described_once():
 def test_the_site_is_built_without_warnings_and_has_its_pages(site):
     for page in (
         "index", "quickstart", "notation", "changelog", "correctness", "coming_from/pinocchio", "howto/write_a_model",
+        "experiments/index", "experiments/hydraulic",
         "reference/api", "reference/urdf", "theory/errata", "developer/engine", "developer/contributing",
     ):  # fmt: skip
         assert (site / f"{page}.html").is_file()

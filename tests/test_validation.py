@@ -19,7 +19,7 @@ from validation.compare import QUANTITIES, Found, compare, compare_dynamics, off
 from validation.coupled_robot import CoupledRobot
 from validation.page import Results, page
 from validation.pinocchio_robot import PinocchioRobot
-from validation.references import SOURCES, ReferenceRow
+from validation.references import ADAMS, SOURCES, ReferenceRow
 from validation.urdf_files import opened
 
 PAGE = Path(__file__).parents[1] / "docs" / "correctness.md"
@@ -67,8 +67,9 @@ def test_an_empty_robot_is_named_and_not_compared():
     assert "got 0 links" in row.refused
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", [pytest.param(x, marks=pytest.mark.slow if x == "ADAMS" else ()) for x in SOURCES])
 def test_published_numbers_are_met(source):
+    """ADAMS: 28 simulations, which test_adams_histories does, too."""
     rows = list(SOURCES[source]())
     assert rows
     assert not [row for row in rows if row.failed]
@@ -144,6 +145,19 @@ def test_the_page_says_what_is_missing():
     text = page(Results(missing=["Pinocchio", "MuJoCo"], histories=False))
     assert "Pinocchio was not installed." in text
     assert "histories of ADAMS were not at hand" in text
+
+
+def test_the_page_has_one_line_for_every_history_and_shows_what_is_wrong():
+    rows = [
+        ReferenceRow(ADAMS, "One_Case01", "position", "m", 2e-6, 5e-6),
+        ReferenceRow(ADAMS, "One_Case01", "reaction torque", "N m", 1e-15, 1e-9),
+        ReferenceRow(ADAMS, "Two_Case01", "velocity", "m/s", 2e-5, 5e-6),
+    ]
+    text = page(Results(references=rows))
+    assert "| One_Case01 | 2.0e-06 / 5.0e-06 | - | - | - | - | - | - | 0 |" in text
+    assert "| Two_Case01 | - | **2.0e-05 / 5.0e-06** |" in text
+    assert "**Above what is allowed**: Two_Case01, velocity" in text
+    assert "not at hand" not in text
 
 
 def test_the_page_in_the_documentation_is_about_all_robots_and_has_no_failures():

@@ -17,6 +17,14 @@ TESTS = Path(__file__).parents[1] / "tests"
 DATA = Path(__file__).parents[2] / "shared" / "refdata"
 """Reference data beside the checkout, as tests/reference_data.py has it; may be absent."""
 
+ADAMS = "MSC ADAMS, from Chrono's unit tests"
+MEASURED = {
+    "Pos": ("position", "m"), "Vel": ("velocity", "m/s"), "Acc": ("acceleration", "m/s^2"),
+    "Quat": ("quaternion", "1"), "Avel": ("angular velocity", "rad/s"), "Aacc": ("angular acceleration", "rad/s^2"),
+    "Rforce": ("reaction force", "N"), "Rtorque": ("reaction torque", "N m"),
+}  # fmt: skip
+"""Quantity and unit by the beginning of a column's name in the histories of ADAMS."""
+
 
 @dataclass(frozen=True)
 class ReferenceRow:
@@ -100,33 +108,18 @@ def lwr() -> Iterator[ReferenceRow]:
 
 
 def adams() -> Iterator[ReferenceRow]:
-    """Bodies on one joint that fall from rest; histories of 5 s, six digits printed."""
-    figures, source = from_tests("test_against_adams"), "MSC ADAMS, from Chrono's unit tests"
-    names = [name for name in figures.CASES if (DATA / "adams_joints" / f"{name}.csv").exists()]
-    tables = {name: np.loadtxt(DATA / "adams_joints" / f"{name}.csv", delimiter=",", skiprows=2) for name in names}
-    histories = {name: table[::10, 1:] for name, table in tables.items()}
-    if not histories:  # one sample of one history is typed into the tests
-        histories = {"Universal_Case03": np.array([[float(x) for x in figures.SAMPLE.split(",")]])}
-    for name, table in histories.items():
-        yield from _history(figures, source, name, table)
-
-
-def _history(figures: Any, source: str, case: str, table: np.ndarray) -> Iterator[ReferenceRow]:
-    kind, _, _, centre, _ = figures.CASES[case]
-    parts = np.split(table, [3, 6, 9, 12, 16, 19, 22], axis=1)
-    history = dict(zip(figures.COLUMNS, parts, strict=True))
-    model, R_0 = figures.build(case)
-    q, v, a = figures.joint_state(kind, R_0, figures.matrix(history["quaternion"]), history, centre)
-    motion = gs.ForwardKinematics(model, "body.centre", mode="interpret")(q, v, a)["body.centre"]
-    cut = gs.InverseDynamics(model, mode="interpret").port_forces(q, v, a, ports=["joint.a"])["joint.a"]
-    for quantity, unit, got, tolerance in (
-        ("position", "m", motion.p, 1e-5),
-        ("velocity", "m/s", motion.velocity("aligned")[:, 3:], 5e-5),
-        ("acceleration", "m/s^2", motion.acceleration("aligned")[:, 3:], 2e-4),
-        ("force", "N", -cut[:, 3:] @ R_0.T, 2e-4),  # ADAMS tells the force on the ground
-    ):
-        allowed = tolerance * max(1.0, float(np.abs(history[quantity]).max()))
-        yield ReferenceRow(source, case, quantity, unit, worst(got, history[quantity]), allowed)
+    """Bodies on a joint, an actuator or a spring, simulated from the start; histories of 5 s, six or seven digits.
+    Without the files: the samples that are typed into the tests."""
+    tools, typed = from_tests("adams_histories"), from_tests("adams_samples")
+    for case, allowed in from_tests("test_adams_histories").ALLOWED.items():
+        got, path = tools.history(case), DATA / "adams_joints" / f"{case}.csv"
+        if path.exists():
+            want = tools.read(path)
+        else:
+            at, want = typed.samples(case)
+            got = {name: column[at] for name, column in got.items()}
+        for quantity, error in tools.deviations(got, want).items():
+            yield ReferenceRow(ADAMS, case, *MEASURED[quantity], error, allowed[quantity])
 
 
 SOURCES = {"RBDL": rbdl, "MotionGenesis": iiwa, "Puma 560": puma, "KUKA LWR 4+": lwr, "ADAMS": adams}

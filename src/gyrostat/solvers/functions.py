@@ -214,7 +214,10 @@ def fk(
 
 
 def jacobian(model: Model, q: Any, frame: str, expressed_in: str = "world", **options: Any) -> Array:
-    """Jacobian (..., 6, nv) of a frame, angular part first; see :class:`Jacobian`."""
+    """Jacobian (..., 6, nv) of a frame, angular part first; see :class:`Jacobian`.
+
+    ``expressed_in="world"`` gives the twist about the origin of the world; ``"aligned"`` that of the frame's own origin
+    along the axes of the world, whose linear part is its velocity; ``"local"`` the same along its own axes."""
     return kept_solver(model, Jacobian, frame=frame, expressed_in=expressed_in)(q, **options)
 
 

@@ -24,6 +24,7 @@ from gyrostat.simulate.blocks.model_based import ComputedTorque, GravityCompensa
 from gyrostat.simulate.blocks.pid import PID
 from gyrostat.simulate.blocks.rate_limit import RateLimit
 from gyrostat.simulate.blocks.reference import Reference
+from gyrostat.simulate.blocks.samples import Samples
 from gyrostat.simulate.blocks.shaping import (
     Constant,
     DeadZone,
@@ -56,6 +57,7 @@ __all__ = [
     "RateLimit",
     "Reference",
     "Renamed",
+    "Samples",
     "Saturation",
     "Series",
     "StateSpace",

@@ -1,14 +1,14 @@
 """The implicit method of AS 2.1: Newmark (5), one Newton-Euler pass and one Newton step (6) in each step, with a matrix
 S that is kept until convergence slows.
 
-    S = (0.9 dH/da + h/2 dH/dv + h^2/4 dH/dq)^-1 at an earlier instant t*                              (7)
+    S = (0.87 dH/da + h/2 dH/dv + h^2/4 dH/dq)^-1 at the middle of the way that it serves               (7)
 
 Steps are done in machine code, some tens at a time. After such a series one more pass tells how much a second Newton
 step would still change, and the mass matrix how much S is off in any direction; beyond some limits S is computed anew,
 and far beyond them the series is repeated with a new S.
 
-Two numbers differ from AS. The factor of dH/dv is h/2, as it follows from (5); AS prints h. And a tenth of the mass
-matrix is left out: see BIAS."""
+Two numbers differ from AS. The factor of dH/dv is h/2, as it follows from (5); AS prints h. And a part of the mass
+matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, clipped, nearest
+from gyrostat.simulate.dina_matrix import BIAS, KeptMatrix, change_of_mass
 from gyrostat.simulate.dina_series import Series, between_rows, work_of_rows
 from gyrostat.simulate.dina_step import PARTS, Parts, Steps, one_step
 from gyrostat.simulate.methods.generalised_alpha import formulas
@@ -26,26 +27,24 @@ from gyrostat.simulate.plant import Plant
 from gyrostat.solvers.functions import crba
 
 Array = np.ndarray
-BIAS = 0.1
-"""Share of the mass matrix that is left out of S^-1. One Newton step with a matrix that is too large makes undamped
-vibrations grow, by up to 5 % a step where it is off by 5 %; with one that is too small by up to a quarter it does
-not."""
-LEAST, MOST = -0.005, 0.3
-"""Relative error of S^-1, by the present mass matrix, in any direction, within which S serves."""
 SLOW = 0.5
 """Ratio of a second Newton step to the first up to which S serves."""
-AGAIN = 2.0
-"""Excess over these limits that makes a series be repeated."""
-FIRST, LONGEST = 16, 256
-"""Steps in one series: with a new S, and at most."""
+AGAIN = 1.1
+"""Excess over this, or over the limits of S, that makes a series be repeated."""
+STRETCH = 0.7
+"""Part of what S can bear that is used up by the middle of the way which it is made for."""
+LEAST_STEPS, FIRST, LONGEST = 4, 16, 256
+"""Steps in one series: at least, in the first one, and at most."""
+OFTEN = 10
+"""Steps after which events are looked for, or a state is kept."""
 ROUNDING = 1e-13
 """Change of q, relative to one plus its size, that is rounding."""
 MATRICES = ("exact", "springs", "diagonal")
 
 
 class Dina(ImplicitMethod):
-    """``"dina"``: fixed steps ``dt``, of which ``every`` (10 by default) are one step of the run: events are looked for
-    and, without ``t_eval``, states are kept that often. ``matrix``: ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq
+    """``"dina"``: fixed steps ``dt``, of which ``every`` are one step of the run: events are looked for and, without
+    ``t_eval``, states are kept that often; 10 by default, and as many as possible where neither matters. ``matrix``: ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq
     and dH/dv only what a robot at rest has, stiffness, damping and weight; ``"diagonal"``: the diagonal of that, for
     weakly coupled coordinates. ``iterations`` of Newton in each step: 1 (default), 3 or 5. ``rho_inf`` below 1 damps
     fast vibrations, by the formulas of generalised-alpha in the place of (5).
@@ -60,7 +59,7 @@ class Dina(ImplicitMethod):
         super().__init__(plant, rtol, atol, max_step, **options)
         self.formulas = formulas(options.get("rho_inf", 1.0), self.name)
         self.kind, self.iterations = options.get("matrix", "exact"), options.get("iterations", 1)
-        self.every = options.get("every", 10)
+        self.every = options.get("every")
         if self.kind not in MATRICES:
             raise GyrostatError(
                 f"simulate: dina: there is no matrix {self.kind!r}. Hint: {nearest(str(self.kind), MATRICES)}"
@@ -70,14 +69,16 @@ class Dina(ImplicitMethod):
                 f"simulate: dina: iterations must be 1, 3 or 5, got {clipped(self.iterations)}. "
                 "Hint: with an even number undamped vibrations grow"
             )
-        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
+        if self.every is not None and (
+            isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1
+        ):
             raise GyrostatError(f"simulate: dina: every must be a whole number from 1 on, got {clipped(self.every)}")
         told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "newton_fallbacks")
         self.statistics |= dict.fromkeys(told, 0)
-        self._S: Array | None = None
+        self._kept: KeptMatrix | None = None
         self._steps: Steps | None = None
         self._model = plant.model
-        self._served, self._length = 0, FIRST
+        self._length, self._span = FIRST, 0.0
         self._series: Series | None = None
 
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
@@ -92,7 +93,7 @@ class Dina(ImplicitMethod):
         self._series, self._length = None, FIRST
         self._before: Array | None = None
         if self._model is not self.plant.model:
-            self._model, self._steps, self._S = self.plant.model, None, None
+            self._model, self._steps, self._kept = self.plant.model, None, None
 
     def step(self, t_limit: float) -> Step:
         try:
@@ -104,7 +105,7 @@ class Dina(ImplicitMethod):
             series = self._series or self._ahead(t_limit)
         except NonFiniteError as error:
             raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
-        now, rest = series.cut(self.every, t_limit)
+        now, rest = series.cut(self.every or (OFTEN if self.watched else LONGEST), t_limit)
         self._series, self.state, self._before = rest, now.state(-1), now["before"][-1]
         self.statistics["steps"] += len(now) - 1
         self.statistics["steps_per_factorisation"] = self.statistics["steps"] / max(
@@ -117,60 +118,75 @@ class Dina(ImplicitMethod):
     # ------------------------------------------------------------------ series of steps
     def _ahead(self, t_limit: float) -> Series:
         """The next states, at least one, none beyond the limit."""
-        count, dt = self.clock.count, self.clock.dt
+        if self.plant.hold is not None:  # what is held is held exactly: Newton's method to its end
+            return Series.of(self.state, self._solved(self.state, self.clock.next(t_limit)))
+        count, dt, most = self.clock.count, self.clock.dt, LONGEST
         while True:
-            self.clock.count = count
-            times = self._instants(t_limit)
-            h = times[0] - self.state.t
+            h = self.clock.next(t_limit) - self.state.t
             h = dt if abs(h - dt) <= 1e-6 * dt else h  # instants are rounded
-            fresh = self._S is None or self._h != h
-            if fresh:
-                self._renew(h)
+            self.clock.count = count
+            fresh = self._kept is None or self._kept.h != h
+            kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
+            self._length = min(self._length, most)
+            times = self._instants(t_limit)
             try:
-                series = self._run(times)
-                slowness = self._slowness(series)
+                series = self._run(times, kept)
+                slowness = self._slowness(series, kept)
             except NonFiniteError:
                 if fresh and len(times) == 1:
                     raise
                 series, slowness = None, np.inf
             if series is not None and slowness <= AGAIN:
-                self._serve(slowness, len(times))
+                self._serve(slowness, len(times), kept)
                 return series
-            self._S = None
+            self._kept, self.clock.count = None, count
             if fresh and len(times) == 1:
                 self.statistics["newton_fallbacks"] += 1
-                return Series.of(self.state, self._solved(self.state, times[0]))
+                return Series.of(self.state, self._solved(self.state, self.clock.next(t_limit)))
             self.statistics["repeated"] += 1
-            self._length = max(1, len(times) // 4) if fresh else min(FIRST, len(times))
+            most = max(1, len(times) // 4) if fresh else LONGEST
+            self._span = 0.0 if fresh else self._span
 
-    def _serve(self, slowness: float, steps: int) -> None:
-        """Whether S serves on; series become longer, as errors grow with the way from where S was made."""
-        self._served += steps
-        self.statistics["longest_service"] = max(self.statistics["longest_service"], self._served)
-        if slowness > 1.0:
-            self._S, self._length = None, FIRST
-        else:
-            self._length = min(LONGEST, max(FIRST // 2, int(0.75 * self._served)))
+    def _serve(self, slowness: float, steps: int, kept: KeptMatrix) -> None:
+        """Whether S serves on, and for how long: its error grows with the way."""
+        kept.served += steps
+        self.statistics["longest_service"] = max(self.statistics["longest_service"], kept.served)
+        rate = 1.7 * max(kept.start + slowness, 0.1) / kept.served
+        self._length = min(LONGEST, max(1, int((0.95 - slowness) / rate)))
+        if slowness > 0.9:
+            self._kept = None
 
     def _instants(self, t_limit: float) -> list[float]:
         """Ends of the next steps, all of one length; a last one that the limit cuts comes alone."""
-        clock, found = self.clock, [self.clock.next(t_limit)]
-        while len(found) < self._length and clock.origin + (clock.count + 1) * clock.dt < t_limit - 1e-9 * clock.dt:
-            found.append(clock.next(t_limit))
-        return found
+        clock, first = self.clock, self.clock.next(t_limit)
+        more = clock.origin + (clock.count + np.arange(1, self._length)) * clock.dt
+        more = more[more < t_limit - 1e-9 * clock.dt]
+        clock.count += len(more)
+        return [first, *more.tolist()]
 
-    def _renew(self, h: float) -> None:
-        """S at the present state (7)."""
-        n, A = self.plant.nv, self.matrix(self.state, h)
-        M = BIAS * self._mass(self.state.q)
-        A[:n, :n] -= M
-        self._S, self._h, self._served = np.linalg.inv(A), h, 0
-        self._used = (1.0 / BIAS - 1.0) * M
-        try:
-            self._root = np.linalg.cholesky(0.5 * (self._S + self._S.T)[:n, :n])
-        except np.linalg.LinAlgError:  # strongly unsymmetric, by a controller
-            self._root = None
-        self.statistics["factorisations"] += 1
+    def _made(self, h: float) -> KeptMatrix:
+        """S (7) for the next stretch of the way: made at its middle, so that it serves twice as long."""
+        x, M = self.state, self._mass(self.state.q)
+        span = self._span = self._stretch(M, h)
+        while True:
+            q = self.plant.retract(x.q, 0.5 * span * x.v)
+            middle = State(x.t, q, x.v, x.p, x.a, x.w, x.f, x.tau)
+            kept = KeptMatrix(self.matrix(middle, h), self._mass(q), h)
+            self.statistics["factorisations"] += 1
+            kept.start, kept.q = kept.used(M), q
+            if not span or kept.start < 1.0:
+                break
+            span = self._span = 0.0
+        self._length = int(min(LONGEST, max(LEAST_STEPS, self._length, 0.9 * span / h)))
+        return kept
+
+    def _stretch(self, M: Array, h: float) -> float:
+        """Time [s] in which the mass matrix changes by what S can bear, at the present rates."""
+        if self.kind == "diagonal":
+            return 0.0
+        span = max(2.0 * self._span, 2 * FIRST * h)
+        change = change_of_mass(M, self._mass(self.plant.retract(self.state.q, 0.5 * span * self.state.v)))
+        return min(span, span * STRETCH * BIAS / max(change, 1e-9), LONGEST * h)
 
     def _mass(self, q: Array) -> Array:
         M = crba(self.plant.model, q)
@@ -188,18 +204,18 @@ class Dina(ImplicitMethod):
             self._steps = Steps(self.plant, self.formulas, self.iterations, LONGEST)
         return self._steps
 
-    def _run(self, times: list[float]) -> Series:
+    def _run(self, times: list[float], kept: KeptMatrix) -> Series:
         """Steps to these instants with the present S."""
         x, plant = self.state, self.plant
         start = {name: getattr(x, name) for name in PARTS if name != "before"}
         start |= {"before": x.a if self._before is None else self._before, "tau": x.tau}
         self.statistics["newton_iterations"] += len(times) * self.iterations
         if plant.why_not_compiled or plant.held:
-            return self._in_python(times, start)
+            return self._in_python(times, start, kept)
         plant.counters.residual_evaluations += len(times) * self.iterations
-        return self._machine().run(x.t, times, start, {"S": self._S, "h": self._h, "m": plant.memory})
+        return self._machine().run(x.t, times, start, {"S": kept.S, "h": kept.h, "m": plant.memory})
 
-    def _in_python(self, times: list[float], start: dict[str, Array]) -> Series:
+    def _in_python(self, times: list[float], start: dict[str, Array], kept: KeptMatrix) -> Series:
         plant, rows = self.plant, [start]
 
         def residual(t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array]:
@@ -210,26 +226,26 @@ class Dina(ImplicitMethod):
 
         parts = Parts(residual, plant.torque, plant.retract)
         for t in times:
-            given = rows[-1] | {"S": self._S, "h": self._h, "t1": t}
+            given = rows[-1] | {"S": kept.S, "h": kept.h, "t1": t}
             rows.append(one_step(parts, self.formulas, given, self.iterations))
             if not np.isfinite(rows[-1]["a"]).all():
                 raise NonFiniteError(f"a step to t = {t:.9g} s is not finite")
         return Series(np.array([self.state.t, *times]), {name: np.array([row[name] for row in rows]) for name in start})
 
-    def _slowness(self, series: Series) -> float:
+    def _slowness(self, series: Series, kept: KeptMatrix) -> float:
         """How far S is off at the end of a series: 1 at the limits for its use."""
         now, before = series.state(-1), series.state(-2)
         guess = 2.0 * before.a - series["before"][-2]
-        n, h = self.plant.nv, self._h
-        S: Array = self._S  # type: ignore[assignment]
-        rest, first = np.abs((S @ self._residual(before, now))[:n]), np.max(np.abs(now.a - guess))
+        n, h = self.plant.nv, kept.h
+        rest, first = np.abs((kept.S @ self._residual(before, now))[:n]), np.max(np.abs(now.a - guess))
         found = 0.0
         if first and np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(now.v) * h)):
             found = float(np.max(rest) / first) / SLOW
-        if self.kind == "diagonal":
-            return found
-        change, root = self._mass(now.q) - self._used, self._root
-        error = (
-            np.linalg.eigvals(S[:n, :n] @ change).real if root is None else np.linalg.eigvalsh(root.T @ change @ root)
-        )
-        return max(found, float(error.min()) / LEAST, float(error.max()) / MOST)
+        return found if self.kind == "diagonal" else max(found, kept.used(self._mass(self._extremes(series, kept))))
+
+    def _extremes(self, series: Series, kept: KeptMatrix) -> Array:
+        """Configurations (k, nq) of a series, the last one among them, that are farthest from where S was made: the
+        mass matrix may leave its limits and come back."""
+        q = series["q"][1:]
+        rows = {len(q) - 1, *np.argmax(np.abs(q - kept.q), axis=0).tolist(), *range(len(q) - 1, 0, -len(q) // 4)}
+        return q[sorted(rows)]

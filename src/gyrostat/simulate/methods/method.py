@@ -48,6 +48,8 @@ class Method(ABC):
     adaptive: ClassVar[bool]
     quaternions: ClassVar[bool] = True
     """Whether it can treat models with quaternions."""
+    watched = True
+    """Whether the run looks at every step: for events, or to keep it. Set by the run before the start."""
     options: ClassVar[tuple[str, ...]] = ()
     """Names of further keyword arguments; those of fixed-step methods include ``dt``."""
 
