@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 REPOSITORY = Path(__file__).parents[1]
-LIBRARIES = ("gyrostat", "numpy", "pin", "mujoco")
+LIBRARIES = ("gyrostat", "numpy", "scipy", "pin", "mujoco", "exudyn")
 SECONDS_PER_REPEAT = 0.01  # short: some repeat then falls into a moment that no other process disturbs
 
 

@@ -12,8 +12,43 @@ from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import Numbers, above_zero, at_least_zero, numbers, refuse, same_size, spread
 
 
+class Actuator(Block):
+    """Base of actuators with one state for each entry, a current or a pressure: reads its command and the rate, gives
+    the effort ``target`` and the state. ``command`` and ``state``: which fields name those signals."""
+
+    command: ClassVar[str]
+    state: ClassVar[str]
+    rate: str
+    target: str
+    initial: Any
+    size: int | None
+
+    def _keep(self, given: dict[str, Numbers]) -> None:
+        """All numbers with as many entries as the longest."""
+        n = same_size(self.who, self.size, **given)
+        for key, value in given.items():
+            object.__setattr__(self, key, spread(value, n))
+        object.__setattr__(self, "size", n)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return getattr(self, self.command), self.rate
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.target, getattr(self, self.state)
+
+    @property
+    def states(self) -> Numbers:
+        return self.initial
+
+    @property
+    def feedthrough(self) -> bool:
+        return False
+
+
 @dataclass(frozen=True)
-class MotorCurrent(Block):
+class MotorCurrent(Actuator):
     """A motor with winding: L di/dt = u - R i - k N v, tau = N k i.
 
     Reads the voltage u [V] (signal ``voltage``) and the joint's rate v [rad/s] (``rate``); gives the torque at the
@@ -22,6 +57,7 @@ class MotorCurrent(Block):
     the drive belong to the model, see ``model.with_drive``."""
 
     kind: ClassVar[str] = "motor current"
+    command, state = "voltage", "current"
     inductance: Any
     resistance: Any
     constant: Any
@@ -45,26 +81,7 @@ class MotorCurrent(Block):
         }
         if 0.0 in given["gear_ratio"]:
             raise refuse(who, "gear_ratio", "gear_ratio must not be zero, got 0", "motor turns per joint turn")
-        n = same_size(who, self.size, **given)
-        for key, value in given.items():
-            object.__setattr__(self, key, spread(value, n))
-        object.__setattr__(self, "size", n)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return self.voltage, self.rate
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return self.target, self.current
-
-    @property
-    def states(self) -> Numbers:
-        return self.initial
-
-    @property
-    def feedthrough(self) -> bool:
-        return False
+        self._keep(given)
 
     def output(self, t: Any, x: Signals, p: Any, m: Any) -> dict[str, Any]:
         return {self.target: np.array(self.gear_ratio) * np.array(self.constant) * p, self.current: p}
@@ -76,7 +93,7 @@ class MotorCurrent(Block):
 
 
 @dataclass(frozen=True)
-class HydraulicCylinder(Block):
+class HydraulicCylinder(Actuator):
     """Load pressure of a symmetric cylinder behind a valve [Merritt 1967, 6.1]:
 
         V/(4 beta) dP/dt = Q - A v - c P,    Q = K u D / sqrt(max(abs(D), P_lin)),    D = P_s - sign(u) P,
@@ -87,6 +104,7 @@ class HydraulicCylinder(Block):
     P_lin = 1e-4 P_s the flow is linear in D: its slope stays finite."""
 
     kind: ClassVar[str] = "hydraulic cylinder"
+    command, state = "opening", "pressure"
     area: Any
     volume: Any
     supply: Any
@@ -107,26 +125,7 @@ class HydraulicCylinder(Block):
         given = {key: above_zero(getattr(self, key), who, key, f"in {unit}") for key, unit in units.items()}
         given["leakage"] = at_least_zero(self.leakage, who, "leakage", "in m^3/s/Pa")
         given["initial"] = numbers(self.initial, who, "initial")
-        n = same_size(who, self.size, **given)
-        for key, value in given.items():
-            object.__setattr__(self, key, spread(value, n))
-        object.__setattr__(self, "size", n)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return self.opening, self.rate
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return self.target, self.pressure
-
-    @property
-    def states(self) -> Numbers:
-        return self.initial
-
-    @property
-    def feedthrough(self) -> bool:
-        return False
+        self._keep(given)
 
     def output(self, t: Any, x: Signals, p: Any, m: Any) -> dict[str, Any]:
         return {self.target: np.array(self.area) * p, self.pressure: p}
