@@ -26,8 +26,7 @@ def fitted(steps, errors):
 
 @pytest.mark.parametrize(
     ("method", "options"),
-    [("newmark", {}), ("trapezoid", {})]
-    + [("generalised-alpha", {"rho_inf": rho}) for rho in (1.0, 0.8, 0.3)],
+    [("newmark", {}), ("trapezoid", {})] + [("generalised-alpha", {"rho_inf": rho}) for rho in (1.0, 0.8, 0.3)],
 )
 def test_fitted_order_is_two(method, options):
     model, q, v, steps = gs.robots.two_link(), [0.3, -0.7], [1.0, 0.5], (100, 200, 400)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.simulate.result_mcap import quaternions
+from gyrostat.spatial.rotation import from_quaternion
 
 ARRAYS = ("t", "q", "v", "a", "tau", "p", "work", "wall")
 
@@ -197,12 +199,96 @@ def test_parquet_can_be_read_back(run, tmp_path):
     np.testing.assert_array_equal(table["q.hinge"].to_numpy(), run.q[:, 4])
 
 
+def mcap_messages(place):
+    """(topic, schema, time [ns], message) of a file, by mcap's own reader."""
+    reader = pytest.importorskip("mcap.reader")
+    with open(place, "rb") as file:
+        made = reader.make_reader(file, validate_crcs=True)
+        assert next(made.iter_metadata()).metadata["model"]
+        return [
+            (channel.topic, schema, message.log_time, json.loads(message.data))
+            for schema, channel, message in made.iter_messages(log_time_order=False)
+        ]
+
+
+def test_mcap_can_be_read_back_with_its_names(run, tmp_path):
+    found = mcap_messages(run.to_mcap(tmp_path / "run"))
+    states = [(t, x) for topic, _, t, x in found if topic == "/joint_states"]
+    assert [t for t, _ in states] == [round(t * 1e9) for t in run.t.tolist()]
+    assert states[3][1]["timestamp"] == {"sec": 0, "nsec": 300_000_000}
+    for k, (_, x) in enumerate(states):
+        joints = {joint.pop("name"): joint for joint in x["joints"]}
+        assert set(joints) == {*run.model.coordinates, *run.model.dofs}
+        assert joints["hinge"] == {
+            "position": run.q[k, 4],
+            "velocity": run.v[k, 3],
+            "acceleration": run.a[k, 3],
+            "effort": run.tau[k, 3],
+        }
+        assert joints["ball.qw"] == {"position": run.q[k, 3]} and joints["ball.wx"]["effort"] == run.tau[k, 0]
+
+
+def test_mcap_has_frames_and_quaternions_x_y_z_w(run, tmp_path):
+    found = mcap_messages(run.to_mcap(tmp_path / "run.mcap"))
+    frames = [x["transforms"] for topic, _, _, x in found if topic == "/tf"]
+    places = run.frames()
+    before = None
+    for k, transforms in enumerate(frames):
+        assert [(x["parent_frame_id"], x["child_frame_id"]) for x in transforms] == [
+            ("world", "body"),
+            ("world", "rod"),
+        ]
+        for x in transforms:
+            place = places[x["child_frame_id"]]
+            np.testing.assert_allclose([x["translation"][key] for key in "xyz"], place.p[k], atol=1e-15)
+            turn = np.array([x["rotation"][key] for key in "xyzw"])
+            np.testing.assert_allclose(from_quaternion(turn), place.R[k], atol=1e-14)
+        body = np.array([transforms[0]["rotation"][key] for key in "xyzw"])
+        np.testing.assert_allclose(np.abs(body), np.abs(run.q[k, :4]), atol=1e-12)  # the ball joint's own
+        assert before is None or body @ before > 0.0
+        before = body
+    assert len(frames) == len(run.t)
+
+
+def test_quaternions_of_half_turns_are_exact():
+    for q in ([1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0], [0, 0, 0, 1.0], [0.5, -0.5, 0.5, -0.5], [0.6, 0, 0.8, 0]):
+        R = from_quaternion(np.array(q))
+        np.testing.assert_allclose(from_quaternion(quaternions(R[None])[0]), R, atol=1e-15)
+
+
+def test_mcap_has_schemas_that_its_messages_follow_and_events_as_a_log(run, tmp_path):
+    found = mcap_messages(run.to_mcap(tmp_path / "run.mcap"))
+    names = {topic: (schema.name, schema.encoding) for topic, schema, *_ in found}
+    assert names == {
+        "/joint_states": ("foxglove.JointStates", "jsonschema"),
+        "/tf": ("foxglove.FrameTransforms", "jsonschema"),
+        "/events": ("foxglove.Log", "jsonschema"),
+    }
+    for _, schema, _, message in found:
+        properties = json.loads(schema.data)["properties"]
+        assert set(message) <= set(properties)
+    logs = [(t, x) for topic, _, t, x in found if topic == "/events"]
+    assert [t for t, _ in logs] == [round(float(event.t) * 1e9) for event in run.events] and logs
+    assert all(x["level"] == 2 and x["message"].startswith("event: turns, back at t = ") for _, x in logs)
+    assert [t for *_, t, _ in found] == sorted(t for *_, t, _ in found)
+
+
+def test_mcap_of_an_empty_run_and_of_one_before_time_zero(tree, tmp_path):
+    empty = gs.simulate(tree, t_end=0.1, t_eval=[])
+    assert mcap_messages(empty.to_mcap(tmp_path / "empty")) == []
+    early = gs.simulate(tree, t_start=-1.0, t_end=-0.9)
+    with pytest.raises(gs.GyrostatError, match=r"begins at t = -1 s, and MCAP has no times below zero"):
+        early.to_mcap(tmp_path / "early")
+    assert not (tmp_path / "early.mcap").exists()
+
+
 @pytest.mark.parametrize(
-    ("call", "module"), [("to_pandas", "pandas"), ("to_xarray", "xarray"), ("to_parquet", "pyarrow")]
+    ("call", "module"),
+    [("to_pandas", "pandas"), ("to_xarray", "xarray"), ("to_parquet", "pyarrow"), ("to_mcap", "mcap")],
 )
 def test_a_missing_library_is_told_in_one_sentence(run, call, module, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    arguments = [tmp_path / "run"] if call == "to_parquet" else []
+    arguments = [tmp_path / "run"] if call in ("to_parquet", "to_mcap") else []
     with pytest.raises(gs.GyrostatError, match=rf"{call} needs {module}\. Hint: pip install {module}"):
         getattr(run, call)(*arguments)
 

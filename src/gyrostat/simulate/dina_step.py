@@ -69,7 +69,7 @@ def compiled_steps(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
         def residual(t: Any, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array]:
             on = Setting(representation("body"), law, t if timed else 0.0)
             tau, f = source(t, q, v, p)
-            return sweep_forces(net, on, q, v, a)[0] - tau, f
+            return sweep_forces(net, on, q, v, a)[0] - tau - plant.rubbing(v, x["m"]), f
 
         parts = Parts(residual, source, lambda q, d: moved(model, q, along(model, d)))
         found = one_step(parts, formulas, x | {"h": x["h"][()], "t1": x["t1"][()]}, iterations)

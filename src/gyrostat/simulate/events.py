@@ -1,4 +1,5 @@
-"""Instants at which something happens: a function of the state changes its sign, or a joint meets a limit.
+"""Instants at which something happens: a function of the state changes its sign, a joint meets a limit, friction
+sticks or slips.
 
 After every step the functions are looked at along its dense output, at four instants; a change of sign is located by
 Brent's method to 1e-12 s. What comes and goes within a quarter of a step is not seen: ``max_step`` bounds that."""
@@ -21,6 +22,10 @@ WHO = "simulate"
 FRACTIONS = np.array([0.25, 0.5, 0.75, 1.0])
 EARLY = np.array([0.01, 0.25, 0.5, 0.75, 1.0])
 """Where a step is looked at; the second if it begins with an event."""
+ODD = np.array([0.0718, 0.1697, 0.3819, 0.6180, 0.8660])
+"""More of them for functions that may change fast, at no common distance: nothing periodic hides between them."""
+LOOKS = 400
+"""How often a function is looked at in a step at most, about."""
 NEAR = 1e-9
 """Values of an event's function that are zero, right after it."""
 
@@ -52,7 +57,8 @@ class Event:
 @dataclass(frozen=True, eq=False)
 class Happened:
     """An event of a run at the time ``t`` [s]: ``name`` of the event or joint; ``kind`` "event", "lower" or "upper"
-    (a limit was hit), "release" (a joint left its stop); state ``q``, ``v`` before it, ``v_after``."""
+    (a limit was hit), "release" (a joint left its stop), "stick" or "slip" (of a friction); state ``q``, ``v`` before
+    it, ``v_after``."""
 
     t: float
     name: str
@@ -67,7 +73,8 @@ class Watch:
     """One function along a run: ``value(t, q, v, p)``, and the sign that it has had last (0: not known).
 
     ``cuts``: whether the run must go on from the event anew. ``item``: what it belongs to. ``fresh``: it has just
-    happened, and the function may come back from zero to either side."""
+    happened, and the function may come back from zero to either side. ``fine``: the function may change much faster
+    than the motion; it is looked at until its course is clear, ``looks`` times in the last step."""
 
     value: Callable[[float, Array, Array, Array], float]
     direction: int
@@ -76,6 +83,8 @@ class Watch:
     sign: int = 0
     last: float = 0.0
     fresh: bool = False
+    fine: bool = False
+    looks: int = 0
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         """Look at the state at the start, or after a jump."""
@@ -111,7 +120,8 @@ def hits(watches: Sequence[Watch], step: Step, after_event: bool = False) -> lis
     ends: list[tuple[Watch, float]] = []
     for watch in watches:
         values = [watch.value(float(t), q, v, p) for t, q, v, p in zip(times, *states, strict=True)]
-        found += _crossings(watch, step, times, values)
+        at, values = _finer(watch, step, times, values) if watch.fine else (times, values)
+        found += _crossings(watch, step, at, values)
         ends.append((watch, values[-1]))
     found.sort(key=lambda hit: hit.t)
     first = next((k for k, hit in enumerate(found) if hit.watch.cuts), None)
@@ -124,6 +134,29 @@ def hits(watches: Sequence[Watch], step: Step, after_event: bool = False) -> lis
             if watch is not found[first].watch:
                 watch.begin(found[first].t, *step.dense(found[first].t))
     return kept
+
+
+def _finer(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> tuple[Array, list[float]]:
+    """More instants between those at which the function bends: by a fifth of its range in this step, or so that it may
+    reach zero between two of them."""
+    t, f = np.array([step.t0, *times]), np.array([watch.last, *values])
+    more = step.t0 + (step.t1 - step.t0) * ODD
+    while True:
+        seen = [
+            watch.value(float(x), *state) for x, state in zip(more, zip(*step.dense(more), strict=True), strict=True)
+        ]
+        order = np.argsort(np.concatenate([t, more]), kind="stable")
+        t, f = np.concatenate([t, more])[order], np.concatenate([f, seen])[order]
+        lever = np.diff(t)
+        bend = np.abs(np.diff(np.diff(f) / lever)) * 0.25 * (lever[1:] + lever[:-1])
+        between = np.maximum(np.append(bend, 0.0), np.insert(bend, 0, 0.0))
+        top = np.maximum(f[1:], f[:-1])
+        unclear = (between > max(0.2 * np.ptp(f), 1e-9)) | ((top < 0.0) & (top + between > 0.0))
+        unclear &= lever > 1e-6 * (step.t1 - step.t0)
+        if not unclear.any() or len(t) > LOOKS:
+            watch.looks = len(t)
+            return t[1:], f[1:].tolist()
+        more = 0.5 * (t[1:] + t[:-1])[unclear]
 
 
 def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> Iterable[Hit]:
@@ -144,7 +177,7 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
             rising = watch.sign < 0
             watch.sign = -watch.sign
             if watch.direction in (0, watch.sign):
-                yield Hit(at, watch, rising)
+                yield Hit(float(at), watch, rising)
                 if watch.cuts:
                     return
         elif sign:

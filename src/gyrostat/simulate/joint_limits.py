@@ -18,13 +18,14 @@ import numpy as np
 from gyrostat.errors import GyrostatError, StateError, clipped, nearest
 from gyrostat.simulate.events import Watch
 from gyrostat.simulate.plant import Plant
-from gyrostat.solvers.functions import inverse_mass_matrix
 from gyrostat.solvers.joint_limits import limits_of
 
 Array = np.ndarray
 WHO = "simulate"
 AT = 1e-9
 """How close [rad, m] to its limit a joint is there."""
+ROUNDING = 1e-14
+"""How far beyond its limit, relative to one plus that, it is still there."""
 INSIDE = 1e-300
 
 
@@ -80,10 +81,11 @@ class Stops:
 
     def _beyond(self, i: int, j: int, side: int, limit: float) -> Callable[[float, Array, Array, Array], float]:
         """How far a coordinate is beyond its limit; one that is there, or rests there, is inside."""
+        near = ROUNDING * (1.0 + abs(limit))
 
         def beyond(t: float, q: Array, v: Array, p: Array) -> float:
             x = side * (float(q[i]) - limit)
-            return x if x > 0.0 and j not in self.plant.held else min(x, -INSIDE)
+            return x if x > near and not self.plant.keeps(j) else min(x, -INSIDE)
 
         return beyond
 
@@ -99,10 +101,12 @@ class Stops:
 
     def efforts(self, t: float, q: Array, v: Array, p: Array) -> Array:
         """Efforts (held,) of the stops."""
-        held, self.plant.held = self.plant.held, {}
-        free = self.plant.observe(t, q, v, p)[0]
-        self.plant.held = held
-        return self.plant.stop_efforts(q, free)
+        plant = self.plant
+        held, stuck = plant.held, plant.stuck
+        plant.held, plant.stuck = {}, ()
+        free = plant.observe(t, q, v, p)[0]
+        plant.held, plant.stuck = held, stuck
+        return plant.stop_efforts(q, free)
 
     def expect_inside(self, q: Array) -> None:
         for i, _, name in self.places:
@@ -115,7 +119,7 @@ class Stops:
     def impact(self, q: Array, v: Array, j: int, e: float) -> Array:
         """v (nv,) after an impact of rate j."""
         S = [j, *(k for k in self.plant.held if k != j)]
-        inverse = inverse_mass_matrix(self.plant.model, q)
+        inverse = self.plant.mobility(q)
         change = -v[S]
         change[0] -= e * v[j]
         after = v + inverse[:, S] @ np.linalg.solve(inverse[np.ix_(S, S)], change)
@@ -138,8 +142,18 @@ class Stops:
                             v[j] = 0.0
             if v is before:
                 break
-        self._rest(t, q, v, p)
+        if self.plant.dry is None:
+            self._rest(t, q, v, p)
         return v, told
+
+    def leaning(self, q: Array, v: Array) -> list[tuple[int, int]]:
+        """Rates of joints that are at a limit without moving, and -1 at the lower one, 1 at the upper one."""
+        return [
+            (j, side)
+            for i, j, _ in self.places
+            for side, limit in ((-1, self.low[i]), (1, self.high[i]))
+            if abs(q[i] - limit) <= AT and v[j] == 0.0
+        ]
 
     def _rest(self, t: float, q: Array, v: Array, p: Array) -> None:
         """Joints that would go on beyond their limits are held there."""

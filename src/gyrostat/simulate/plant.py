@@ -20,7 +20,7 @@ from gyrostat.graph.network import network
 from gyrostat.simulate.chart import local_rates, moved
 from gyrostat.simulate.plant_derivatives import PlantDerivatives
 from gyrostat.simulate.torque_source import TorqueSource, torque_source
-from gyrostat.solvers.functions import aba, inverse_mass_matrix, rnea
+from gyrostat.solvers.functions import aba, rnea
 from gyrostat.solvers.inertia import expect_inertia
 from gyrostat.solvers.manifold import difference, integrate, neutral
 from gyrostat.solvers.solver import LARGE
@@ -66,7 +66,7 @@ class Plant(PlantDerivatives):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
-        self.model = model
+        self.model = self.moving = model
         self.network = network(model)
         self.network.refuse_loops(WHO)
         expect_inertia(self.network, neutral(model), WHO)
@@ -74,7 +74,7 @@ class Plant(PlantDerivatives):
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.memory = self.source.m0.copy()
         self.counters = Counters()
-        self.held: dict[int, int] = {}  # rates that rest at a stop -> -1 at the lower one, 1 at the upper one
+        self.held: dict[int, int] = {}
         self._asked = compiled
         self.plain = self.nq == self.nv
         self.why_not_compiled = self._why_not()
@@ -99,9 +99,11 @@ class Plant(PlantDerivatives):
         return self._plainly(t, q, v, p)
 
     def residual(self, t: float, q: Array, v: Array, a: Array, p: Array) -> Array:
-        """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]."""
+        """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]; see :meth:`Hold.residual` for
+        what is held."""
         self.counters.residual_evaluations += 1
-        return rnea(self.model, q, v, a, **self._time(t)) - self.torque(t, q, v, p)[0]
+        r = rnea(self.moving, q, v, a, **self._time(t)) - self.torque(t, q, v, p)[0] - self.rubbing(v, self.memory)
+        return r if self.hold is None else self.hold.residual(r, a)
 
     def retract(self, q: Array, dv: Array) -> Array:
         """q (nq,) reached from q along dv (nv,), ``gs.integrate``."""
@@ -117,7 +119,8 @@ class Plant(PlantDerivatives):
 
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over: everything is recorded anew, the counters go on."""
-        self.model, self.network = model, network(model)
+        self.model = self.moving = model
+        self.network = network(model)
         self.network.refuse_loops(WHO)
         expect_inertia(self.network, neutral(model), WHO)
         for name in ("_stage", "_chart"):
@@ -129,23 +132,8 @@ class Plant(PlantDerivatives):
         so far. Raises :class:`NonFiniteError` where a result is not finite."""
         self.counters.rhs_evaluations += 1
         found = self._stage(t, q0, y)
-        return self._held(found) if self.held else found
-
-    def stop_efforts(self, q: Array, a: Array) -> Array:
-        """Efforts (held,) of stops that keep the rates ``held`` from accelerating, for the accelerations a without
-        them: (M^-1)_kk f_k = -a_k."""
-        at = list(self.held)
-        return np.linalg.solve(inverse_mass_matrix(self.model, q)[np.ix_(at, at)], -a[at])
-
-    def _held(self, found: Stage) -> Stage:
-        n, at = self.nv, list(self.held)
-        a = found.dy[n : 2 * n] + inverse_mass_matrix(self.model, found.q)[:, at] @ self.stop_efforts(
-            found.q, found.dy[n : 2 * n]
-        )
-        a[at] = 0.0
-        dy = found.dy.copy()
-        dy[n : 2 * n] = a
-        return Stage(dy, found.q, found.tau)
+        hold = self.hold
+        return found if hold is None else self._with_hold(found, hold)
 
     def move(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at the local coordinates x (..., nv) around q0."""
@@ -186,7 +174,7 @@ class Plant(PlantDerivatives):
         tau, p_rate = self.source.evaluate(t[0], q, v, p, np.asarray(m))
         law = gravity(self.model.context.gravity)
         on = Setting(representation("body"), law, t[0] if isinstance(self.model.context.base, HarmonicMotion) else 0.0)
-        a = forward_dynamics(self.network, on, q, v, tau)
+        a = forward_dynamics(self.network, on, q, v, tau + self.rubbing(v, np.asarray(m)))
         dy = np.concatenate([local_rates(self.model, x, v), a, p_rate, [tau @ v]])
         return {"dy": dy, "q": q, "tau": tau, "guard": quaternion_guard(self.model, q0)}
 
@@ -201,7 +189,7 @@ class Plant(PlantDerivatives):
             chart = self._chart.call(q0, x, v)
             q, rate = chart["q"], chart["x_rate"]
         tau, p_rate = self._plainly(t, q, v, p)
-        a = aba(self.model, q, v, tau, **self._time(t))
+        a = aba(self.moving, q, v, tau + self.rubbing(v, self.memory), **self._time(t))
         return Stage(np.concatenate([rate, a, p_rate, [tau @ v]]), q, tau)
 
     def _plainly(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:

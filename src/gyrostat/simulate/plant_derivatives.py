@@ -14,10 +14,9 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.program import Program
 from gyrostat.engine.record import record
 from gyrostat.errors import GyrostatError, RecordError
-from gyrostat.simulate.torque_source import TorqueSource
+from gyrostat.simulate.stick_slip_plant import PlantHolds
 from gyrostat.solvers.functions import aba_derivatives, rnea_derivatives
 from gyrostat.solvers.manifold import integrate, neutral, tangent
-from gyrostat.spec.model import Model
 
 Array = np.ndarray
 STEP = 6e-6
@@ -37,16 +36,11 @@ class SourceDerivatives(NamedTuple):
     p_p: Array
 
 
-class PlantDerivatives:
+class PlantDerivatives(PlantHolds):
     """The part of :class:`Plant` that knows derivatives."""
 
-    model: Model
-    source: TorqueSource
-    memory: Array
     counters: Any
-    held: dict[int, int]
     nq: int
-    nv: int
     np: int
     why_not_compiled: str
     _plainly: Callable[[float, Array, Array, Array], tuple[Array, Array]]
@@ -54,26 +48,32 @@ class PlantDerivatives:
     def residual_jacobians(self, t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array, Array]:
         """dr/dq (along the rates, on the manifold), dr/dv, dr/da (nv, nv) of the residual r = rnea - tau."""
         self.counters.jacobian_evaluations += 1
-        d = rnea_derivatives(self.model, q, v, a, **self._time(t))
-        source = self.source_derivatives(t, q, v, p)
-        return d.dtau_dq - source.tau_q, d.dtau_dv - source.tau_v, d.dtau_da
+        d = rnea_derivatives(self.moving, q, v, a, **self._time(t))
+        source, hold = self.source_derivatives(t, q, v, p), self.hold
+        found = d.dtau_dq - source.tau_q, d.dtau_dv - source.tau_v - self._rubbing_slopes(v), d.dtau_da
+        if hold is None:
+            return found
+        by_q, by_v, by_a = (hold.kept @ x for x in found)
+        return by_q, by_v, by_a + np.eye(self.nv) - hold.kept
+
+    def _rubbing_slopes(self, v: Array) -> Any:
+        """Derivative (nv, nv) of what slides by v."""
+        return 0.0 if self.dry is None else self.dry.slopes(v, self.memory[len(self.memory) - len(self.dry.rubs) :])
 
     def rhs_jacobian(self, t: float, q: Array, v: Array, p: Array) -> Array:
         """Of (v, a, dp/dt) by (q, v, p), (2 nv + np, 2 nv + np); along the rates on the manifold, where dq/dt = v."""
         self.counters.jacobian_evaluations += 1
         n, source = self.nv, self.source_derivatives(t, q, v, p)
-        tau = self._plainly(t, q, v, p)[0]
-        d = aba_derivatives(self.model, q, v, tau, **self._time(t))
+        tau = self._plainly(t, q, v, p)[0] + self.rubbing(v, self.memory)
+        d = aba_derivatives(self.moving, q, v, tau, **self._time(t))
         J = np.zeros((2 * n + self.np, 2 * n + self.np))
         J[:n, n : 2 * n] = np.eye(n)
         J[n : 2 * n, :n] = d.da_dq + d.da_dtau @ source.tau_q
-        J[n : 2 * n, n : 2 * n] = d.da_dv + d.da_dtau @ source.tau_v
+        J[n : 2 * n, n : 2 * n] = d.da_dv + d.da_dtau @ (source.tau_v + self._rubbing_slopes(v))
         J[n : 2 * n, 2 * n :] = d.da_dtau @ source.tau_p
         J[2 * n :] = np.concatenate([source.p_q, source.p_v, source.p_p], axis=1)
-        if self.held:  # the change of what the stops take is left out: Newton's iteration needs no more
-            at = list(self.held)
-            M_inverse = d.da_dtau
-            J[n : 2 * n] -= M_inverse[:, at] @ np.linalg.solve(M_inverse[np.ix_(at, at)], J[[n + k for k in at]])
+        if self.hold is not None:  # the change of the direction in which it acts is left out: Newton needs no more
+            J[n : 2 * n] = self.hold.accelerations(d.da_dtau, J[n : 2 * n])
         return J
 
     def _time(self, t: float) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class PlantDerivatives:
         if self.source.constant is not None:
             return SourceDerivatives(*(np.zeros((i, j)) for i in (n, m) for j in (n, n, m)))
         if self.why_not_compiled:
-            return self._differences(t, q, v, p)
+            return self._along_motions(self._differences(t, q, v, p))
         T = np.eye(n) if self.nq == n else tangent(self.model, q)
         given = self._source_inputs(t, q, v, p)
         found: list[Array] = []
@@ -96,7 +96,14 @@ class PlantDerivatives:
                     continue
                 (d,) = self._source_jacobian(of, wrt).call(*given).values()
                 found.append(d @ T if wrt == "q" else d)
-        return SourceDerivatives(*found)
+        return self._along_motions(SourceDerivatives(*found))
+
+    def _along_motions(self, found: SourceDerivatives) -> SourceDerivatives:
+        """Efforts on what is held have no effect."""
+        if self.hold is None:
+            return found
+        kept = self.hold.kept
+        return found._replace(tau_q=kept @ found.tau_q, tau_v=kept @ found.tau_v, tau_p=kept @ found.tau_p)
 
     def _source_jacobian(self, of: str, wrt: str) -> Kernel:
         known = self.__dict__.setdefault("_source_jacobians", {})

@@ -57,8 +57,9 @@ class Recorder:
         if asked is None or last <= self.next:
             return
         times = asked[self.next : last]
-        for t, q, v, p in zip(times.tolist(), *step.dense(times), strict=True):
-            work = self.work + self._work(step, t)
+        works = [self._work(step, t) for t in times.tolist()] if step.work is None else step.work(times).tolist()
+        for t, q, v, p, work in zip(times.tolist(), *step.dense(times), works, strict=True):
+            work = self.work + work
             if t == step.t1:
                 self._keep(t, step.q1, step.v1, step.p1, step.a1, step.tau1, work)
             else:

@@ -201,6 +201,13 @@ class Result:
 
         return write_parquet(self, path)
 
+    def to_mcap(self, path: str | os.PathLike[str]) -> Path:
+        """An MCAP file for Foxglove and the like: joint states, places of all bodies, and events; quaternions are
+        x, y, z, w."""
+        from gyrostat.simulate.result_mcap import write_mcap
+
+        return write_mcap(self, path)
+
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "no samples"
         c = self.counters

@@ -45,7 +45,7 @@ def _quoted(name: str) -> str:
 
 def to_pandas(result: Result) -> Any:
     """A DataFrame with the index t and columns (quantity, name)."""
-    pandas = _needed("pandas", "to_pandas")
+    pandas = needed("pandas", "to_pandas")
     table = columns(result)
     index = pandas.Index(result.t, name="t")
     head = pandas.MultiIndex.from_tuples(list(table), names=["quantity", "name"])
@@ -54,7 +54,7 @@ def to_pandas(result: Result) -> Any:
 
 def to_xarray(result: Result) -> Any:
     """A Dataset with named axes."""
-    xarray = _needed("xarray", "to_xarray")
+    xarray = needed("xarray", "to_xarray")
     model = result.model
     rates = {name: (("t", "rate"), getattr(result, name)) for name in ("v", "a", "tau")}
     data = {"q": (("t", "coordinate"), result.q), **rates, "work": (("t",), result.work)}
@@ -64,13 +64,13 @@ def to_xarray(result: Result) -> Any:
 
 def write_parquet(result: Result, path: str | os.PathLike[str]) -> Path:
     """The columns of the CSV file."""
-    arrow, parquet = _needed("pyarrow", "to_parquet"), _needed("pyarrow.parquet", "to_parquet")
+    arrow, parquet = needed("pyarrow", "to_parquet"), needed("pyarrow.parquet", "to_parquet")
     data = io.BytesIO()
     parquet.write_table(arrow.table(_flat(result)), data)
     return written(place_of(path, ".parquet"), data.getvalue())
 
 
-def _needed(module: str, who: str) -> Any:
+def needed(module: str, who: str) -> Any:
     """A library that is not always there."""
     from importlib import import_module
 

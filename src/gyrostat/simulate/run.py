@@ -17,7 +17,8 @@ from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.progress import Progress
 from gyrostat.simulate.recorder import Recorder
 from gyrostat.simulate.result import Counted, Result
-from gyrostat.simulate.settings import given_events, given_numbers, given_times, made_method
+from gyrostat.simulate.settings import given_events, given_numbers, given_times, made_method, sampled
+from gyrostat.simulate.stick_slip import StickSlip
 from gyrostat.solvers.manifold import neutral
 from gyrostat.solvers.state import coordinates, rates
 from gyrostat.spec.model import Model
@@ -53,28 +54,29 @@ def simulate(
     """The motion of a model from (q0, v0) at ``t_start`` to ``t_end`` [s] under the efforts ``torque``.
 
     ``torque``: None, an array (nv,), a dict by joint name (others get none), a function f(t, q, v) -> (nv,) or such a
-    dict, or a block. A function that can be recorded is compiled together with the forward dynamics: it is then called
-    a few times only, and must return the same for the same arguments; ``compiled=False`` calls it every time.
+    dict, or a block; or an array (T, nv) of efforts at the instants ``t_eval``, with straight lines between them. A
+    function that can be recorded is compiled together with the forward dynamics: it is then called a few times only,
+    and must return the same for the same arguments; ``compiled=False`` calls it every time.
     ``q0``, ``v0``: arrays or dicts; by default at rest in the neutral configuration.
 
-    ``method``: "dopri5" (default), "ode23": adaptive, explicit; "bdf", "radau": adaptive, for stiff models;
-    "rk4", "semi-implicit-euler": steps of ``dt`` [s]; and others, see ``gyrostat.simulate.methods``. Adaptive ones keep
-    the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus ``atol``. ``options``
-    are those of the method.
+    ``method``: "dopri5" (default), "ode23": adaptive, explicit; "bdf", "radau", "cvode", "ida": adaptive, for stiff
+    models; "rk4", "semi-implicit-euler", "newmark", "trapezoid", "generalised-alpha", "dina": steps of ``dt`` [s].
+    Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
+    ``atol``. ``options`` are those of the method.
 
     ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
     :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
     bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
     on raises :class:`SimulationError`, whose ``result`` holds it up to there."""
     start = time.perf_counter()
-    plant = Plant(model, torque, compiled)
     t0, t1 = given_numbers(t_start, t_end)
+    times = given_times(t_eval, t0, t1)
+    plant = Plant(model, sampled(torque, times), compiled)
     q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
     v = rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
     if q.shape != (model.nq,) or v.shape != (model.nv,):
         raise ShapeError(f"{WHO}: q0 and v0 have shapes {q.shape} and {v.shape}, expected one state. Hint: gs.rollout")
     made = made_method(METHODS, method, plant, rtol, atol, max_step, dt, options)
-    times = given_times(t_eval, t0, t1)
     recorder = Recorder(plant, times, made.name)
     settings = {"rtol": rtol, "atol": atol, "dt": dt, "max_step": max_step, "t_start": t0, "t_end": t1, **options}
     run = Run(plant, made, recorder, events, settings, t1)
@@ -91,8 +93,11 @@ class Run:
         self.settings = settings
         self.users, limits = given_events(events)
         self.stops = Stops(plant, limits) if limits is not None else None
+        self.sticking = StickSlip.of(plant)
         self.watches: list[Watch] = [user_watch(event) for event in self.users]
         self.watches += [] if self.stops is None else self.stops.watches()
+        self.watches += [] if self.sticking is None else self.sticking.watches()
+        method.watched = bool(self.watches) or recorder.t_eval is None
         self.just_happened, self.often, self.last_event = False, 0, -np.inf
         self.built = 0.0
         t0 = settings["t_start"]
@@ -166,9 +171,12 @@ class Run:
             self.recorder.reached(*self.state)
             self._arrived(limit)
             return "finished", ""
-        step = self.method.step(limit)
+        slow = self.sticking is not None and self.method.adaptive
+        step = self.method.step(min(limit, t + self.sticking.reach) if slow else limit)  # type: ignore[union-attr]
         self.guard(step)
         found = hits(self.watches, step, self.just_happened)
+        if self.sticking is not None:
+            self.sticking.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
         self.just_happened = False
         cut = found[-1] if found and found[-1].watch.cuts else None
         end = step.t1 if cut is None else cut.t
@@ -197,6 +205,10 @@ class Run:
             self.instants[T] += 1
         if due and limit < self.t_end:
             self.plant.sample(*self.state)
+            if self.sticking is not None and self.plant.stuck:
+                t, q, v, p = self.state
+                self.state = (t, q, self._settled(t, q, v, p), p)
+                self.just_happened = True
             self.method.start(*self.state)
 
     # ------------------------------------------------------------------ events
@@ -217,6 +229,8 @@ class Run:
             self.plant.held.pop(j, None)
             self.watches.remove(hit.watch)
             self._tell(t, name, "release", q, v)
+        elif side is None:
+            self.sticking.happened(i, t, q, v, p)  # type: ignore[union-attr]
         else:
             q[i] = self.stops.low[i] if side < 0 else self.stops.high[i]  # type: ignore[union-attr]
         self.recorder.state(t, q, v, p)
@@ -233,11 +247,17 @@ class Run:
         return "finished", ""
 
     def _settled(self, t: float, q: Array, v: Array, p: Array) -> Array:
-        """Rates after impacts; joints that come to rest are watched for their release."""
+        """Rates after impacts; joints that come to rest are watched for their release. What sticks, what slips."""
+        known, after = set(self.plant.held), v
+        if self.stops is not None:
+            after, _ = self.stops.settle(t, q, v, p)
+        if self.sticking is not None:
+            after, changes = self.sticking.settle(t, q, after, p, self.stops)
+            for name, kind in changes:
+                self._tell(t, name, kind, q, v, after)
+            self.watches = [w for w in self.watches if not _released(w, self.plant)]
         if self.stops is None:
-            return v
-        known = set(self.plant.held)
-        after, _ = self.stops.settle(t, q, v, p)
+            return after
         names = {j: name for _, j, name in self.stops.places}
         self.watches += [self.stops.release(j, self.plant.held[j], names[j]) for j in self.plant.held if j not in known]
         return after
@@ -252,13 +272,24 @@ class Run:
         if model is not self.plant.model:
             self.plant.change_model(model)
             self.recorder.change(model)
+            self.sticking = StickSlip.of(self.plant)
+            self.watches = [w for w in self.watches if isinstance(w.item, Event) or w.item[1] is not None]
+            self.watches += [] if self.sticking is None else self.sticking.watches()
         self.state = (t, q_new, v_new, p)
         if event.terminal:
             return "event", f"ended by event '{event.name}' at t = {t:.9g} s"
+        if self.sticking is not None:
+            v_new = self._settled(t, q_new, v_new, p)
+            self.state = (t, q_new, v_new, p)
         self.recorder.state(t, q_new, v_new, p)
         for watch in self.watches:
             (watch.again if watch is hit.watch else watch.begin)(*self.state)
         return "finished", ""
+
+
+def _released(watch: Watch, plant: Plant) -> bool:
+    """Whether a watch is that of a stop which holds no more."""
+    return not isinstance(watch.item, Event) and watch.item[1] == 0 and watch.item[3] not in plant.held
 
 
 def _name(hit: Hit) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
+from gyrostat.simulate.blocks.samples import Samples
 from gyrostat.simulate.events import Event
 from gyrostat.simulate.joint_limits import JointLimits
 from gyrostat.simulate.methods.method import Method
@@ -53,6 +54,13 @@ def given_times(t_eval: Any, t0: float, t1: float) -> Array | None:
     return np.clip(times, t0, t1)
 
 
+def sampled(torque: Any, times: Array | None) -> Any:
+    """Efforts (T, nv) at the instants to keep as a block; anything else as it is."""
+    if times is not None and isinstance(torque, np.ndarray | list | tuple) and np.shape(torque)[:1] == (len(times),):
+        return Samples(times, torque, name="torque") if np.ndim(torque) == 2 and len(times) > 1 else torque
+    return torque
+
+
 def made_method(
     methods: Mapping[str, type[Method]],
     name: Any,
@@ -71,11 +79,6 @@ def made_method(
     if unknown:
         known = ", ".join(cls.options) or "none"
         raise GyrostatError(f"{WHO}: method '{name}' has no option '{unknown[0]}'. Hint: its options are: {known}")
-    if not cls.quaternions and not plant.plain:
-        raise GyrostatError(
-            f"{WHO}: method '{name}' integrates plain coordinates, and '{plant.model.name}' has quaternions. "
-            "Hint: method='dopri5'"
-        )
     given = dict(options)
     if "dt" in cls.options:
         if dt is None and not cls.adaptive:

@@ -108,8 +108,8 @@ def torque_source(model: Model, torque: Any) -> TorqueSource:
     tau = np.array(rates(model, given, WHO, "torque"))
     if tau.shape != (model.nv,):
         raise ShapeError(
-            f"{WHO}: torque has shape {tau.shape}, expected ({model.nv},). Hint: efforts that change in time are a "
-            "function f(t, q, v)"
+            f"{WHO}: torque has shape {tau.shape}, expected ({model.nv},), or a row for each of t_eval. Hint: efforts "
+            "that change in time are a function f(t, q, v), or gs.blocks.Samples(t, tau)"
         )
     return ConstantSource(tau)
 

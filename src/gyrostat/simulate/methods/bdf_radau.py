@@ -2,7 +2,8 @@
 
 ``"bdf"``: backward differentiation of order 1 to 5 in the quasi-constant form [Shampine, Reichelt, SIAM J. Sci. Comp.
 18 (1997) 1-22], ``"radau"``: Radau IIA of order 5 [Hairer, Wanner, Solving Ordinary Differential Equations II, IV.8].
-The system is y = (q, v, p), y' = (v, a, p'), its Jacobian :meth:`Plant.rhs_jacobian`. Plain coordinates only."""
+The system y' = f(t, y) with its Jacobian is :class:`VectorSystem`: plain coordinates as they are, quaternions as points
+of R^4 whose length has no meaning."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, NonFiniteError
 from gyrostat.simulate.methods.method import Method, Step, StepFailure
 from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.vector_system import VectorSystem
 
 Array = np.ndarray
 
@@ -20,10 +22,12 @@ Array = np.ndarray
 class ScipyMethod(Method):
     """A solver of ``scipy.integrate`` that is asked for one step after the other."""
 
-    adaptive, quaternions = True, False
+    adaptive = True
     solver: ClassVar[str]
     share: ClassVar[float]
     """Part of the tolerances that the estimate for a single step gets."""
+    instants: ClassVar[int]
+    """Instants at which one try of a step evaluates f."""
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
@@ -33,72 +37,88 @@ class ScipyMethod(Method):
             raise GyrostatError(f"simulate: method '{self.name}' needs scipy. Hint: pip install scipy") from error
         self._class = getattr(integrate, self.solver)
         self._solver: Any = None
+        self.system = VectorSystem(plant)
+        self._seen: set[float] = set()
+        self._known: Array | None = None
 
     def _rhs(self, t: float, y: Array) -> Array:
-        n = self.plant.nv
+        self._seen.add(t)
         try:
-            a, p_rate, _ = self.plant.acceleration(t, y[:n], y[n : 2 * n], y[2 * n :])
+            return self.system.rates(t, y)
         except NonFiniteError as error:
             self._cause = str(error)
             return np.full(len(y), np.nan)  # the solver takes a smaller step
-        return np.concatenate([y[n : 2 * n], a, p_rate])
 
     _cause = ""
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        n = self.plant.nv
-        return self.plant.rhs_jacobian(float(t), y[:n], y[n : 2 * n], y[2 * n :])
+        try:
+            self._known = self.system.jacobian(float(t), y)
+        except NonFiniteError as error:
+            if self._known is None:
+                raise
+            self._cause = str(error)  # f is not finite there either, and a smaller step follows
+        return self._known
 
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
-        counted = self.plant.counters.jacobian_evaluations
-        self.plant.rhs_jacobian(t, q, v, p)
-        self.plant.counters.jacobian_evaluations = counted
+        before = vars(self.plant.counters).copy()
+        y = self.system.joined(q, v, p)
+        self.system.rates(t, y)
+        self.system.jacobian(t, y)
+        vars(self.plant.counters).update(before)
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:
-        self._begin = (t, np.concatenate([q, v, p]))
+        self._begin = (t, self.system.joined(q, v, p))
         self._solver = None
 
     def _made(self, t_limit: float) -> Any:
         t, y = self._begin
+        rtol = max(self.share * self.rtol, 3e-14)
         return self._class(
             self._rhs,
             t,
             y,
             t_limit,
             max_step=self.max_step,
-            rtol=max(self.share * self.rtol, 3e-14),
-            atol=self.share * self.atol,
+            rtol=rtol,
+            atol=self.system.absolute(rtol, self.share * self.atol),
             jac=self._jacobian,
         )
 
     def step(self, t_limit: float) -> Step:
-        n = self.plant.nv
         if self._solver is None:
             self._solver = self._made(t_limit)
         solver = self._solver
         solver.t_bound, solver.status = t_limit, "running"
+        self._seen.clear()
+        self._cause = ""
         told = solver.step()
         if solver.status == "failed":
             raise StepFailure(self._cause or f"{told}".rstrip(".").lower(), hint="the efforts may jump or grow there")
-        y, inside = solver.y.copy(), solver.dense_output()
+        inside, t0, t1, state = solver.dense_output(), float(solver.t_old), float(solver.t), self.system.state
+        tried = sum(t > t0 for t in self._seen)
+        self.rejected += max(0, (tried - 1) // self.instants)
         self.statistics["factorisations"] = self.statistics.get("factorisations", 0) + solver.nlu
         solver.nlu = 0
+        q, v, p = state(solver.y.copy())
+        if self.system.strayed(solver.y):
+            self.start(t1, q, v, p)
+            self.statistics["restarts"] = self.statistics.get("restarts", 0) + 1
 
         def dense(t: Any) -> tuple[Array, Array, Array]:
-            found = np.moveaxis(inside(np.asarray(t, dtype=float)), 0, -1)
-            return found[..., :n], found[..., n : 2 * n], found[..., 2 * n :]
+            return state(np.moveaxis(inside(np.asarray(t, dtype=float)), 0, -1))
 
-        return Step(float(solver.t_old), float(solver.t), y[:n], y[n : 2 * n], y[2 * n :], None, None, dense)
+        return Step(t0, t1, q, v, p, None, None, dense)
 
 
 class Bdf(ScipyMethod):
-    """``"bdf"``: the fewest evaluations for smooth stiff motions. Steps are controlled by a tenth of the tolerances:
-    errors of a multistep method add up over many short steps, and with a tenth the tolerance is kept at the end."""
+    """``"bdf"``: the fewest evaluations for smooth stiff motions. Steps are controlled by 3 % of the tolerances:
+    errors of a multistep method add up over many short steps, and so the tolerance is kept at the end."""
 
-    name, order, solver, share = "bdf", 5, "BDF", 0.1
+    name, order, solver, share, instants = "bdf", 5, "BDF", 0.03, 1
 
 
 class Radau(ScipyMethod):
     """``"radau"``: few, long steps at tight tolerances, and undamped vibrations, which bdf cannot follow."""
 
-    name, order, solver, share = "radau", 5, "Radau", 1.0
+    name, order, solver, share, instants = "radau", 5, "Radau", 1.0, 3

@@ -44,10 +44,11 @@ MATRICES = ("exact", "springs", "diagonal")
 
 class Dina(ImplicitMethod):
     """``"dina"``: fixed steps ``dt``, of which ``every`` are one step of the run: events are looked for and, without
-    ``t_eval``, states are kept that often; 10 by default, and as many as possible where neither matters. ``matrix``: ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq
-    and dH/dv only what a robot at rest has, stiffness, damping and weight; ``"diagonal"``: the diagonal of that, for
-    weakly coupled coordinates. ``iterations`` of Newton in each step: 1 (default), 3 or 5. ``rho_inf`` below 1 damps
-    fast vibrations, by the formulas of generalised-alpha in the place of (5).
+    ``t_eval``, states are kept that often; 10 by default, and as many as possible where neither matters. ``matrix``:
+    ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq and dH/dv only what a robot at rest has, stiffness, damping and
+    weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton in each step:
+    1 (default), 3 or 5. ``rho_inf`` below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of
+    (5).
 
     ``statistics``: ``steps`` of dt, ``factorisations``, ``steps_per_factorisation`` on average, ``longest_service`` of
     one; ``repeated`` series; ``newton_fallbacks``: steps that needed Newton's method to its end."""

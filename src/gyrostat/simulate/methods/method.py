@@ -46,8 +46,6 @@ class Method(ABC):
     name: ClassVar[str]
     order: ClassVar[int]
     adaptive: ClassVar[bool]
-    quaternions: ClassVar[bool] = True
-    """Whether it can treat models with quaternions."""
     watched = True
     """Whether the run looks at every step: for events, or to keep it. Set by the run before the start."""
     options: ClassVar[tuple[str, ...]] = ()
