@@ -187,3 +187,12 @@ def test_a_body_that_spins_fast_is_followed_turn_by_turn(torque_free):
     assert abs(found.q[0] @ [0, 0, np.sin(angle / 2), np.cos(angle / 2)]) == pytest.approx(1.0, abs=1e-9)
     with pytest.raises(gs.SimulationError, match="more than half a turn in one step"):
         gs.simulate(plant.model, v0=[0, 0, 50.0], t_end=10.0, method="rk4", dt=0.1)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("Generalized_Alpha", "generalised-alpha"), ("semi_implicit", "semi-implicit-euler"), ("RK4", "rk4")],
+)
+def test_other_spellings_of_a_method_are_understood(written, meant):
+    run = gs.simulate(gs.robots.pendulum(), q0=[1.0], t_end=0.01, dt=0.001, method=written)
+    assert run.method == meant

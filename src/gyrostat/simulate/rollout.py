@@ -15,6 +15,7 @@ from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateErro
 from gyrostat.simulate.rollout_kernel import PHASES, RolloutKernel
 from gyrostat.simulate.rollout_law import WHO, Law, constant, further_arguments, is_block
 from gyrostat.simulate.rollout_result import DivergedError, Rollout, divergence
+from gyrostat.simulate.settings import spelt
 from gyrostat.solvers.kept import kept
 from gyrostat.solvers.state import coordinates, rates, real_array
 from gyrostat.spatial.algebra import Array
@@ -57,7 +58,7 @@ def rollout(
     check_nonfinite(nonfinite, WHO)
     threads = check_threads(threads, WHO)
     h, count, between = _times(dt, steps, every)
-    method = "semi-implicit" if method == "semi-implicit-euler" else method  # as gs.simulate calls it
+    method = "semi-implicit" if spelt(method) == "semi-implicit-euler" else spelt(method)
     if not isinstance(method, str) or method not in PHASES:
         raise GyrostatError(f"{WHO}: there is no method {method!r}. Hint: {nearest(str(method), PHASES)}")
     if q0 is None:

@@ -61,6 +61,14 @@ def sampled(torque: Any, times: Array | None) -> Any:
     return torque
 
 
+def spelt(name: Any) -> Any:
+    """A method's name as we write it: generalised-alpha for Generalized_Alpha."""
+    if not isinstance(name, str):
+        return name
+    name = name.lower().replace("_", "-").replace("generalized", "generalised")
+    return "semi-implicit-euler" if name == "semi-implicit" else name  # as gs.rollout calls it
+
+
 def made_method(
     methods: Mapping[str, type[Method]],
     name: Any,
@@ -72,6 +80,7 @@ def made_method(
     options: Mapping[str, Any],
 ) -> Method:
     """The method for a plant."""
+    name = spelt(name)
     if not isinstance(name, str) or name not in methods:
         raise GyrostatError(f"{WHO}: there is no method {clipped(name)}. Hint: {nearest(str(name), methods)}")
     cls = methods[name]
