@@ -80,12 +80,13 @@ class Stops:
         return found
 
     def _beyond(self, i: int, j: int, side: int, limit: float) -> Callable[[float, Array, Array, Array], float]:
-        """How far a coordinate is beyond its limit; one that is there, or rests there, is inside."""
+        """How far a coordinate is beyond its limit; one that is there, rests there or leaves from there is inside."""
         near = ROUNDING * (1.0 + abs(limit))
 
         def beyond(t: float, q: Array, v: Array, p: Array) -> float:
             x = side * (float(q[i]) - limit)
-            return x if x > near and not self.plant.keeps(j) else min(x, -INSIDE)
+            out = x > AT or (x > near and side * float(v[j]) > 0.0)
+            return x if out and not self.plant.keeps(j) else min(x, -INSIDE)
 
         return beyond
 
