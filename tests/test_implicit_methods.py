@@ -126,7 +126,7 @@ def test_the_trapezoidal_rule_keeps_the_energy_of_a_linear_vibration():
 
 @pytest.mark.parametrize("phase", [0.1, 0.5, 2.0, 30.0, 1000.0])
 def test_one_newton_step_with_a_kept_matrix_never_feeds_a_vibration(phase):
-    """Per step of phase w h it loses about 0.13 (w h)^4 of its energy, with three Newton steps a hundredth of that."""
+    """Per step of phase w h it loses about 0.13 (w h)^4 of its energy, with three Newton steps a fortieth of that."""
     dt = phase / 10.0
     for iterations in (1, 3):
         run = simulate(springy(), spring, [1.0], t_end=500 * dt, dt=dt, method="dina", every=1, iterations=iterations)
@@ -134,7 +134,7 @@ def test_one_newton_step_with_a_kept_matrix_never_feeds_a_vibration(phase):
         assert run.counters.statistics["factorisations"] < 5
         assert np.all(found <= found[0] * (1.0 + 1e-9))
         lost = 1.0 - (found[-1] / found[0]) ** (1.0 / 500)
-        assert lost < 0.15 * phase**4 / (1.0 if iterations == 1 else 50.0)
+        assert lost < 0.15 * phase**4 / (1.0 if iterations == 1 else 40.0)
 
 
 # ------------------------------------------------------------------------------------------------ the elastic arm
@@ -235,6 +235,40 @@ def test_a_run_may_end_between_two_steps():
 def test_the_diagonal_alone_serves_coordinates_that_are_not_coupled():
     run = simulate(springy(), spring, [1.0], t_end=1.0, dt=0.002, method="dina", matrix="diagonal")
     assert abs(run.q[-1, 0] - np.cos(10.0)) < 2e-3 and run.counters.statistics["newton_fallbacks"] == 0
+
+
+@pytest.mark.parametrize("q0", [[0.4, 0.4], [0.3, -0.7], [1.0, 1.0]])
+def test_steps_that_the_diagonal_cannot_do_are_done_by_newton(q0):
+    want = simulate(gs.robots.two_link(), None, q0, t_end=0.3, rtol=1e-9)
+    run = simulate(gs.robots.two_link(), None, q0, t_end=0.3, dt=0.001, method="dina", matrix="diagonal")
+    assert np.abs(run.q[-1] - want.q[-1]).max() < 2e-5 and run.counters.statistics["newton_fallbacks"] > 0
+
+
+@pytest.mark.parametrize(("size", "width", "dt"), [(3e3, 2e-3, 1e-4), (3e4, 1e-3, 2e-4)])
+def test_damping_that_comes_and_goes_within_a_series_is_seen(size, width, dt):
+    """The matrix that is kept knows nothing of the pulse; the mass matrix does not change."""
+    model, q, v = gs.robots.two_link(), [0.5, -0.3], [1.0, -2.0]
+    damp = size * np.diag(gs.crba(model, q))
+
+    def brake(t, q, v):
+        return -damp * np.exp(-(((t - 0.2) / width) ** 2)) * v
+
+    want = simulate(model, brake, q, v, t_end=0.5, method="radau", rtol=1e-9, atol=1e-11, max_step=1e-3)
+    found = simulate(model, brake, q, v, t_end=0.5, method="dina", dt=dt)
+    assert (
+        np.abs(found.q[-1] - want.q[-1]).max() < 1e-3
+    )  # radians, where a matrix that is not looked at gave 0.06 and 66
+
+
+def test_what_a_torque_raises_comes_at_its_time():
+    def raises(t, q, v):
+        if t > 0.3:
+            raise ValueError("worn out")
+        return -v
+
+    with pytest.raises(gs.SimulationError, match="worn out") as caught:
+        simulate(gs.robots.two_link(), raises, [1.0, 1.0], t_end=1.0, dt=1e-3, method="dina", compiled=False)
+    assert caught.value.t == pytest.approx(0.3, abs=2e-3) and caught.value.result.t[-1] == caught.value.t
 
 
 MISTAKES = {

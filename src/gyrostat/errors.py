@@ -100,7 +100,9 @@ class CompileError(GyrostatError):
 
 
 class NonFiniteError(GyrostatError):
-    """A number is NaN or infinite where a finite one is needed."""
+    """A number is NaN or infinite where a finite one is needed. ``dof``: the entry of the rates to blame, if known."""
+
+    dof: int | None = None
 
 
 class SimulationError(GyrostatError):

@@ -17,6 +17,7 @@ import llvmlite.binding as llvm
 
 from gyrostat.engine.cache import ObjectCache
 from gyrostat.engine.operations import OPERATIONS
+from gyrostat.engine.placement import in_one_piece
 from gyrostat.engine.target import host
 from gyrostat.errors import CompileError
 
@@ -78,8 +79,9 @@ def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
         kept.put(key, code)
     start = time.perf_counter()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host().machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
+    with in_one_piece(len(code)):
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
     seconds["load"] = time.perf_counter() - start
     return Loaded(engine, len(code), kept.note, seconds)
 

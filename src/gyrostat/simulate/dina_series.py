@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,16 @@ class Series:
     def of(cls, x: State, y: State) -> Series:
         """A single step."""
         rows = {name: np.array([getattr(x, name), getattr(y, name)]) for name in STORED}
-        return cls(np.array([x.t, y.t]), rows | {"before": np.array([x.a, x.a])})
+        return cls(np.array([x.t, y.t]), rows | {"before": np.array([x.a, x.a]), "rest": np.zeros((2, len(x.a)))})
+
+    @classmethod
+    def joined(cls, parts: Sequence[Series]) -> Series:
+        """One after the other; each begins where the one before ends."""
+        first, *rest = parts
+        return cls(
+            np.concatenate([first.times, *(x.times[1:] for x in rest)]),
+            {name: np.concatenate([rows, *(x[name][1:] for x in rest)]) for name, rows in first.rows.items()},
+        )
 
     def __len__(self) -> int:
         return len(self.times)

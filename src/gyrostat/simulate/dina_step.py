@@ -42,7 +42,8 @@ class Parts(NamedTuple):
 
 
 def one_step(parts: Parts, formulas: Formulas, x: Mapping[str, Any], iterations: int) -> dict[str, Any]:
-    """The state after a step from ``x``: PARTS, with S, t1 and h; and tau there."""
+    """The state after a step from ``x``: PARTS, with S, t1 and h; tau there, and ``rest`` (nv,): what a further Newton
+    step would change in a."""
     h, t1, n = x["h"], x["t1"], len(x["v"])
     a1, p1 = 2.0 * x["a"] - x["before"], x["p"] + h * x["f"]
     for _ in range(iterations):
@@ -54,7 +55,9 @@ def one_step(parts: Parts, formulas: Formulas, x: Mapping[str, Any], iterations:
     move, v1, w1 = formulas.advanced(x, a1)
     q1 = parts.retract(x["q"], move)
     tau, f1 = parts.source(t1, q1, v1, p1)
-    return {"q": q1, "v": v1, "a": a1, "w": w1, "before": x["a"], "p": p1, "f": f1, "tau": tau}
+    r, _ = parts.residual(t1, q1, v1, a1, p1)
+    rest = (x["S"] @ np.concatenate([r, p1 - x["p"] - (h / 2.0) * (x["f"] + f1)]))[:n]
+    return {"q": q1, "v": v1, "a": a1, "w": w1, "before": x["a"], "p": p1, "f": f1, "tau": tau, "rest": rest}
 
 
 def compiled_steps(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
@@ -99,7 +102,7 @@ class Steps:
         self.arrays = self.loop.arrays({"t1": self.times}, start, self.fixed)
 
     def run(self, t0: float, times: Sequence[float], start: Mapping[str, Array], fixed: Mapping[str, Any]) -> Series:
-        """Steps from t0 to these instants; NonFiniteError where one is not finite."""
+        """Steps from t0 to these instants, as far as they are finite; NonFiniteError if none is."""
         n, results = len(times), self.arrays.results
         self.times[:n] = times
         for name, value in fixed.items():
@@ -107,7 +110,9 @@ class Steps:
         for name in PARTS:
             results[f"{name}_next"][0] = start[name]
         bad = self.loop.advance(self.arrays, 0, n)
-        if bad >= 0:
-            raise NonFiniteError(f"a step to t = {times[bad]:.9g} s is not finite")
+        if bad == 0:
+            raise NonFiniteError(f"a step to t = {times[0]:.9g} s is not finite")
+        n = n if bad < 0 else bad
         rows = {name: results[f"{name}_next"][: n + 1].copy() for name in PARTS}
-        return Series(np.array([t0, *times]), rows | {"tau": np.concatenate([[start["tau"]], results["tau"][:n]])})
+        rows |= {name: np.concatenate([[start[name]], results[name][:n]]) for name in ("tau", "rest")}
+        return Series(np.array([t0, *times[:n]]), rows)

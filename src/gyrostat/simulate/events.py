@@ -15,6 +15,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, ShapeError, clipped
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.roots import root
+from gyrostat.simulate.torque_source import expect_arguments
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -48,6 +49,9 @@ class Event:
             raise GyrostatError(
                 "Event: function and reset are functions of (t, q, v). Hint: Event(lambda t, q, v: q[0])"
             )
+        for function in (self.function, self.reset):
+            if function is not None:
+                expect_arguments(function, "Event: its function", "Event(lambda t, q, v: q[0])")
         if self.direction not in (-1, 0, 1):
             raise GyrostatError(f"Event: direction must be -1, 0 or 1, got {clipped(self.direction)}. Hint: 0 for both")
         if not self.name:
@@ -205,7 +209,13 @@ def user_watch(event: Event) -> Watch:
     """The watch of a user's event."""
 
     def value(t: float, q: Array, v: Array, p: Array) -> float:
-        found = np.asarray(event.function(t, q, v), dtype=float)
+        given = event.function(t, q.copy(), v.copy())
+        if isinstance(given, bool | np.bool_):
+            raise ShapeError(
+                f"{WHO}: event '{event.name}' returned {given}, expected a number that changes its sign there. "
+                "Hint: q[0] - 0.5 in the place of q[0] < 0.5"
+            )
+        found = np.asarray(given, dtype=float)
         if found.size != 1 or not np.isfinite(found).all():
             raise ShapeError(f"{WHO}: event '{event.name}' returned {clipped(found)}, expected one finite number")
         return float(found.reshape(()))
@@ -215,8 +225,12 @@ def user_watch(event: Event) -> Watch:
 
 def reset_state(event: Event, model: Model, t: float, q: Array, v: Array) -> tuple[Model, Array, Array]:
     """What an event's ``reset`` makes of the state."""
-    given = None if event.reset is None else event.reset(t, q.copy(), v.copy())
+    q_given, v_given = q.copy(), v.copy()
+    given = None if event.reset is None else event.reset(t, q_given, v_given)
     if given is None:
+        if not (np.array_equal(q, q_given) and np.array_equal(v, v_given)):
+            raise ShapeError(f"{WHO}: reset of '{event.name}' changed its arguments and returned nothing, which has no "
+                             "effect. Hint: return q, v")  # fmt: skip
         return model, q, v
     if not isinstance(given, tuple) or len(given) not in (2, 3):
         raise ShapeError(f"{WHO}: reset of '{event.name}' returned {clipped(given)}, expected (q, v) or (model, q, v)")

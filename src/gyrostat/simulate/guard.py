@@ -10,15 +10,15 @@ from gyrostat.simulate.methods.method import Step, StepFailure
 
 FASTEST = 1e7
 """Rates [rad/s, m/s] beyond which a motion is out of bounds: nothing turns or flies so fast."""
-CRAWL, HOPELESS = 20_000, 1e9
-"""Progress is looked at every so many steps; a run of more steps than this, days of work, is given up."""
+CRAWL, HOPELESS = 10_000, 3e7
+"""Progress is looked at every so many steps; a run of more steps than this, hours of work, is given up."""
 
 
 class Guard:
-    """Looks at every step of a run from t_start to t_end [s]."""
+    """Looks at every step of a run from t_start to t_end [s]. ``adaptive``: whether the method chooses its steps."""
 
-    def __init__(self, t_start: float, t_end: float):
-        self.span = t_end - t_start
+    def __init__(self, t_start: float, t_end: float, adaptive: bool = True):
+        self.span, self.adaptive = t_end - t_start, adaptive
         self.since, self.steps = t_start, 0
 
     def __call__(self, step: Step) -> None:
@@ -28,9 +28,10 @@ class Guard:
         fastest = int(np.argmax(np.abs(step.v1)))
         if abs(step.v1[fastest]) > FASTEST:
             hint = "the law that drives it may be unstable, for example gains too high for its sample time"
+            hint += "" if self.adaptive else "; or dt is too long for it: a smaller dt, or an implicit method"
             raise StepFailure("the motion grows without bound", fastest, hint)
         self.steps += 1
-        if self.steps >= CRAWL:
+        if self.adaptive and self.steps >= CRAWL:
             self._progress(step.t1)
 
     def _progress(self, t: float) -> None:
@@ -39,6 +40,7 @@ class Guard:
             raise StepFailure(
                 f"{self.steps} steps have come {t - self.since:.3g} s far, the whole run would take "
                 f"{self.steps / max(way, 1e-300):.1g} steps",
-                hint="the problem is stiff (method='bdf' or 'radau'), or its efforts jump all the time",
+                hint="the problem is stiff (method='bdf' or 'radau'), its efforts jump all the time, or they are no "
+                "function of (t, q, v), as noise is",
             )
         self.since, self.steps = t, 0

@@ -78,6 +78,10 @@ class Plant(PlantDerivatives):
         self._asked = compiled
         self.plain = self.nq == self.nv
         self.why_not_compiled = self._why_not()
+        if compiled and self.why_not_compiled:
+            raise GyrostatError(
+                f"{WHO}: {self.source.told} cannot be compiled: {self.why_not_compiled}. Hint: leave compiled=True out"
+            )
 
     # ------------------------------------------------------------------ what others call
     def acceleration(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array, Array]:
@@ -196,8 +200,10 @@ class Plant(PlantDerivatives):
         """The source on numbers. What a user's function raises comes through as it is."""
         tau, p_rate = self.source.evaluate(float(t), q, v, p, self.memory)
         if not np.isfinite(tau).all():
-            joint = self.model.dofs[int(np.flatnonzero(~np.isfinite(tau))[0])]
-            raise NonFiniteError(f"{WHO}: {self.source.told} returned {tau[~np.isfinite(tau)][0]} for '{joint}'")
+            k = int(np.flatnonzero(~np.isfinite(tau))[0])
+            error = NonFiniteError(f"{WHO}: {self.source.told} returned {tau[k]} for '{self.model.dofs[k]}'")
+            error.dof = k
+            raise error
         if p_rate.shape != (self.np,) or not np.isfinite(p_rate).all():
             raise NonFiniteError(
                 f"{WHO}: {self.source.told} has rates of its states that are not {self.np} finite numbers"

@@ -8,6 +8,8 @@ import sys
 import time
 from typing import Any
 
+from gyrostat.errors import GyrostatError, clipped
+
 EVERY, LINES = 0.1, 1.0
 """Seconds between two pictures of the bar, and between two lines."""
 
@@ -18,6 +20,8 @@ class Progress:
     A function in its place is called with (t, step size, fraction of the run)."""
 
     def __init__(self, asked: Any, t_start: float, t_end: float):
+        if not (asked is None or isinstance(asked, bool) or callable(asked)):
+            raise GyrostatError(f"simulate: progress must be True, False, None or a function, got {clipped(asked)}")
         self.t_start, self.t_end = t_start, t_end
         self.told = asked if callable(asked) else None
         self.wanted = asked is True or (asked is None and sys.stderr.isatty())

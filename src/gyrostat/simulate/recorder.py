@@ -44,7 +44,7 @@ class Recorder:
 
     def step(self, step: Step, end: float) -> None:
         """Samples within a step, up to its end or an event."""
-        self.steps += 1
+        self.steps += step.count
         if self.t_eval is not None:
             self._instants(step, end)
         self.work += self._work(step, end)

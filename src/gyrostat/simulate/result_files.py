@@ -82,6 +82,7 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
     """A run that :meth:`Result.save` has stored. ``model`` is needed where the file could not hold it, because its
     context has a Python function."""
     name = os.fspath(path)
+    name = f"{name}.npz" if not os.path.exists(name) and os.path.exists(f"{name}.npz") else name
     try:
         with zipfile.ZipFile(name) as file:
             total = sum(info.file_size for info in file.infolist())

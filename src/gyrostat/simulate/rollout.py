@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import operator
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from gyrostat.simulate.rollout_kernel import PHASES, RolloutKernel
 from gyrostat.simulate.rollout_law import WHO, Law, constant, further_arguments, is_block
 from gyrostat.simulate.rollout_result import DivergedError, Rollout, divergence
 from gyrostat.simulate.settings import spelt
+from gyrostat.simulate.stick_slip_law import DryFriction
 from gyrostat.solvers.kept import kept
 from gyrostat.solvers.state import coordinates, rates, real_array
 from gyrostat.spatial.algebra import Array
@@ -24,6 +26,8 @@ from gyrostat.spec.model import Model
 
 KEPT = 8
 """Compiled rollouts that hang on one model object."""
+
+_log = logging.getLogger("gyrostat")
 
 
 def rollout(
@@ -157,6 +161,11 @@ def _kernel(model: Model, method: str, controller: Any, given: Given) -> Rollout
     except TypeError:  # a block that cannot be told from others
         return RolloutKernel(model, method, law, live)
     if known is None:
+        if DryFriction.of(model) is not None:  # said once, when it is built
+            _log.warning(
+                "%s: dry friction with an exact sign lets '%s' creep and chatter where it should stick. "
+                "Hint: give its frictions 'smooth', or use gs.simulate", WHO, model.name,
+            )  # fmt: skip
         if law is not None:
             law.trusted()
         while len(table) >= KEPT:

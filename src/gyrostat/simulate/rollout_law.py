@@ -50,9 +50,9 @@ class Law:
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array, gains: Mapping[str, Any]) -> tuple[Array, Array]:
         """tau (nv,) and dp/dt (np,), on numbers or recorded values."""
         if self.source is not None:
-            return self.source.evaluate(t, q, v, p, m)
+            return self.source.evaluate(t, q, v, p, m)  # makes copies, too
         given = {name: value[()] if np.ndim(value) == 0 else value for name, value in gains.items()}
-        return forces(self.model, self.controller(t, q, v, **given), self.told), self.p0
+        return forces(self.model, self.controller(t, q.copy(), v.copy(), **given), self.told), self.p0
 
     def update(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
         """The memory (nm,) after a sample."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, ShapeError, SimulationError
+from gyrostat.errors import ShapeError
 from gyrostat.simulate.events import Event, Happened, Hit, Watch, hits, reset_state, user_watch
+from gyrostat.simulate.failure import failed
 from gyrostat.simulate.guard import Guard
 from gyrostat.simulate.joint_limits import Stops
 from gyrostat.simulate.methods import METHODS, Method, StepFailure
@@ -17,7 +19,7 @@ from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.progress import Progress
 from gyrostat.simulate.recorder import Recorder
 from gyrostat.simulate.result import Counted, Result
-from gyrostat.simulate.settings import given_events, given_numbers, given_times, made_method, sampled
+from gyrostat.simulate.settings import given_events, given_numbers, given_times, last_of, made_method, sampled
 from gyrostat.simulate.stick_slip import StickSlip
 from gyrostat.solvers.manifold import neutral
 from gyrostat.solvers.state import coordinates, rates
@@ -29,6 +31,9 @@ AGAIN = 1e-9
 """Time [s] between two events of one kind that is no progress."""
 OFTEN = 100
 """How often that may happen."""
+COMING, SOON = 9, 1e-6
+"""So many intervals between events, each shorter than the one before, the last one below [s], are a sequence that has
+no end."""
 _log = logging.getLogger("gyrostat")
 
 
@@ -69,7 +74,7 @@ def simulate(
     bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
     on raises :class:`SimulationError`, whose ``result`` holds it up to there."""
     start = time.perf_counter()
-    t0, t1 = given_numbers(t_start, t_end)
+    t0, t1 = given_numbers(t_start, last_of(t_end, t_eval))
     times = given_times(t_eval, t0, t1)
     plant = Plant(model, sampled(torque, times), compiled)
     q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
@@ -102,7 +107,8 @@ class Run:
         self.built = 0.0
         t0 = settings["t_start"]
         self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
-        self.guard = Guard(t0, t_end)
+        self.guard = Guard(t0, t_end, method.adaptive)
+        self.times_of: dict[str, list[float]] = {}  # the last ones of each user event that changes the state
 
     # ------------------------------------------------------------------ the whole of it
     def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
@@ -130,7 +136,7 @@ class Run:
             status, message = "interrupted", f"interrupted at t = {self.state[0]:g} s of {self.t_end:g} s"
             _log.warning("%s: %s; the result holds what was computed", WHO, message)
         except Exception as error:
-            raise self._failed(error) from error
+            raise failed(error, self.plant, self.state, self.t_end, partial(self._result, "failed")) from error
         finally:
             progress.close()
         return self._result(status, message)
@@ -144,23 +150,6 @@ class Run:
             not self.plant.why_not_compiled, dict(m.statistics),
         )  # fmt: skip
         return self.recorder.result(status, message, counted, self.settings)
-
-    def _failed(self, error: Exception) -> SimulationError:
-        """The error with time, joint and cause."""
-        t, _, v, _ = self.state
-        cause, hint, dof = str(error), "", None
-        if isinstance(error, StepFailure):
-            hint, dof = error.hint, error.dof
-        elif not isinstance(error, GyrostatError):
-            cause = f"{type(error).__name__}: {error}"
-        size = np.abs(v)
-        joint = self.plant.model.dofs[int(np.argmax(size)) if dof is None else dof]
-        rate = float(v[self.plant.model.dofs.index(joint)])
-        message = (
-            f"{WHO}: stopped at t = {t:.9g} s of {self.t_end:g} s, joint '{joint}' (rate {rate:.3g}): {cause}. "
-            f"Hint: {hint or 'look at the efforts and the state there'}; what was computed is in .result of this error"
-        )
-        return SimulationError(message, self._result("failed", message), t, joint, cause)
 
     # ------------------------------------------------------------------ one step
     def _advance(self, progress: Progress) -> tuple[str, str]:
@@ -262,8 +251,22 @@ class Run:
         self.watches += [self.stops.release(j, self.plant.held[j], names[j]) for j in self.plant.held if j not in known]
         return after
 
+    def _expect_an_end(self, event: Event, t: float) -> None:
+        """Refuse events that come ever faster: a ball that bounces by resets does so without end in a finite time."""
+        if event.reset is None:
+            return
+        times = self.times_of.setdefault(event.name, [])
+        times[:] = [*times[-COMING:], t]
+        gaps = np.diff(times)
+        if len(gaps) == COMING and np.all(np.diff(gaps) < 0.0) and gaps[-1] < SOON:
+            raise StepFailure(
+                f"event '{event.name}' comes ever faster, the last two within {gaps[-1]:.1e} s: there is no end of it",
+                hint="let reset end the motion when it is slow, terminal=True, or gs.JointLimits(rest=...)",
+            )
+
     def _user_event(self, hit: Hit, event: Event) -> tuple[str, str]:
         t, q, v, p = self.state
+        self._expect_an_end(event, t)
         self.recorder.state(t, q, v, p)
         model, q_new, v_new = reset_state(event, self.plant.model, t, q, v)
         q_new = np.array(coordinates(model, q_new, f"{WHO}: reset of '{event.name}'"))

@@ -34,6 +34,11 @@ def given_numbers(t_start: Any, t_end: Any) -> tuple[float, float]:
     return t0, number(t_end, "t_end", t0, "t_end=2.0 simulates two seconds")
 
 
+def last_of(t_end: Any, t_eval: Any) -> Any:
+    """The end of a run: the last instant to keep, if nothing else is said."""
+    return np.ravel(t_eval)[-1] if t_end is None and t_eval is not None and np.size(t_eval) else t_end
+
+
 def given_times(t_eval: Any, t0: float, t1: float) -> Array | None:
     """Instants to keep, ascending, within the run."""
     if t_eval is None:
@@ -61,12 +66,16 @@ def sampled(torque: Any, times: Array | None) -> Any:
     return torque
 
 
+OTHERS = {"semi-implicit": "semi-implicit-euler", "rk45": "dopri5", "ode45": "dopri5", "rk23": "ode23"}
+"""What gs.rollout, SciPy and Matlab call these methods."""
+
+
 def spelt(name: Any) -> Any:
     """A method's name as we write it: generalised-alpha for Generalized_Alpha."""
     if not isinstance(name, str):
         return name
     name = name.lower().replace("_", "-").replace("generalized", "generalised")
-    return "semi-implicit-euler" if name == "semi-implicit" else name  # as gs.rollout calls it
+    return OTHERS.get(name, name)
 
 
 def made_method(
@@ -96,6 +105,8 @@ def made_method(
             given["dt"] = number(dt, "dt", 0.0, "dt=0.001")
     elif dt is not None:
         raise GyrostatError(f"{WHO}: method '{name}' chooses its steps itself, dt is not used. Hint: max_step, t_eval")
+    if not cls.adaptive and max_step != math.inf:
+        raise GyrostatError(f"{WHO}: method '{name}' takes steps of dt, max_step is not used. Hint: a smaller dt")
     limits = number(rtol, "rtol", 0.0, "1e-6"), number(atol, "atol", 0.0, "1e-9")
     if cls.adaptive and limits[0] < 1e-13:
         raise GyrostatError(f"{WHO}: rtol = {limits[0]:g} is below what doubles can say. Hint: rtol=1e-12")

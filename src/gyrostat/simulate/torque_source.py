@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,9 +55,10 @@ class FunctionSource(TorqueSource):
     def __init__(self, model: Model, function: Any):
         self.model, self.function = model, function
         self.told = f"the function {getattr(function, '__name__', type(function).__name__)}"
+        expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v")
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        return forces(self.model, self.function(t, q, v), self.told), self.p0
+        return forces(self.model, self.function(t, q.copy(), v.copy()), self.told), self.p0
 
 
 class BlockSource(TorqueSource):
@@ -75,7 +77,7 @@ class BlockSource(TorqueSource):
         self.sample_times = tuple(sorted(set(found)))
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        x = {"q": q, "v": v}
+        x = {"q": q.copy(), "v": v.copy()}  # a block may write into what it gets
         found = self.block.output(t, x, p, m)
         if not isinstance(found, Mapping) or "tau" not in found:
             raise GyrostatError(f"{WHO}: {self.told} has no output 'tau'. Hint: end it with the joints' efforts")
@@ -83,10 +85,23 @@ class BlockSource(TorqueSource):
         return forces(self.model, found["tau"], self.told), change
 
     def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
-        found = np.asarray(self.block.update(t, {"q": q, "v": v}, p, m), dtype=float)
+        found = np.asarray(self.block.update(t, {"q": q.copy(), "v": v.copy()}, p.copy(), m.copy()), dtype=float)
         if found.shape != self.m0.shape or not np.isfinite(found).all():
             raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(found)}, expected {self.m0.shape}")
         return found
+
+
+def expect_arguments(function: Any, who: str, example: str) -> None:
+    """Refuse a function that cannot be called with (t, q, v)."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # something built in
+        return
+    try:
+        signature.bind(0.0, 0.0, 0.0)
+    except TypeError:
+        message = f"{who} takes {signature}, and is called with (t, q, v). Hint: {example}"
+        raise GyrostatError(message) from None
 
 
 def initial(given: Any) -> Array:
@@ -100,6 +115,8 @@ def torque_source(model: Model, torque: Any) -> TorqueSource:
         return ConstantSource(np.zeros(model.nv))
     if isinstance(torque, TorqueSource):
         return torque
+    if isinstance(torque, type):
+        raise GyrostatError(f"{WHO}: torque is the class {torque.__name__}. Hint: {torque.__name__}(...)")
     if callable(getattr(torque, "output", None)):
         return BlockSource(model, torque)
     if callable(torque):

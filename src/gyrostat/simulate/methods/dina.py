@@ -12,6 +12,7 @@ matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from gyrostat.simulate.plant import Plant
 from gyrostat.solvers.functions import crba
 
 Array = np.ndarray
-SLOW = 0.5
+SLOW = 0.3
 """Ratio of a second Newton step to the first up to which S serves."""
 AGAIN = 1.1
 """Excess over this, or over the limits of S, that makes a series be repeated."""
@@ -103,7 +104,7 @@ class Dina(ImplicitMethod):
             if self._series is not None and self._series.times[1] > t_limit:  # a nearer limit than before
                 self.clock.restart(self.state.t)
                 self._series = None
-            series = self._series or self._ahead(t_limit)
+            series = self._series or self._gathered(t_limit)
         except NonFiniteError as error:
             raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
         now, rest = series.cut(self.every or (OFTEN if self.watched else LONGEST), t_limit)
@@ -114,9 +115,21 @@ class Dina(ImplicitMethod):
         )
         x = self.state
         ends = float(now.times[0]), x.t
-        return Step(*ends, x.q, x.v, x.p, x.a, x.tau, between_rows(self.plant, now), work_of_rows(now))
+        return Step(*ends, x.q, x.v, x.p, x.a, x.tau, between_rows(self.plant, now), work_of_rows(now), len(now) - 1)
 
     # ------------------------------------------------------------------ series of steps
+    def _gathered(self, t_limit: float) -> Series:
+        """The next states: one series, or some of them where nobody looks at what is between."""
+        found = [self._ahead(t_limit)]
+        alone = self.watched or self.every is not None or bool(self.plant.why_not_compiled)
+        while not alone and found[-1].times[-1] < t_limit and sum(len(x) for x in found) < LONGEST:
+            self.state, self._before = found[-1].state(-1), found[-1]["before"][-1]
+            try:
+                found.append(self._ahead(t_limit))
+            except (NonFiniteError, StepFailure):  # comes again from this state, after what was found is kept
+                break
+        return found[0] if len(found) == 1 else Series.joined(found)
+
     def _ahead(self, t_limit: float) -> Series:
         """The next states, at least one, none beyond the limit."""
         if self.plant.hold is not None:  # what is held is held exactly: Newton's method to its end
@@ -130,18 +143,16 @@ class Dina(ImplicitMethod):
             kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
             self._length = min(self._length, most)
             times = self._instants(t_limit)
-            try:
-                series = self._run(times, kept)
-                slowness = self._slowness(series, kept)
-            except NonFiniteError:
-                if fresh and len(times) == 1:
-                    raise
-                series, slowness = None, np.inf
+            series = self._converged(times, kept)
+            slowness = np.inf if series is None else self._slowness(series, kept)
             if series is not None and slowness <= AGAIN:
-                self._serve(slowness, len(times), kept)
+                steps = len(series) - 1
+                self._serve(slowness, steps, kept)
+                if steps < len(times):
+                    self._kept, self.clock.count = None, count + steps
                 return series
             self._kept, self.clock.count = None, count
-            if fresh and len(times) == 1:
+            if fresh and (series is None or len(times) == 1):
                 self.statistics["newton_fallbacks"] += 1
                 return Series.of(self.state, self._solved(self.state, self.clock.next(t_limit)))
             self.statistics["repeated"] += 1
@@ -178,16 +189,20 @@ class Dina(ImplicitMethod):
             if not span or kept.start < 1.0:
                 break
             span = self._span = 0.0
-        self._length = int(min(LONGEST, max(LEAST_STEPS, self._length, 0.9 * span / h)))
+        self._length = max(1, int(0.9 * span / h)) if span else LEAST_STEPS
         return kept
 
     def _stretch(self, M: Array, h: float) -> float:
         """Time [s] in which the mass matrix changes by what S can bear, at the present rates."""
         if self.kind == "diagonal":
             return 0.0
-        span = max(2.0 * self._span, 2 * FIRST * h)
-        change = change_of_mass(M, self._mass(self.plant.retract(self.state.q, 0.5 * span * self.state.v)))
-        return min(span, span * STRETCH * BIAS / max(change, 1e-9), LONGEST * h)
+        span = min(max(2.0 * self._span, 2 * FIRST * h), LONGEST * h)
+        for _ in range(3):
+            change = change_of_mass(M, self._mass(self.plant.retract(self.state.q, 0.5 * span * self.state.v)))
+            if change <= 1.2 * STRETCH * BIAS:
+                break
+            span *= STRETCH * BIAS / change
+        return span
 
     def _mass(self, q: Array) -> Array:
         M = crba(self.plant.model, q)
@@ -200,6 +215,12 @@ class Dina(ImplicitMethod):
         A = super().matrix(rest, h)  # (8), (9)
         return np.diag(np.diag(A)) if self.kind == "diagonal" else A
 
+    def _factorised(self, now: State, h: float) -> Callable[[Array], Array]:
+        """For Newton's method to its end, always the whole matrix."""
+        S = np.linalg.inv(super().matrix(now, h))
+        self.statistics["factorisations"] += 1
+        return lambda r: S @ r
+
     def _machine(self) -> Steps:
         if self._steps is None:
             self._steps = Steps(self.plant, self.formulas, self.iterations, LONGEST)
@@ -209,39 +230,58 @@ class Dina(ImplicitMethod):
         """Steps to these instants with the present S."""
         x, plant = self.state, self.plant
         start = {name: getattr(x, name) for name in PARTS if name != "before"}
-        start |= {"before": x.a if self._before is None else self._before, "tau": x.tau}
+        start |= {"before": x.a if self._before is None else self._before, "tau": x.tau, "rest": 0.0 * x.a}
         self.statistics["newton_iterations"] += len(times) * self.iterations
-        if plant.why_not_compiled or plant.held:
+        if plant.why_not_compiled:
             return self._in_python(times, start, kept)
         plant.counters.residual_evaluations += len(times) * self.iterations
         return self._machine().run(x.t, times, start, {"S": kept.S, "h": kept.h, "m": plant.memory})
 
     def _in_python(self, times: list[float], start: dict[str, Array], kept: KeptMatrix) -> Series:
+        """The same with torques that are Python functions; what they raise comes at the first step only."""
         plant, rows = self.plant, [start]
 
         def residual(t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array]:
-            r = plant.residual(t, q, v, a, p)
-            for k in plant.held:
-                r[k] = a[k]
-            return r, plant.torque(t, q, v, p)[1] if plant.np else p
+            return plant.residual(t, q, v, a, p), plant.torque(t, q, v, p)[1] if plant.np else p
 
         parts = Parts(residual, plant.torque, plant.retract)
         for t in times:
             given = rows[-1] | {"S": kept.S, "h": kept.h, "t1": t}
-            rows.append(one_step(parts, self.formulas, given, self.iterations))
-            if not np.isfinite(rows[-1]["a"]).all():
-                raise NonFiniteError(f"a step to t = {t:.9g} s is not finite")
-        return Series(np.array([self.state.t, *times]), {name: np.array([row[name] for row in rows]) for name in start})
+            try:
+                row = one_step(parts, self.formulas, given, self.iterations)
+                if not np.isfinite(row["a"]).all():
+                    raise NonFiniteError(f"a step to t = {t:.9g} s is not finite")
+            except Exception:
+                if len(rows) == 1:
+                    raise
+                break
+            rows.append(row)
+        instants = np.array([self.state.t, *times[: len(rows) - 1]])
+        return Series(instants, {name: np.array([row[name] for row in rows]) for name in start})
+
+    def _converged(self, times: list[float], kept: KeptMatrix) -> Series | None:
+        """Steps to these instants, up to the first one that a second Newton step would still change too much: there
+        stiffness or damping are not those of S. None if that is the first one."""
+        try:
+            series = self._run(times, kept)
+        except NonFiniteError:
+            return None
+        slow = np.flatnonzero(self._ratios(series, kept) > AGAIN * SLOW)
+        if not len(slow):
+            return series
+        return series.cut(int(slow[0]), np.inf)[0] if slow[0] else None
+
+    def _ratios(self, series: Series, kept: KeptMatrix) -> Array:
+        """Of a second Newton step to the first one, for every step; 0 where it is rounding."""
+        h, a, v = kept.h, series["a"], series["v"]
+        rest = np.abs(series["rest"][1:])
+        first = np.max(np.abs(a[1:] - (2.0 * a[:-1] - series["before"][:-1])), axis=1)
+        matters = np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(v[1:]) * h), axis=1)
+        return np.where(matters, np.max(rest, axis=1) / np.maximum(first, 1e-300), 0.0)
 
     def _slowness(self, series: Series, kept: KeptMatrix) -> float:
-        """How far S is off at the end of a series: 1 at the limits for its use."""
-        now, before = series.state(-1), series.state(-2)
-        guess = 2.0 * before.a - series["before"][-2]
-        n, h = self.plant.nv, kept.h
-        rest, first = np.abs((kept.S @ self._residual(before, now))[:n]), np.max(np.abs(now.a - guess))
-        found = 0.0
-        if first and np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(now.v) * h)):
-            found = float(np.max(rest) / first) / SLOW
+        """How far S is off in a series: 1 at the limits for its use."""
+        found = float(np.max(self._ratios(series, kept))) / SLOW
         return found if self.kind == "diagonal" else max(found, kept.used(self._mass(self._extremes(series, kept))))
 
     def _extremes(self, series: Series, kept: KeptMatrix) -> Array:

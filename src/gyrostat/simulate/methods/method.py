@@ -21,7 +21,8 @@ class Step:
     at its end; None if the method does not need them there: they are then computed for samples that are kept.
 
     ``dense(t)`` gives q (..., nq), v (..., nv), p (..., np) at times t (...) inside the step. ``work(t)``: work [J] of
-    the efforts since t0, if the method integrates it along; otherwise it is found from ``dense``."""
+    the efforts since t0, if the method integrates it along; otherwise it is found from ``dense``. ``count``: how many
+    steps of the method these are."""
 
     t0: float
     t1: float
@@ -32,6 +33,7 @@ class Step:
     tau1: Array | None
     dense: Callable[[Any], tuple[Array, Array, Array]]
     work: Callable[[Any], Array] | None = None
+    count: int = 1
 
 
 class Method(ABC):

@@ -21,7 +21,7 @@ Array = np.ndarray
 
 
 class SemiImplicitEuler(Method):
-    """``"semi-implicit-euler"``: fixed steps ``dt``; between them q moves with v1, and v changes linearly."""
+    """``"semi-implicit-euler"``: fixed steps ``dt``; what lies between them is the end of a shorter step."""
 
     name, order, adaptive = "semi-implicit-euler", 1, False
     options = ("dt",)
@@ -50,8 +50,9 @@ class SemiImplicitEuler(Method):
 
         def dense(t: Any) -> tuple[Array, Array, Array]:
             s = (np.asarray(t, dtype=float) - t0)[..., None]
-            q = q0 + s * v1 if self.plant.plain else self.plant.move(q0, s * v1)
-            return q, v0 + s * a0, p0 + s * p_rate
+            v = v0 + s * a0
+            q = q0 + s * v if self.plant.plain else self.plant.move(q0, s * v)
+            return q, v, p0 + s * p_rate
 
         power = 0.5 * float(tau0 @ v1 + tau1 @ v1)
         return Step(t0, t1, q1, v1, p1, a1, tau1, dense, lambda t: (np.asarray(t, dtype=float) - t0) * power)

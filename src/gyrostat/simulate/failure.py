@@ -1,0 +1,50 @@
+"""What is said about a run that cannot go on: the time, the joint, the cause, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
+from gyrostat.simulate.methods.method import StepFailure
+from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.result import Result
+
+Array = np.ndarray
+State = tuple[float, Array, Array, Array]
+WHO = "simulate"
+
+
+def failed(
+    error: Exception, plant: Plant, state: State, t_end: float, result: Callable[[str], Result]
+) -> SimulationError:
+    """The error with time, joint and cause; ``result(message)`` is the run up to there."""
+    t, _, v, _ = state
+    cause, hint, dof = str(error), "", getattr(error, "dof", None)
+    if isinstance(error, StepFailure):
+        cause, hint, dof = looked_into(plant, state, error)
+    elif not isinstance(error, GyrostatError):
+        cause = f"{type(error).__name__}: {error}"
+    joint = plant.model.dofs[int(np.argmax(np.abs(v))) if dof is None else dof]
+    rate = float(v[plant.model.dofs.index(joint)])
+    message = (
+        f"{WHO}: stopped at t = {t:.9g} s of {t_end:g} s, joint '{joint}' (rate {rate:.3g}): {cause.rstrip('.')}. "
+        f"Hint: {hint or 'look at the efforts and the state there'}; what was computed is in .result of this error"
+    )
+    return SimulationError(message, result(message), t, joint, cause)
+
+
+def looked_into(plant: Plant, state: State, error: StepFailure) -> tuple[str, str, int | None]:
+    """Cause, hint and rate to blame: what the source of the efforts itself has to say shortly after the last state, if
+    that is the reason; otherwise what the method says."""
+    t, q, v, p = state
+    try:
+        plant.torque(t + max(1e-6, 1e-9 * abs(t)), q, v, p)
+    except NonFiniteError as found:
+        return str(found), "look at the efforts there", found.dof
+    except GyrostatError as found:
+        return str(found), "see what drives the model there", error.dof
+    except Exception as found:
+        return f"{type(found).__name__}: {found}", "look at the efforts there", error.dof
+    return error.cause, error.hint, error.dof
