@@ -12,6 +12,7 @@ import numpy as np
 
 from gyrostat.engine.program import Program, run
 from gyrostat.engine.record import record
+from gyrostat.engine.signals import handed
 from gyrostat.errors import GyrostatError, RecordError, ShapeError, StateError
 from gyrostat.simulate.torque_source import BlockSource, forces
 from gyrostat.solvers.manifold import integrate, neutral
@@ -52,7 +53,7 @@ class Law:
         if self.source is not None:
             return self.source.evaluate(t, q, v, p, m)  # makes copies, too
         given = {name: value[()] if np.ndim(value) == 0 else value for name, value in gains.items()}
-        return forces(self.model, self.controller(t, q.copy(), v.copy(), **given), self.told), self.p0
+        return forces(self.model, self.controller(t, handed(q), handed(v), **given), self.told), self.p0
 
     def update(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
         """The memory (nm,) after a sample."""

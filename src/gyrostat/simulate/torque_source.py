@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.signals import handed
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped, nearest
 from gyrostat.solvers.state import rates
 from gyrostat.spec.model import Model
@@ -58,7 +59,7 @@ class FunctionSource(TorqueSource):
         expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v")
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        return forces(self.model, self.function(t, q.copy(), v.copy()), self.told), self.p0
+        return forces(self.model, self.function(t, handed(q), handed(v)), self.told), self.p0
 
 
 class BlockSource(TorqueSource):

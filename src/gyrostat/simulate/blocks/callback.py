@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gyrostat.engine.record import is_recorded
+from gyrostat.engine.signals import handed
 from gyrostat.errors import NonFiniteError, ShapeError, clipped
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import refuse, signal
@@ -44,7 +45,7 @@ class Function(Block):
         return (self.target,)
 
     def output(self, t: Any, x: Signals, p: Any, m: Any) -> dict[str, Any]:
-        y = np.atleast_1d(np.asarray(self.function(t, *(self.take(x, name) for name in self.reads))))
+        y = np.atleast_1d(np.asarray(self.function(t, *(handed(self.take(x, name)) for name in self.reads))))
         if y.ndim != 1 or y.dtype.kind not in "iufO":
             raise ShapeError(f"{self.who}: it returned {y.dtype} of shape {y.shape}, expected real numbers (n,)")
         if not is_recorded(y) and not np.isfinite(y).all():
