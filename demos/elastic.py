@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gyrostat as gs
-from demos.options import Stages, parser, save, say_figures, subplots, table
+from demos.options import Stages, save, say_figures, subplots, table, with_samples
 
 Array = np.ndarray
 STEP, DURATION = 2.0, 2.5  # [rad], [s]
@@ -184,11 +184,7 @@ def report(found: Torques, fast: Torques, check: Check, rigid: Check) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    found = parser("elastic", __doc__)
-    found.add_argument("--samples", type=int, default=501, help="number of times in the figures, 2 at least")
-    options = found.parse_args(arguments)
-    if options.samples < 2:
-        found.error(f"--samples must be 2 or more, got {options.samples}")
+    options = with_samples("elastic", __doc__, 501, "times in the figures", arguments)
     with Stages(4, options.quiet) as stage:
         slow = stage("inverse dynamics", lambda: inverse(DURATION, options.samples))
         fast = stage("twice as fast", lambda: inverse(DURATION / FASTER, options.samples))

@@ -7,13 +7,12 @@ load of 3200 N that stays horizontal, third-order polynomials through three poin
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 
 import numpy as np
 
 import gyrostat as gs
-from demos.options import Stages, parser, save, say_figures, subplots, table
+from demos.options import Stages, save, say_figures, subplots, table, with_samples
 
 Array = np.ndarray
 TIMES = (0.0, 2.5, 5.0)  # start, middle, end [s]
@@ -205,11 +204,7 @@ def report(motion: Motion, alone: Array, run: gs.Result, closure: Closure) -> st
 
 
 def main(arguments: list[str] | None = None) -> None:
-    found = parser("hydraulic", __doc__)
-    found.add_argument("--samples", type=int, default=501, help="number of times along the path, 2 at least")
-    options: argparse.Namespace = found.parse_args(arguments)
-    if options.samples < 2:
-        found.error(f"--samples must be 2 or more, got {options.samples}")
+    options = with_samples("hydraulic", __doc__, 501, "times along the path", arguments)
     with Stages(4, options.quiet) as stage:
         motion = stage("path and torques", lambda: inverse_problem(options.samples))
         alone = stage("torques one by one", lambda: one_by_one(motion))

@@ -26,6 +26,16 @@ def parser(name: str, description: str | None) -> argparse.ArgumentParser:
     return found
 
 
+def with_samples(name: str, description: str | None, default: int, what: str, arguments: Any) -> argparse.Namespace:
+    """What was given to an experiment that has --samples, too: the number of ``what``."""
+    found = parser(name, description)
+    found.add_argument("--samples", type=int, default=default, help=f"number of {what}, 2 at least")
+    options = found.parse_args(arguments)
+    if options.samples < 2:
+        found.error(f"--samples must be 2 or more, got {options.samples}")
+    return options
+
+
 class Stages:
     """A progress bar over named pieces of work, where there is a terminal: ``with Stages(2, quiet) as stage: x =
     stage("path", job)``."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gyrostat as gs
-from demos.options import Stages, parser, save, say_figures, subplots, table
+from demos.options import Stages, save, say_figures, subplots, table, with_samples
 
 Array = np.ndarray
 DURATION = 10.0  # [s]
@@ -179,11 +179,7 @@ def report(links: Links, motors: Motors) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    found = parser("trainer", __doc__)
-    found.add_argument("--samples", type=int, default=1001, help="number of times of figure 3, 2 at least")
-    options = found.parse_args(arguments)
-    if options.samples < 2:
-        found.error(f"--samples must be 2 or more, got {options.samples}")
+    options = with_samples("trainer", __doc__, 1001, "times of figure 3", arguments)
     with Stages(2, options.quiet) as stage:
         links = stage("links", lambda: link_level(options.samples))
         motors = stage("motors", motor_level)

@@ -164,7 +164,8 @@ def test_one_factorisation_serves_a_hundred_steps_of_a_stiff_elastic_arm():
     told = got.counters.statistics
     assert np.abs(got.q[:, :7] - want.q[:, :7]).max() < 1e-6
     assert told["steps"] == 2500 and told["newton_fallbacks"] == 0
-    assert told["steps_per_factorisation"] >= 100 and told["longest_service"] >= 200
+    assert told["steps_per_factorisation"] >= 200  # 278; 147 if S is made where the arm is, 104 at where it was
+    assert told["longest_service"] >= 200
 
 
 def test_stiffer_springs_need_no_shorter_steps():

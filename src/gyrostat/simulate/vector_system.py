@@ -118,6 +118,13 @@ class VectorSystem:
         """y of a state."""
         return np.concatenate([q, v, p])
 
+    def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Compile f and its Jacobian, without counting."""
+        before, y = vars(self.plant.counters).copy(), self.joined(q, v, p)
+        self.rates(t, y)
+        self.jacobian(t, y)
+        vars(self.plant.counters).update(before)
+
     def parts(self, y: Array) -> tuple[Array, Array, Array]:
         """q, v, p of y (..., n) as they are."""
         n, k = self.plant.nq, self.plant.nq + self.plant.nv

@@ -61,11 +61,7 @@ class ScipyMethod(Method):
         return self._known
 
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
-        before = vars(self.plant.counters).copy()
-        y = self.system.joined(q, v, p)
-        self.system.rates(t, y)
-        self.system.jacobian(t, y)
-        vars(self.plant.counters).update(before)
+        self.system.prepare(t, q, v, p)
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:
         self._begin = (t, self.system.joined(q, v, p))

@@ -39,11 +39,7 @@ class Cvode(SundialsMethod):
         self.system = VectorSystem(plant)
 
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
-        before = vars(self.plant.counters).copy()
-        y = self.system.joined(q, v, p)
-        self.system.rates(t, y)
-        self.system.jacobian(t, y)
-        vars(self.plant.counters).update(before)
+        self.system.prepare(t, q, v, p)
 
     def _restarted(self, t: float, y: Array) -> None:
         if self._solver is None:
