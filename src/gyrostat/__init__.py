@@ -46,6 +46,8 @@ _NAMES = {
     # ---- algorithms, for new components
     "gyrostat.algorithms.kinematics": "kinematics",
     "gyrostat.algorithms.rne": "rne",
+    "gyrostat.algorithms.shafts": "shafts",
+    "gyrostat.algorithms.stored_energy": "stored_energy",
     "gyrostat.algorithms.stacked": "pseudo_velocities",
     # ---- solvers
     "gyrostat.solvers.dynamics_derivatives": (
@@ -105,6 +107,8 @@ if TYPE_CHECKING:
     from gyrostat import robots as robots
     from gyrostat.algorithms.kinematics import kinematics as kinematics
     from gyrostat.algorithms.rne import rne as rne
+    from gyrostat.algorithms.shafts import shafts as shafts
+    from gyrostat.algorithms.stored_energy import stored_energy as stored_energy
     from gyrostat.algorithms.stacked import pseudo_velocities as pseudo_velocities
     from gyrostat.errors import CompileError as CompileError
     from gyrostat.errors import FrameError as FrameError

@@ -18,7 +18,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.elastic_structure import ACCELERATION, RATE, Structure
-from gyrostat.algorithms.kinematics import JointMemo, Spin, sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.pairs import with_pairs
 from gyrostat.algorithms.rne import rne
 from gyrostat.engine.taylor import Taylor
@@ -86,7 +86,7 @@ class ElasticForces(ABC):
         found[:] = [*x, *[UNKNOWN] * rotors]
         return found
 
-    def _begin(self, c: Component, motion: Motion, memo: Any) -> None:
+    def _begin(self, c: Component, motion: Motion, memo: Any, own: Own) -> None:
         self.memos[c.name] = memo
         if self.waits(c):
             self.carriers[c.name] = motion

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def _examine(c: Component, result: Any) -> Any:
     return result
 
 
-kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine)
+kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine, defining=True)
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,18 @@ def world_motion(acceleration: Array) -> Motion:
     return Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), join(np.zeros(3), acceleration))
 
 
-Begin = Callable[[Component, Motion, Any], None]
+class Own(NamedTuple):
+    """A component's part of the state."""
+
+    q: Array
+    v: Array
+    a: Array
 
 
-def no_begin(c: Component, motion: Motion, memo: Any) -> None:
+Begin = Callable[[Component, Motion, Any, Own], None]
+
+
+def no_begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
     """Nothing else to do on the way out."""
 
 
@@ -146,14 +154,16 @@ def sweep_motion(
     world: Motion | None = None,
     begin: Begin = no_begin,
 ) -> dict[int, Motion]:
-    """Motions at every port; ``begin(component, motion at its inport, memo)`` lets another algorithm come along."""
+    """Motions at every port; ``begin(component, motion at its inport, memo, its part of the state)`` lets another
+    algorithm come along."""
 
     moved = network.transmission
     q, v, a = moved.coordinates(q), moved.rates(v), moved.rates(a)
 
     def step(c: Component, motion: Motion) -> Motions:
-        out, memo = kinematics.of(c)(c, on, motion, q[c.q_at], v[c.v_at], a[c.v_at])
-        begin(c, motion, memo)
+        own = Own(q[c.q_at], v[c.v_at], a[c.v_at])
+        out, memo = kinematics.of(c)(c, on, motion, *own)
+        begin(c, motion, memo, own)
         return out
 
     return outward(network, world or world_motion(np.zeros(3)), step)

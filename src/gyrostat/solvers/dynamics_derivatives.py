@@ -9,7 +9,7 @@ import numpy as np
 
 from gyrostat.algorithms.aba import forward_dynamics, sweep_articulated
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.forward import any_mass_matrix
+from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.ltdl import Factors, factorise, inboard_rates
 from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.sensitivity import rnea_derivatives, uncovered
@@ -126,7 +126,7 @@ class ForwardDynamicsDerivatives(Derivatives, OfForce):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, n = x["q"], x["v"], net.model.nv
-        factors = factorise(inboard_rates(net), any_mass_matrix(net, on, q))
+        factors = factorise(inboard_rates(net), composite_mass_matrix(net, on, q))
         a = factors.solve(x["tau"] - sweep_forces(net, on, q, v, np.zeros(n), given)[0])
         dq, dv, _ = self.inverse_derivatives(net, on, q, v, a, given)
         return {"da_dq": factors.solve(-dq), "da_dv": factors.solve(-dv), "da_dtau": symmetric_inverse(factors, n)}
@@ -222,7 +222,7 @@ class ParameterDerivatives(OfAcceleration):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         if self.of == "tau":
             return {"dtau_dp": self._columns(net, on, x, x["a"])}
-        factors = factorise(inboard_rates(net), any_mass_matrix(net, on, x["q"]))
+        factors = factorise(inboard_rates(net), composite_mass_matrix(net, on, x["q"]))
         a = factors.solve(x["tau"] - sweep_forces(net, on, x["q"], x["v"], np.zeros(net.model.nv))[0])
         return {"da_dp": factors.solve(-self._columns(net, on, x, a))}
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from gyrostat.algorithms.aba import inverse_mass_matrix
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.forward import MASS_MATRIX, any_mass_matrix
+from gyrostat.algorithms.crba import composite_mass_matrix
+from gyrostat.algorithms.forward import MASS_MATRIX
 from gyrostat.algorithms.ltdl import factorise, inboard_rates
 from gyrostat.algorithms.rne import Loads
 from gyrostat.graph.network import Network
@@ -73,7 +74,7 @@ class Innovations(OfConfiguration):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         n = net.model.nv
-        M = any_mass_matrix(net, on, x["q"])
+        M = composite_mass_matrix(net, on, x["q"])
         factors = factorise(inboard_rates(net), M)
         L = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(x["q"]), np.float64))
         for k in range(n):
