@@ -462,9 +462,10 @@ CASES = {
 
 
 def arm(parts: Parts, base: Any = "fixed", gravity: Any = (0.0, 0.0, -9.81)) -> gs.Model:
-    """Two hinges, a link, and the parts on it."""
+    """A trunk, two hinges, a link, and the parts on it."""
+    trunk = gs.RigidBody("trunk", mass=3.0, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.25), frames={"top": (0, 0.1, 0.2)})
     hinges = [gs.Joint(name, "revolute", axis=axis) for name, axis in (("pan", "z"), ("tilt", "y"))]
     link = gs.RigidBody(
         "link", mass=1.0, com=(0.05, 0, 0.2), inertia=(0.1, 0.1, 0.05), frames={"end": (0.02, 0.01, 0.5)}
     )
-    return gs.assemble("arm", gs.chain("world", *hinges, link), *parts, gravity=gravity, base=base)
+    return gs.assemble("arm", gs.chain("world", trunk, *hinges, link), *parts, gravity=gravity, base=base)

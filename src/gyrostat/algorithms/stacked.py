@@ -23,7 +23,7 @@ from gyrostat.engine.dual import rates_of, values_of, with_rates
 from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.transmission import Ties
-from gyrostat.spatial.algebra import Array, cross, join, skew
+from gyrostat.spatial.algebra import Array, cross, join, skew, tilde
 from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import Gravity
 from gyrostat.spatial.representation import Motion, Representation, representation
@@ -181,9 +181,21 @@ def _foreign_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) 
         motion, own, J = motions[c.inport], own_state(network, c, q, v), jacobians[c.name]  # type: ignore[index]
         T = own_rates(c, n)
         moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), T * 0.0])
-        whole = equations(c, on, motion, own.q, own.v).whole
-        C = C + moved.T @ (whole @ rate + velocity_forces(c, on, motion, own.q, own.v).matrix @ moved)
+        whole, turning = equations(c, on, motion, own.q, own.v).whole, velocity_forces(c, on, motion, own.q, own.v)
+        Omega = turning.matrix + whole @ _bracket(network, c, motion, own.v) * 0.5
+        C = C + moved.T @ (whole @ rate + Omega @ moved)
     return C
+
+
+def _bracket(network: Network, c: Component, motion: Motion, v: Array) -> Array:
+    """Of the velocities (V, v) of a component, see :mod:`~gyrostat.algorithms.velocity_forces`: with it dM/dt = Omega +
+    Omega^T. Angular velocities in the world's axes have that of the other sign."""
+    n = len(v)
+    ad = np.full((6 + n, 6 + n), 0.0, dtype=np.result_type(np.asarray(motion.V), np.asarray(v), np.float64))
+    ad[:3, :3] = -skew(motion.V[:3])
+    if network.model.wiring.entities[c.name].quaternion_at is not None:
+        ad[6:, 6:] = tilde(v) if n == 6 else skew(v)
+    return ad
 
 
 def _rotor_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
