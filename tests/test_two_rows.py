@@ -8,7 +8,7 @@ import inspect
 import numpy as np
 import pytest
 from comparing import REPRESENTATIONS, assert_close
-from foreign_kinds import CASES, Marble, arm
+from foreign_kinds import CASES, arm
 from random_models import random_state
 
 import gyrostat as gs
@@ -203,7 +203,12 @@ def test_components_from_elsewhere_on_free_bases_and_in_fields(name, turned, con
     }
     mine, theirs = pair(name, turned, **options[context])
     q, v, a = random_state(theirs, np.random.default_rng(6))
-    for question in ("ForwardDynamics aba body", "InverseDynamics newton-euler absolute", "Coriolis", "PotentialEnergy"):
+    for question in (
+        "ForwardDynamics aba body",
+        "InverseDynamics newton-euler absolute",
+        "Coriolis",
+        "PotentialEnergy",
+    ):
         if name not in REFUSED.get(question, ((), ""))[0]:
             same(QUESTIONS[question](mine, q, v, a), QUESTIONS[question](theirs, q, v, a))
 
@@ -222,10 +227,11 @@ DRIVES = {
     "elastic": {"rotor_inertia": 1e-4, "gear_ratio": 80.0, "stiffness": 500.0},
     "reflected": {"rotor_inertia": 1e-4, "gear_ratio": 80.0, "reflected_inertia_only": True, "torque_limit": 3.0},
 }
-ASKED_WITH_DRIVES = [
-    "InverseDynamics newton-euler body", "ForwardDynamics aba body", "ForwardDynamics operators body", "MassMatrix crba body", "MassMatrix operators body",
-    "Coriolis", "EquationsOfMotion", "InverseDynamicsDerivatives", "KineticEnergy", "CentroidalMomentum", "InverseOperationalInertia", "DeltaAcceleration",
-]  # fmt: skip
+ASKED_WITH_DRIVES = (
+    *("InverseDynamics newton-euler body", "ForwardDynamics aba body", "ForwardDynamics operators body"),
+    *("MassMatrix crba body", "MassMatrix operators body", "Coriolis", "EquationsOfMotion", "KineticEnergy"),
+    *("InverseDynamicsDerivatives", "CentroidalMomentum", "InverseOperationalInertia", "DeltaAcceleration"),
+)
 
 
 @pytest.mark.parametrize("drive", DRIVES)
@@ -256,7 +262,7 @@ def test_a_hinge_without_an_axis_needs_the_axis_of_its_rotor():
     try:
         hand = gs.RigidBody("hand", mass=1.0, inertia=(1, 1, 1))
         model = arm((Bare("x"), hand, gs.connect("link.end", "x.a"), gs.connect("x.b", "hand")))
-        with pytest.raises(gs.SpecError, match="no property 'axis'.*rotor_axis"):
+        with pytest.raises(gs.SpecError, match=r"no property 'axis'.*rotor_axis"):
             model.with_drive("x", rotor_inertia=1e-4)
     finally:
         del gs.Entity.registry["bare"]

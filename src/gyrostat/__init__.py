@@ -108,8 +108,8 @@ if TYPE_CHECKING:
     from gyrostat.algorithms.kinematics import kinematics as kinematics
     from gyrostat.algorithms.rne import rne as rne
     from gyrostat.algorithms.shafts import shafts as shafts
-    from gyrostat.algorithms.stored_energy import stored_energy as stored_energy
     from gyrostat.algorithms.stacked import pseudo_velocities as pseudo_velocities
+    from gyrostat.algorithms.stored_energy import stored_energy as stored_energy
     from gyrostat.errors import CompileError as CompileError
     from gyrostat.errors import FrameError as FrameError
     from gyrostat.errors import GyrostatError as GyrostatError

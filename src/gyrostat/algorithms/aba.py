@@ -251,7 +251,7 @@ def _tied(ties: Ties, known: Mapping[int, Array]) -> Array:
 @aba.row(Joint, FreeBase)
 def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Part:
     letting = Letting(memo, tuple(c.outports), c.ties)
-    shifts, S = dict.fromkeys(c.outports, memo.shift), dict.fromkeys(c.outports, memo.S)
+    shifts, S = {name: memo.shift for name in c.outports}, {name: memo.S for name in c.outports}
     return Part(letting.inward, letting.outward, shifts, S, letting.freed)
 
 

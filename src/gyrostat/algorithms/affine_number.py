@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import RowError
-
 
 class Affine:
     """c + sum of terms[k] a_k; coefficients are floats, recording scalars, or numbers with a rate."""
@@ -48,9 +46,7 @@ class Affine:
         if isinstance(other, np.ndarray):
             return NotImplemented  # element by element
         if isinstance(other, Affine):
-            raise RowError(
-                "a row multiplies two accelerations. Hint: forces must be linear in the accelerations"
-            )
+            raise TypeError("two accelerations are multiplied, but forces are linear in the accelerations")
         return Affine(self.c * other, {k: x * other for k, x in self.terms.items()})
 
     __rmul__ = __mul__

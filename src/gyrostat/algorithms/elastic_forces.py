@@ -190,8 +190,8 @@ class ElasticForces(ABC):
     def _promised(self, c: Component) -> Pull:
         if defined_by(c) is not RotorInertia:
             raise RowError(
-                f"elastic inverse dynamics: '{c.name}' of kind {c.kind.__name__} turns with a rotor behind a spring, and "
-                "only rotors may. Hint: connect its shaft to the joint's side of the spring"
+                f"elastic inverse dynamics: '{c.name}' of kind {c.kind.__name__} turns with a rotor behind a spring, "
+                "and only rotors may. Hint: connect its shaft to the joint's side of the spring"
             )
         (ties,) = c.ties
 

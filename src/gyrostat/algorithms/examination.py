@@ -55,6 +55,8 @@ def examined(network: Network) -> dict[str, Character]:
     characters: dict[str, Character] = {}
     for c in foreign(network):
         key = c.name, c.met
+        if not rne.serves(c):
+            continue  # kinematics alone may serve; everything else tells what is missing
         if key not in known:
             known[key] = _Examination(network, c).character()
         characters[c.name] = known[key]
@@ -217,7 +219,9 @@ class _Examination:
     def _expect_the_same(self, on: Setting, first: str) -> None:
         """Met by another port, it is the component that it is when met by its first one."""
         c, other = self.c, _met_by(self.c, self.entity, first)
-        hint = f"c.met is the name of the port by which the component is met, here '{c.met}'; place '{first}' from there"
+        hint = (
+            f"c.met is the name of the port by which the component is met, here '{c.met}'; place '{first}' from there"
+        )
         told = f"met by '{c.met}' it is another component than met by '{first}'"
         try:
             there, back = placements(c, on, self.q), placements(other, on, self.q)
@@ -254,7 +258,7 @@ class _Examination:
         weight = self.pose.R.T @ np.asarray(law.field(self.pose.p + self.pose.R @ (M.h / M.m))) * M.m
         if not _close((light - heavy)[3:6], weight, 1e-3):
             raise self._refuse(
-                f"in a field of gravity it has the weight {_shown((light - heavy)[3:6])} N, expected {_shown(weight)} N",
+                f"in a field of gravity it has the weight {_shown((light - heavy)[3:6])}, expected {_shown(weight)} N",
                 "subtract on.representation.force(pose, on.gravity.weight(pose, m, com, J)) from the force",
             )
 
@@ -298,5 +302,3 @@ def _met_by(c: Component, entity: Entity, port: str) -> Component:
     low = lower(entity, Values(c.name, entity, {}), port)
     others = {name: k for name, k in c.outports.items() if name != port} | {c.met: int(c.inport or 0)}
     return replace(c, met=port, props=low.props, places=low.places, inport=c.outports[port], outports=others)
-
-

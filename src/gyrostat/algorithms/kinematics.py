@@ -41,7 +41,8 @@ def _examine(c: Component, result: Any) -> Any:
         raise RowError(f"{who} must return (motions by outport, memo), got {type(result).__name__}. Hint: ({{}}, None)")
     if set(result[0]) != set(c.outports):
         raise RowError(
-            f"{who} gives motions at {sorted(result[0])}, expected {sorted(c.outports)}. Hint: one per outport"
+            f"{who} gives motions at {sorted(result[0])}, expected {sorted(c.outports)}. "
+            f"Hint: one per outport; c.met is the port by which it is met, here '{c.met}'"
         )
     for name, motion in result[0].items():
         for letter, shape in (("V", (6,)), ("A", (6,))):

@@ -66,7 +66,7 @@ def _of_centre(c: Component, motion: Motion, V: Array) -> Array:
 
 
 def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
-    """(w, velocity of the centre of mass) = J v, (6, nv), for every body; w alone counts for the carriers of rotors, and
+    """(w, velocity of the centre of mass) = J v, (6, nv), for every body; w alone counts for the carriers of rotors;
     components from elsewhere have V of their inport. A base that moves by itself stands still."""
     still, rest = weightless(at_rest(network, on)), np.zeros(network.model.nv)
     chosen = [*bodies(network), *rotors(network), *foreign(network)]

@@ -10,7 +10,7 @@ only makes it faster. :mod:`~gyrostat.algorithms.examination` checks that rows f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,7 +131,7 @@ def _coefficient(x: Any, k: int) -> Any:
     return x.terms.get(k, 0.0) if isinstance(x, Affine) else 0.0
 
 
-def _columns(rows: Sequence[Any], chosen: range) -> Array:
+def _columns(rows: Any, chosen: range) -> Array:
     return np.array([[_coefficient(x, k) for k in chosen] for x in rows]).reshape(len(rows), len(chosen))
 
 
@@ -149,11 +149,11 @@ class VelocityForces:
 def velocity_forces(c: Component, on: Setting, motion: Motion, q: Array, v: Array) -> VelocityForces:
     """Inertial forces are homogeneous in the velocities: the quadratic part at zero velocity, and of the linear part
     what does no work. Everything else dissipates, or drives."""
-    n, rest = len(v), len(v) * [0.0]
+    rest = np.zeros(len(v))
 
     def force(x: Any) -> Array:
         here = Motion(motion.pose, np.asarray(x[:6]), np.zeros(6))
-        _, f, u = run(c, on, here, Own(q, np.asarray(x[6:]), np.array(rest)))
+        _, f, u = run(c, on, here, Own(q, np.asarray(x[6:]), rest))
         return np.concatenate([f, u])
 
     x = np.concatenate([motion.V, v])

@@ -1,7 +1,7 @@
 """The Coriolis matrix from the forces of Newton-Euler alone, for any components.
 
-The inertial forces h(q, v) are quadratic in v (and linear, where something spins at a constant rate). With B(v, w) their
-symmetric bilinear form and [v, w] the bracket of the velocity coordinates, the Levi-Civita connection is
+The inertial forces h(q, v) are quadratic in v (and linear, where something spins at a constant rate). With B(v, w)
+their symmetric bilinear form and [v, w] the bracket of the velocity coordinates, the Levi-Civita connection is
 
     C(v) w = B(v, w) + M [v, w] / 2 + L w,
 

@@ -104,7 +104,12 @@ def _more(entity: Entity, base: type[Entity], read: Values) -> dict[str, Any]:
 def _(entity: Displacement, read: Values, inport: str | None) -> Lowered:
     notes: list[str] = []
     place = rotation(read.below("rotation", entity.rotation), notes), read("translation")
-    return Lowered(type(entity), _more(entity, Displacement, read), {"b": place} if inport == "a" else {"a": inverse(*place)}, notes)
+    return Lowered(
+        type(entity),
+        _more(entity, Displacement, read),
+        {"b": place} if inport == "a" else {"a": inverse(*place)},
+        notes,
+    )
 
 
 @lower.register

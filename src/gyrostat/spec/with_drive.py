@@ -81,7 +81,7 @@ def _driven(
         remedy = (
             "connect RotorInertia, Gear and Motor to its shafts one by one"
             if joint.shafts
-            else "only revolute, continuous, prismatic and helical joints, and kinds with one scalar port, can be driven so"
+            else "only joints with one scalar port, such as revolute and prismatic ones, can be driven so"
         )
         kind = f"{joint.kind} joint" if isinstance(joint, Joint) else joint.type_name.replace("_", " ")
         raise _refused(name, f"a {kind} has {len(joint.shafts)} shafts, expected one", remedy)
