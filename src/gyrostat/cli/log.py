@@ -21,7 +21,7 @@ class Notes(logging.Handler):
 
 @contextmanager
 def told(quiet: bool) -> Iterator[None]:
-    """Inside, warnings about models and messages of the log ``gyrostat`` go to stderr; with ``quiet`` only errors do."""
+    """Inside, warnings about models and messages of the log ``gyrostat`` go to stderr; with ``quiet`` errors only."""
     log, notes = logging.getLogger("gyrostat"), Notes(logging.ERROR if quiet else logging.WARNING)
     before = log.propagate
     log.addHandler(notes)
@@ -35,10 +35,21 @@ def told(quiet: bool) -> Iterator[None]:
                 if not issubclass(category, ModelWarning):
                     shown(message, category, *place, **more)
                 else:
-                    note(f"warning: {message}", quiet)
+                    note(f"warning: {_in_words_of_the_command(str(message))}", quiet)
 
             warnings.showwarning = show
             yield
     finally:
         log.removeHandler(notes)
         log.propagate = before
+
+
+def _in_words_of_the_command(text: str) -> str:
+    """The same hint for somebody who calls no Python."""
+    for python, command in (
+        ("gs.audit(path)", "'gyrostat check'"),
+        ('policy="strict"', "--policy strict"),
+        ('policy="repair"', "--policy repair"),
+    ):
+        text = text.replace(python, command)
+    return text
