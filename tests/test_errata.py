@@ -217,7 +217,7 @@ def test_table_3_11_needs_three_transpositions(lwr):
     assert_close(acceleration(bias_force(tau_bar.T)), a, 1e-11)
     assert np.abs(acceleration(bias_force(tau_bar)) - a).max() > 1.0  # as printed
     for printed in (lambda: np.linalg.solve(D, ops.H @ P), lambda: G @ u, lambda: G.T @ ops.E_phi @ b):
-        with pytest.raises(ValueError, match="mismatch|matmul"):  # G = D^-1 H P, G f_3, G^T phi e: no such products
+        with pytest.raises(ValueError, match=r"mismatch|matmul"):  # G = D^-1 H P, G f_3, G^T phi e: no such products
             printed()
     assert_close(np.linalg.inv(D) @ ops.H.T @ P, G, 1e-9)
     assert (K.shape, Psi.shape, n) == ((7, len(b)), (len(b), len(b)), 7)
