@@ -31,19 +31,19 @@ def needed(on, motion, m, com, J_c, momentum=ZERO3):
 
 
 # ---------------------------------------------------------------------------------------------- leaves
-class Marble(gs.Entity):
+class Pebble(gs.Entity):
     """A solid ball at its port ``frame``."""
 
     mass: Number
     radius: Number
 
 
-@gs.kinematics.row(Marble)
+@gs.kinematics.row(Pebble)
 def _(c, on, motion, q, v, a):
     return {}, None
 
 
-@gs.rne.row(Marble)
+@gs.rne.row(Pebble)
 def _(c, on, motion, memo):
     own = needed(on, motion, c["mass"], ZERO3, 0.4 * c["mass"] * c["radius"] ** 2 * np.eye(3))
     return lambda forces: (own, NONE)
@@ -167,14 +167,14 @@ class Swivel(Turning):
     """Nothing but a hinge."""
 
 
-class SpringHinge(Turning):
+class SprungHinge(Turning):
     """A hinge with a spring and a damper of its own."""
 
     stiffness: Number
     damping: Number
 
 
-@gs.kinematics.row(Swivel, SpringHinge)
+@gs.kinematics.row(Swivel, SprungHinge)
 def hinge_motion(c, on, motion, q, v, a):
     return across_hinge(c, on, motion, q, v, a)
 
@@ -188,7 +188,7 @@ def _(c, on, motion, memo):
     return action
 
 
-@gs.rne.row(SpringHinge)
+@gs.rne.row(SprungHinge)
 def _(c, on, motion, memo):
     passed, q, v = memo
 
@@ -431,7 +431,7 @@ CASES = {
     for case in (
         Case(
             "marble",
-            _leaf(Marble("x", mass=2.0, radius=0.1)),
+            _leaf(Pebble("x", mass=2.0, radius=0.1)),
             _leaf(gs.RigidBody("x", mass=2.0, inertia=(0.008, 0.008, 0.008))),
             (False,),
         ),
@@ -452,7 +452,7 @@ CASES = {
         Case("bob", _leaf(Bob("x", mass=0.6, arm=(0.1, 0.2, -0.05), axis=AXIS)), _their_bob, (False,)),
         Case("strut", _between(Strut("x", mass=1.2, tip=(0.1, 0.05, 0.3))), _their_strut),
         Case("swivel", _between(Swivel("x", axis=AXIS)), _between(gs.Joint("x", "revolute", axis=AXIS))),
-        Case("spring hinge", _between(SpringHinge("x", axis=AXIS, stiffness=3.0, damping=0.4)), _spring_hinge),
+        Case("spring hinge", _between(SprungHinge("x", axis=AXIS, stiffness=3.0, damping=0.4)), _spring_hinge),
         Case("socket", _between(Socket("x")), _between(gs.Joint("x", "spherical"))),
         Case("carriage", _between(Carriage("x", mass=0.7, axis=AXIS)), _their_carriage),
         Case("fork", _fork, _their_fork, (False,)),

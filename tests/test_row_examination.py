@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from comparing import assert_close
-from foreign_kinds import CASES, NONE, ZERO3, ZERO6, SpringHinge, TwoEnded, arm, needed
+from foreign_kinds import CASES, NONE, ZERO3, ZERO6, SprungHinge, TwoEnded, arm, needed
 from random_models import random_state
 
 import gyrostat as gs
@@ -226,13 +226,13 @@ def test_velocity_forces_that_are_not_inertial_are_no_coriolis_forces(leaf):
 def test_stored_energy_comes_from_a_row_of_its_own():
     mine, theirs = (arm(parts(False)) for parts in (CASES["spring hinge"].mine, CASES["spring hinge"].theirs))
     q = random_state(theirs, np.random.default_rng(4))[0]
-    gs.stored_energy.row(SpringHinge)(lambda c, on, motion, q: 0.5 * c["stiffness"] * q[0] * q[0])
+    gs.stored_energy.row(SprungHinge)(lambda c, on, motion, q: 0.5 * c["stiffness"] * q[0] * q[0])
     try:
         assert_close(
             gs.PotentialEnergy(mine, mode="interpret")(q), gs.PotentialEnergy(theirs, mode="interpret")(q), 1e-12
         )
     finally:
-        del gs.stored_energy.rows[SpringHinge]
+        del gs.stored_energy.rows[SprungHinge]
 
 
 def test_an_element_on_a_shaft_that_pushes_at_rest_needs_its_energy():
