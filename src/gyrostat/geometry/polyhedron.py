@@ -2,8 +2,8 @@
 
 The divergence theorem cuts the solid into tetrahedra from a point o to each triangle (a, b, c), with signed volumes
 V_k = det(a, b, c) / 6, seen from o. Over one of them integral r dV = V_k s / 4 and integral r r^T dV =
-V_k / 20 (s s^T + a a^T + b b^T + c c^T) with s = a + b + c. The sums do not depend on o; the middle of the corners keeps
-their digits."""
+V_k / 20 (s s^T + a a^T + b b^T + c c^T) with s = a + b + c. The sums do not depend on o; the middle of the corners
+keeps their digits."""
 
 from __future__ import annotations
 

@@ -258,7 +258,9 @@ class Model:
         with ``lumped=False``); ``viscous`` [N m s/rad] and ``coulomb`` [N m] (one magnitude or plus, minus;
         ``friction``: other properties of :class:`Friction`) at the joint, or with ``friction_at="motor"`` on the
         motor's shaft; ``torque_limit`` [N m] and ``speed_limit`` [rad/s] of the motor. ``motor=False``: no motor.
-        ``replace=True``: instead of the drive that the joint has, with its friction.
+        A drive that the joint has already, such as the friction of a URDF, stays, and what is given is added to it;
+        contradictions are refused by name. ``replace=True``: instead of the drive that the joint has, with its
+        friction.
 
         The rotor sits on the joint's parent body and turns about the joint's axis, unless ``carrier`` (a body, or a
         port) and ``rotor_axis`` (in the axes of that port) say otherwise. ``lumped=True``: the inertia of the carrier

@@ -1,1 +1,1 @@
-"""Structural edits: what :class:`Model` offers as ``attach``, ``detach``, ``lock`` and so on. Each gives a new model."""
+"""Structural edits: what :class:`Model` offers as ``attach``, ``detach``, ``lock`` ...; each gives a new model."""

@@ -19,7 +19,8 @@ def expect_sound(before: Model, after: Model, paths: Iterable[str]) -> None:
         for name in dict.fromkeys(_owner(before, path) for path in paths)
         if name and _structure(before[name]) != _structure(after[name])
     ]
-    found = problems(after) if changed else []
+    known = {(p.entity, p.rule, p.message) for p in problems(before)} if changed else set()
+    found = [p for p in problems(after) if (p.entity, p.rule, p.message) not in known] if changed else []
     if found:
         raise SpecError([replace(found[0], remedy=_remedy(after, changed, found[0].remedy)), *found[1:]])
 
