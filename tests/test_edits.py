@@ -29,9 +29,12 @@ def body(name: str, **properties) -> gs.RigidBody:
     return gs.RigidBody(name, **({"frames": {"tip": ((0.1, 0.2, 0.3), gs.rpy(0.3, 0.1, 0.2))}} | given | properties))
 
 
+_HINGES = (("hip", "z"), ("elbow", "y"), ("wrist", "x"))
+
+
 def arm(**options) -> gs.Model:
     """Three revolute joints and a hand; the elbow has a geared rotor, the wrist follows the elbow."""
-    hinges = [gs.Joint(n, "revolute", axis=u, lower=-2, upper=2) for n, u in zip(("hip", "elbow", "wrist"), "zyx")]
+    hinges = [gs.Joint(n, "revolute", axis=u, lower=-2, upper=2) for n, u in _HINGES]
     links = [hinges[0], body("upper"), hinges[1], body("lower"), hinges[2], body("hand")]
     model = gs.assemble("arm", gs.chain("world", *links), **options)
     model = model.with_drive("elbow", rotor_inertia=1e-4, gear_ratio=50.0, viscous=0.3, lumped=False)
@@ -316,7 +319,7 @@ def test_what_cannot_be_left_of_a_drivetrain_is_refused_by_name():
     loose = model.attach(gs.Backlash("play", gap=0.1, stiffness=1.0), to="hip.shaft", check=False)
     loose = loose.connect("play.b", "elbow.shaft")
     assert loose.lock("hip", 0.0)["play.ground"] is True
-    with pytest.raises(gs.SpecError, match="lock: backlash 'play': would stand against a shaft at 0.1 rad"):
+    with pytest.raises(gs.SpecError, match=r"lock: backlash 'play': would stand against a shaft at 0.1 rad"):
         loose.lock("hip", 0.1)
 
 

@@ -149,7 +149,7 @@ def test_a_drive_is_added_to_the_friction_of_the_file(load):
     compare(model, file("robot", arm(elbow=elbow), ""))
     assert model["elbow.friction.coulomb"] == 0.1
     with pytest.raises(
-        gs.SpecError, match="drive of 'shoulder': 'inertia' 0.1 is given, but 'shoulder_drive.rotor.ine"
+        gs.SpecError, match=r"drive of 'shoulder': 'inertia' 0.1 is given, but 'shoulder_drive.rotor.ine"
     ):
         load().with_drive("shoulder", rotor_inertia=0.1)
 

@@ -1,6 +1,7 @@
 """Bodies from shapes: closed forms, exact integrals over meshes, and what is refused."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,13 @@ from gyrostat.geometry.polyhedron import polyhedron
 from gyrostat.geometry.solids import SOLIDS
 
 PLACE = {"translation": (0.1, -0.2, 0.3), "rotation": gs.rpy(0.3, -0.4, 0.5)}
-SIZES = {"box": (0.1, 0.2, 0.3), "sphere": (0.2,), "cylinder": (0.1, 0.5), "capsule": (0.1, 0.4), "ellipsoid": (0.1, 0.2, 0.3)}  # fmt: skip
+SIZES = {
+    "box": (0.1, 0.2, 0.3),
+    "sphere": (0.2,),
+    "cylinder": (0.1, 0.5),
+    "capsule": (0.1, 0.4),
+    "ellipsoid": (0.1, 0.2, 0.3),
+}
 
 
 def slices(kind: str, size) -> tuple[list[float], float, object]:
@@ -35,7 +42,7 @@ def test_closed_forms_are_the_integrals_over_the_solid(kind):
     ends, share, half = slices(kind, SIZES[kind])
     area = 4.0 if kind == "box" else np.pi
     volume, moments = 0.0, np.zeros(3)
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         for x, weight in zip(*np.polynomial.legendre.leggauss(5), strict=True):
             z = (low + high) / 2 + x * (high - low) / 2
             aa, bb = half(z)
@@ -141,7 +148,7 @@ def test_a_relative_mesh_is_kept_by_its_path_and_drawn(tmp_path, monkeypatch):
 
 def test_surfaces_that_bound_no_solid_are_refused():
     vertices, faces = box_mesh()
-    with pytest.raises(MeshError, match="is not closed: 3 of 18 edges have no neighbour. Hint: fill its holes"):
+    with pytest.raises(MeshError, match=r"is not closed: 3 of 18 edges have no neighbour. Hint: fill its holes"):
         polyhedron(vertices, faces[1:])
     with pytest.raises(MeshError, match="is inside out"):
         polyhedron(vertices, faces[:, ::-1])
@@ -156,7 +163,7 @@ def test_surfaces_that_bound_no_solid_are_refused():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda f: f("b", "box", size=(1, 1, 1)), r"rigid body 'b': needs density \[kg/m\^3\] or mass \[kg\], got none"),
+        (lambda f: f("b", "box", size=(1, 1, 1)), r"'b': needs density \[kg/m\^3\] or mass \[kg\], got none"),
         (lambda f: f("b", "box", size=(1, 1, 1), mass=1, density=2), "needs density .* got density 2 and mass 1"),
         (lambda f: f("b", "box", size=(1, 1, 1), density=-1), "density must be positive, got -1"),
         (lambda f: f("b", "box", size=(1, 1, 1), density=np.nan), "density must be positive, got nan"),

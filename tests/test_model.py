@@ -10,6 +10,7 @@ import numpy as np
 import pydantic
 import pytest
 
+import gyrostat as gs
 from gyrostat.errors import SpecError
 from gyrostat.spec.assemble import Parts, assemble, assembly, chain, connect
 from gyrostat.spec.assembly import Assembly
@@ -327,6 +328,22 @@ def test_the_text_of_a_model_is_a_table(model):
         "right.shin   rigid body       right.knee   1",
         "right.thigh  rigid body       trunk        1",
     ]
+
+
+@pytest.mark.parametrize("bodies", [1, 3, 7, 40, 200])
+def test_the_short_text_of_a_model_is_ten_lines_at_most(bodies):
+    model = gs.robots.tree(bodies, bodies)
+    lines = repr(model).splitlines()
+    assert len(lines) <= 10
+    assert lines[0] == str(model).splitlines()[0]
+    assert max(map(len, lines)) < 140
+    if bodies > 7:
+        assert re.search(r"joints +\d+ ", repr(model))
+        assert "print(model) shows every entity" in lines[-1]
+
+
+def test_the_short_text_of_a_small_model_is_its_table():
+    assert repr(gs.robots.pendulum()) == str(gs.robots.pendulum())
 
 
 def test_a_broken_model_can_be_looked_at():
