@@ -30,7 +30,7 @@ _NAMES = {
     "gyrostat.spec.gear": "Gear",
     "gyrostat.spec.motor": "Motor",
     "gyrostat.spec.pair_forces": "Bushing PointSpring",
-    "gyrostat.spec.rotor": "RotorInertia",
+    "gyrostat.spec.rotor": "LockedRotor RotorInertia",
     "gyrostat.spec.shape": "Shape",
     "gyrostat.spec.shaft_elements": "Backlash Damper Friction Spring",
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
@@ -242,6 +242,7 @@ if TYPE_CHECKING:
     from gyrostat.spec.pair_forces import PointSpring as PointSpring
     from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
     from gyrostat.spec.rigid_body import RigidBody as RigidBody
+    from gyrostat.spec.rotor import LockedRotor as LockedRotor
     from gyrostat.spec.rotor import RotorInertia as RotorInertia
     from gyrostat.spec.shaft_elements import Backlash as Backlash
     from gyrostat.spec.shaft_elements import Damper as Damper

@@ -101,6 +101,10 @@ class LoopError(GyrostatError):
         super().__init__(message)
 
 
+class MeshError(GyrostatError):
+    """A mesh cannot be read, or is no solid."""
+
+
 class RowError(GyrostatError):
     """An algorithm has no row for a kind of component."""
 
