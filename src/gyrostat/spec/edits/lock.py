@@ -123,7 +123,7 @@ def _angles(model: Model, standing: Standing) -> Angles:
 def _follow(model: Model, standing: Standing, angles: Angles) -> None:
     """Joints whose shafts stand still are locked as well."""
     for name, joint in model.wiring.entities.items():
-        if not isinstance(joint, Joint) or name in standing:
+        if not joint.rates or name in standing:
             continue
         places = [model.shafts.shaft(name, joint, k) for k in range(len(joint.rates))]
         q = [angles[s] for s in places if s is not None and s in angles]
@@ -132,6 +132,9 @@ def _follow(model: Model, standing: Standing, angles: Angles) -> None:
                 f"would stand still in {len(q)} of its {len(joint.rates)} rates, because it follows a locked joint"
             )
             raise refused(f"lock: joint '{name}'", message, "lock it, too, or take the gear between them out", name)
+        if q and type(joint) is not Joint:
+            message = "follows a locked joint, and what its kind looks like at an angle is not known here"
+            raise refused(f"lock: {joint.label}", message, "take the gear between them out", name)
         if q:
             standing[name] = tuple(q)
 
