@@ -93,7 +93,7 @@ _NAMES = {
     "gyrostat.view.viewer": "view",
     # ---- errors
     "gyrostat.errors": (
-        "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError Problem RecordError RowError "
+        "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError PerformanceWarning Problem RecordError RowError "
         "SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from gyrostat.errors import LoadError as LoadError
     from gyrostat.errors import LoopError as LoopError
     from gyrostat.errors import NonFiniteError as NonFiniteError
+    from gyrostat.errors import PerformanceWarning as PerformanceWarning
     from gyrostat.errors import Problem as Problem
     from gyrostat.errors import RecordError as RecordError
     from gyrostat.errors import RowError as RowError

@@ -3,7 +3,8 @@ possible."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -117,9 +118,17 @@ class Plant(PlantDerivatives):
         """dv (nv,) that leads from q0 to q1, ``gs.difference``."""
         return q1 - q0 if self.plain else difference(self.model, q0, q1)
 
-    def sample(self, t: float, q: Array, v: Array, p: Array) -> None:
-        """A sampling instant: digital parts read the state and set what they hold until the next one."""
-        self.memory = self.source.update(t, q, v, p, self.memory)
+    def sample(self, t: float, q: Array, v: Array, p: Array, due: Sequence[float] | None = None) -> None:
+        """A sampling instant of the sample times ``due``, None for all: digital parts read the state and set what they
+        hold until the next one."""
+        self.memory = self.source.update(t, q, v, p, self.memory, due)
+
+    def renew(self) -> None:
+        """What users' functions read may have been changed, by the reset of an event: they are recorded anew then."""
+        if self.user_memory is not None and self.user_memory.renewed():
+            self.source = copy(self.source)
+            for name in ("_stage", "_source_program", "_source_jacobians"):
+                self.__dict__.pop(name, None)
 
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over: everything is recorded anew, the counters go on."""
@@ -211,15 +220,33 @@ class Plant(PlantDerivatives):
         return tau, p_rate
 
     # ------------------------------------------------------------------ whether it can be recorded
+    @property
+    def asked_for_python(self) -> bool:
+        """Whether functions are to be called as they are, whatever they do."""
+        return self._asked is False
+
+    @property
+    def falls_back(self) -> str:
+        """What is said of a source that could not be compiled though that was meant; "" if there is nothing to say."""
+        why = self.why_not_compiled
+        if not why or self.asked_for_python or not self.source.users or self.source.constant is not None:
+            return ""
+        return (
+            f"{self.source.told} runs in Python at every evaluation, which is slower: {why.split(' Hint: ')[0].rstrip('.')}. Hint: np.where, "
+            "np.clip, np.sign and the like choose without 'if'; compiled=False says that it is to be called"
+        )
+
     def _why_not(self) -> str:
         """Empty if everything about the plant can be recorded, else the reason why not."""
         context = self.model.context
         if self._asked is False:
             return "not asked for"
+        reason = ""
         if self.nv > LARGE:
-            return f"{self.nv} rates are too many for machine code"
-        if not isinstance(context.base, str | HarmonicMotion):
-            return "the base follows a Python function"
+            reason = f"{self.nv} rates are too many for machine code"
+        elif not isinstance(context.base, str | HarmonicMotion):
+            reason = "the base follows a Python function"
         if self.source.constant is not None:
-            return ""
-        return self._source_problem()
+            return reason
+        problem = self._source_problem(recorded=not reason)
+        return reason or problem

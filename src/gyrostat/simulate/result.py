@@ -30,7 +30,8 @@ class Counted:
     ``rhs_evaluations`` of forward dynamics with its torque source, by the integration (rejected steps included);
     ``residual_evaluations`` of inverse dynamics in implicit methods; ``jacobian_evaluations``; ``output_evaluations``
     for a and tau of samples, which the integration does not need. ``steps`` accepted, ``rejected`` ones; ``wall_time``
-    [s] without compiling; ``build_time`` [s] for recording and compiling; ``statistics`` of the method."""
+    [s] without compiling; ``build_time`` [s] for recording and compiling; ``statistics`` of the method. ``in_python``:
+    what was called in Python during the run, and why; "" if nothing was."""
 
     rhs_evaluations: int = 0
     residual_evaluations: int = 0
@@ -42,6 +43,7 @@ class Counted:
     build_time: float = 0.0
     simulated_time: float = 0.0
     compiled: bool = True
+    in_python: str = ""
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -151,7 +151,7 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
             Happened(float(e["t"]), str(e["name"]), str(e["kind"]), *(arrays[key][k] for key in EVENTS))
             for k, e in enumerate(happened)
         )
-        counters = Counted(**{key: meta["counters"][key] for key in Counted.__dataclass_fields__})
+        counters = Counted(**{key: ({"in_python": ""} | meta["counters"])[key] for key in Counted.__dataclass_fields__})
         later = [(int(x["start"]), from_text(str(x["model"]), name)) for x in meta["phases"]]
         settings = dict(meta["settings"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
