@@ -93,8 +93,8 @@ _NAMES = {
     "gyrostat.view.viewer": "view",
     # ---- errors
     "gyrostat.errors": (
-        "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError PerformanceWarning Problem RecordError RowError "
-        "SaveError ShapeError SimulationError SpecError StateError"
+        "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError PerformanceWarning Problem "
+        "RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
 """Module -> its names that are public here."""

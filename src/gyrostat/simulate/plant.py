@@ -231,9 +231,10 @@ class Plant(PlantDerivatives):
         why = self.why_not_compiled
         if not why or self.asked_for_python or not self.source.users or self.source.constant is not None:
             return ""
+        why = why.split(" Hint: ")[0].rstrip(".")
         return (
-            f"{self.source.told} runs in Python at every evaluation, which is slower: {why.split(' Hint: ')[0].rstrip('.')}. Hint: np.where, "
-            "np.clip, np.sign and the like choose without 'if'; compiled=False says that it is to be called"
+            f"{self.source.told} runs in Python at every evaluation, which is slower: {why}. Hint: np.where, np.clip, "
+            "np.sign and the like choose without 'if'; compiled=False says that it is to be called"
         )
 
     def _why_not(self) -> str:

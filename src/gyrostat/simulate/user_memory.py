@@ -53,21 +53,22 @@ class UserMemory:
         """What they hold at this moment."""
         return UserState(self.roots)
 
-    def refused(self, what: str) -> Remembers:
+    def refused(self, what: str, does: str = "keeps what it was given") -> Remembers:
         """The error of a function that remembers; everything is given back."""
         self.start.restore()
         return Remembers(
-            f"{self.who}: {self.told} keeps what it was given: {what}. Called at every stage and in steps that are "
-            f"given up, it would remember what never was. Hint: {self.hint}"
+            f"{self.who}: {self.told} {does}: {what}. It is called at every stage, and in steps that are given up, so "
+            f"that it would remember what has never been. Hint: {self.hint}"
         )
 
-    def recorded(self) -> None:
-        """After a call on recorded values: none of them may be left."""
+    def recorded(self, failed: bool = False) -> None:
+        """After a call on recorded values, which may have ``failed``: none of them may be left."""
         recorded = self.now().recorded
         if recorded:
             raise self.refused(f"it changes {_named(recorded)}")
         self.start.restore()
-        self._expect_no_tape()
+        if not failed:  # an error holds on to them
+            self._expect_no_tape()
 
     def _expect_no_tape(self) -> None:
         """Recorded values that live on are somewhere that was not looked at."""
@@ -93,7 +94,9 @@ class UserMemory:
         if new:
             raise self.refused(f"it changes {_named(new)}")
         if not alike(first, again):
-            raise self.refused(f"it returned {first}, then {again} for the same arguments")
+            raise self.refused(
+                f"it returned {first}, then {again} for the same arguments", "is no function of its arguments"
+            )
         self.scratch = scratch
 
     scratch: frozenset[str] = frozenset()

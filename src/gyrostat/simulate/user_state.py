@@ -183,8 +183,7 @@ class UserState:
         for part in (x.__defaults__, x.__kwdefaults__):
             if part:
                 self._later(f"default arguments of {x.__name__}", part)
-        if x.__dict__:
-            self._later(x.__name__, x.__dict__)
+        self._later(x.__name__, x.__dict__)
         names = _names(x.__code__)
         if not _of_library(x):
             for name in names:
@@ -230,6 +229,8 @@ class UserState:
         if foreign and not callable(getattr(type(x), "output", None)):
             return
         own = {} if getattr(type(x), "remembers", False) else _attributes(x)  # it may, and is called once at a time
+        if foreign:  # of ours the fields: what it has worked out for itself does not matter
+            own = {name: value for name, value in own.items() if name in getattr(x, "__dataclass_fields__", ())}
         for name, value in own.items():
             self._later(f"{path}.{name}" if path else f"self.{name}", value)
         if foreign:  # a block of ours, which keeps nothing; its parts may
