@@ -20,7 +20,9 @@ from gyrostat.errors import GyrostatError, NonFiniteError, StateError
 from gyrostat.graph.network import network
 from gyrostat.simulate.chart import local_rates, moved
 from gyrostat.simulate.plant_derivatives import PlantDerivatives
+from gyrostat.simulate.stick_slip_law import DirectedSource
 from gyrostat.simulate.torque_source import TorqueSource, torque_source
+from gyrostat.simulate.wrench_source import LoadedSource, with_wrenches
 from gyrostat.solvers.functions import aba, rnea
 from gyrostat.solvers.inertia import expect_inertia
 from gyrostat.solvers.manifold import difference, integrate, neutral
@@ -63,7 +65,9 @@ class Plant(PlantDerivatives):
     ``compiled``: None tries to record the torque source together with the forward dynamics as one kernel, False does
     not. ``why_not_compiled`` tells why a plant calls Python in every evaluation, "" if it does not."""
 
-    def __init__(self, model: Model, torque: Any = None, compiled: bool | None = None):
+    def __init__(
+        self, model: Model, torque: Any = None, compiled: bool | None = None, wrenches: Any = None, times: Any = None
+    ):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
@@ -71,7 +75,8 @@ class Plant(PlantDerivatives):
         self.network = network(model)
         self.network.refuse_loops(WHO)
         expect_inertia(self.network, neutral(model), WHO)
-        self.source: TorqueSource = torque_source(model, torque)
+        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque), wrenches, times)
+        self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.memory = self.source.m0.copy()
         self.counters = Counters()
@@ -102,6 +107,13 @@ class Plant(PlantDerivatives):
     def torque(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         """tau (nv,) and dp/dt (np,) of the source alone."""
         return self._plainly(t, q, v, p)
+
+    def applied(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+        """External wrenches (k, 6), and the efforts (nv,) beside them."""
+        source = self.source.inner if isinstance(self.source, DirectedSource) else self.source
+        if not isinstance(source, LoadedSource):
+            return np.zeros((0, 6)), self.torque(t, q, v, p)[0]
+        return source.apart(t, q, v, p, self.memory[: len(source.m0)])
 
     def residual(self, t: float, q: Array, v: Array, a: Array, p: Array) -> Array:
         """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]; see :meth:`Hold.residual` for
@@ -136,7 +148,8 @@ class Plant(PlantDerivatives):
         self.network = network(model)
         self.network.refuse_loops(WHO)
         expect_inertia(self.network, neutral(model), WHO)
-        for name in ("_stage", "_chart"):
+        self.source.change_model(model)
+        for name in ("_stage", "_chart", "_source_program", "_source_jacobians"):
             self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------ local coordinates

@@ -63,17 +63,7 @@ class Law:
 
     def recorded(self, *arguments: Any) -> tuple[Array, Array]:
         """:meth:`evaluate` on recorded values; whatever fails is told as what it means."""
-        try:
-            return self.evaluate(*arguments)
-        except RecordError as error:
-            raise RecordError(f"{WHO}: {self.told} cannot be compiled: {error}") from error
-        except GyrostatError:
-            raise
-        except Exception as error:  # a function of the user's may fail in any way on recorded values
-            raise RecordError(
-                f"{WHO}: {self.told} cannot be compiled, {type(error).__name__}: {error}. "
-                "Hint: it must be arithmetic and NumPy functions of t, q (nq,), v (nv,); gs.simulate takes any function"
-            ) from error
+        return compilable(self.told, self.evaluate, *arguments)
 
     @cached_property
     def program(self) -> Program:
@@ -123,6 +113,21 @@ class Law:
         with np.errstate(all="ignore"):
             memory.numbers([lambda x=x: value(*x) for x in points])
             return [(x, gains, value(*x)) for x in points]
+
+
+def compilable(told: str, evaluate: Callable[..., tuple[Array, Array]], *arguments: Any) -> tuple[Array, Array]:
+    """What a law gives for recorded values; whatever fails is told as what it means."""
+    try:
+        return evaluate(*arguments)
+    except RecordError as error:
+        raise RecordError(f"{WHO}: {told} cannot be compiled: {error}") from error
+    except GyrostatError:
+        raise
+    except Exception as error:  # a function of the user's may fail in any way on recorded values
+        raise RecordError(
+            f"{WHO}: {told} cannot be compiled, {type(error).__name__}: {error}. "
+            "Hint: it must be arithmetic and NumPy functions of t, q (nq,), v (nv,); gs.simulate takes any function"
+        ) from error
 
 
 def is_block(controller: Any) -> bool:

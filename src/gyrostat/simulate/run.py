@@ -55,6 +55,7 @@ def simulate(
     *,
     t_start: float = 0.0,
     compiled: bool | None = None,
+    wrenches: Any = None,
     **options: Any,
 ) -> Result:
     """The motion of a model from (q0, v0) at ``t_start`` to ``t_end`` [s] under the efforts ``torque``.
@@ -63,6 +64,9 @@ def simulate(
     dict, or a block; or an array (T, nv) of efforts at the instants ``t_eval``, with straight lines between them. A
     function that can be recorded is compiled together with the forward dynamics: it is then called a few times only,
     and must return the same for the same arguments; ``compiled=False`` calls it every time.
+    ``wrenches``: external ones by port, each an array (6,) (torque, then force, in the port's axes), a
+    :class:`Wrench` with another frame, a function f(t, q, v) -> (6,), a block that gives (6,), or rows (T, 6) at
+    ``t_eval``; a :class:`Wrench` may hold a function or block as its value.
     ``q0``, ``v0``: arrays or dicts; by default at rest in the neutral configuration.
 
     ``method``: "dopri5" (default), "ode23": adaptive, explicit; "bdf", "radau", "cvode", "ida": adaptive, for stiff
@@ -77,7 +81,7 @@ def simulate(
     start = time.perf_counter()
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval))
     times = given_times(t_eval, t0, t1)
-    plant = Plant(model, sampled(torque, times), compiled)
+    plant = Plant(model, sampled(torque, times), compiled, wrenches, times)
     q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
     v = rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
     if q.shape != (model.nq,) or v.shape != (model.nv,):

@@ -136,6 +136,9 @@ class DirectedSource(TorqueSource):
         )
         self.m0, self.users = np.concatenate([inner.m0, np.zeros(count)]), inner.users
 
+    def change_model(self, model: Model) -> None:
+        self.inner.change_model(model)
+
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         return self.inner.evaluate(t, q, v, p, m[: self.own])
 

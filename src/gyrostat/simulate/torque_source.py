@@ -40,6 +40,10 @@ class TorqueSource:
         """The memory after the sampling instant t of the sample times ``due``; None is all of them."""
         return m
 
+    def change_model(self, model: Model) -> None:
+        """Another model with the same coordinates takes over."""
+        return None
+
 
 class ConstantSource(TorqueSource):
     """The same tau (nv,) at all times."""
@@ -62,14 +66,22 @@ class FunctionSource(TorqueSource):
         expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v")
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        return forces(self.model, self.function(t, handed(q), handed(v)), self.told), self.p0
+        return self.checked(self.function(t, handed(q), handed(v))), self.p0
+
+    def checked(self, given: Any) -> Array:
+        """What was returned, as an array."""
+        return forces(self.model, given, self.told)
 
 
 class BlockSource(TorqueSource):
     """A controller: a block whose output "tau" is (nv,), with continuous states, memory and sample time."""
 
+    signal = "tau"
+    rates: tuple[str, ...] = ()
+    """Names of what it gives; the rates of the model by default."""
+
     def __init__(self, model: Model, block: Any):
-        block = block.sized(tuple(model.dofs)) if callable(getattr(block, "sized", None)) else block
+        block = block.sized(self.rates or tuple(model.dofs)) if callable(getattr(block, "sized", None)) else block
         self.model, self.block, self.users = model, block, (block,)
         self.told = f"the block {type(block).__name__}"
         self.p0, self.m0 = initial(getattr(block, "states", ())), initial(getattr(block, "memory", ()))
@@ -85,10 +97,18 @@ class BlockSource(TorqueSource):
         x = {"q": handed(q), "v": handed(v)}  # a block may write into what it gets
         p, m = handed(p), handed(m)
         found = self.block.output(t, x, p, m)
-        if not isinstance(found, Mapping) or "tau" not in found:
-            raise GyrostatError(f"{WHO}: {self.told} has no output 'tau'. Hint: end it with the joints' efforts")
+        if self.rates and isinstance(found, Mapping) and len(found) == 1:
+            found = {self.signal: next(iter(found.values()))}
+        if not isinstance(found, Mapping) or self.signal not in found:
+            raise GyrostatError(
+                f"{WHO}: {self.told} has no output '{self.signal}'. Hint: end it with the joints' efforts"
+            )
         change = np.asarray(self.block.derivative(t, x, p, m)) if len(self.p0) else self.p0
-        return forces(self.model, found["tau"], self.told), change
+        return self.checked(found[self.signal]), change
+
+    def checked(self, given: Any) -> Array:
+        """What was given, as an array."""
+        return forces(self.model, given, self.told)
 
     def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
         found = np.asarray(self.block.update(t, {"q": q.copy(), "v": v.copy()}, p.copy(), m.copy()), dtype=float)
