@@ -299,6 +299,15 @@ def test_a_memory_is_refused_and_leaves_no_trace(style, call):
     assert len(TAPES.live) <= tapes
 
 
+def test_what_exec_makes_is_looked_into():
+    names = {}
+    exec("class Law:\n    n = 0.0\n    def __call__(self, t, q, v):\n        self.n += 1.0\n        return -v", names)
+    law = names["Law"]()
+    with pytest.raises(gs.RecordError, match=r"it changes 'self\.n'"):
+        gs.simulate(ARM, law, **RUN)
+    assert not vars(law)
+
+
 def test_the_message_names_what_is_kept():
     for law, name in ((Integral(), "self.integral"), (Last().law, "self.last"), (listed(), "seen"), (Deep(), "pid")):
         with pytest.raises(gs.RecordError, match=rf"simulate: the function .* it changes .*{name}"):

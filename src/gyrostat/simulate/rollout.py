@@ -211,7 +211,7 @@ def _memory(
         one = arrays[name].size == slot.size
         full = arrays[name] if one else np.broadcast_to(arrays[name], (robots, *slot.shape))
         fixed[name] = np.require(full.reshape(1 if one else robots, slot.size), np.float64, ["C", "A"])
-    start = arrays | {"p": kernel.p0, "m": kernel.m0}
+    start = {**arrays, "p": kernel.p0, "m": kernel.m0}
     rows = {name: np.empty((steps[0] // steps[1] + 1, robots, size)) for name, size in kernel.states.items()}
     for name, array in rows.items():
         array[0] = start[name]

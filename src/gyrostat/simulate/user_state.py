@@ -27,6 +27,8 @@ ENDS = 100
 RECORDED = "a recorded value"
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, range, type(Ellipsis), types.CodeType)
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+HEAP = 1 << 9
+"""Flag of classes that were made at run time."""
 HERE = __name__.split(".")[0]
 
 
@@ -259,7 +261,9 @@ def _of_library(x: Any) -> bool:
     name = x.__name__ if isinstance(x, types.ModuleType) else getattr(x, "__module__", None)
     if not isinstance(name, str) or name == "__main__":
         return False
-    if name.split(".")[0] in {HERE, "builtins", "numpy"} | sys.stdlib_module_names:
+    if name == "builtins":  # what exec() makes has this name, too
+        return not (isinstance(x, types.FunctionType) or (isinstance(x, type) and x.__flags__ & HEAP))
+    if name.split(".")[0] in {HERE, "numpy"} | sys.stdlib_module_names:
         return True
     file = getattr(sys.modules.get(name), "__file__", None)
     return file is not None and file.startswith(_library_folders())
