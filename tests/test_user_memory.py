@@ -1,6 +1,7 @@
 """Controllers with a memory: noticed in every style, given back as they were, refused; and sampled, run as on a real
 controller. What only looks like a memory is not refused."""
 
+import contextlib
 import copy
 import functools
 import itertools
@@ -387,6 +388,24 @@ def test_what_is_no_memory_is_compiled(name):
     assert run.counters.compiled and run.counters.in_python == ""
     np.testing.assert_allclose(run.q, gs.simulate(ARM, INNOCENT[name](), compiled=False, **RUN).q, atol=1e-13)
     gs.rollout(ARM, law, RUN["q0"], [0.0, 0.0], 1e-3, 4)
+
+
+def test_solvers_in_a_torque_are_no_memory():
+    model = gs.robots.two_link()
+    tracker = gs.ForwardKinematics(model)
+
+    def law(t, q, v):
+        tip = tracker(q)["lower.tip"].p
+        return gs.gravity(model, q) - 2.0 * gs.crba(model, q) @ v - tip[0]
+
+    with pytest.warns(gs.PerformanceWarning):
+        run = gs.simulate(model, law, **RUN)
+    np.testing.assert_allclose(run.q, gs.simulate(model, law, compiled=False, **RUN).q, atol=1e-13)
+
+
+def test_a_decorator_of_a_library_hides_nothing():
+    for law in (contextlib.contextmanager(Integral().__call__), np.vectorize(Integral().__call__)):
+        assert any(".integral" in path for path in UserState([law]).leaves)
 
 
 def test_an_array_for_the_efforts_is_no_memory():

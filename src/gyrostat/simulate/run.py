@@ -174,7 +174,8 @@ class Run:
 
     def _in_python(self) -> str:
         why = self.plant.why_not_compiled
-        told = [f"{self.plant.source.told}: {why}"] if why else []
+        source = self.plant.source
+        told = [f"{source.told}: {why}" if source.users else why] if why else []
         return "; ".join([*told, *(f"event '{event.name}'" for event in self.users)])
 
     # ------------------------------------------------------------------ one step

@@ -175,11 +175,17 @@ class UserState:
 
     def _state(self, path: str, get: Callable[[], Any], put: Callable[[Any], Any]) -> None:
         old = get()
-        self.leaves[path] = repr(_numbers(old))
+        self.leaves[path] = _numbers(old)
         self._undo.append(lambda: put(old))
 
     def _function(self, path: str, x: types.FunctionType) -> None:
         self.leaves[path] = x.__qualname__
+        if _of_library(x):  # it may have been put around one of the user's
+            inside = [cell.cell_contents for cell in x.__closure__ or () if cell != types.CellType()]
+            for one in [*inside, x.__dict__.get("__wrapped__")]:
+                if isinstance(one, types.FunctionType | types.MethodType) or not _of_library(type(one)):
+                    self._later(path, one)
+            return
         for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True):
             self._cell(name, cell)
         for part in (x.__defaults__, x.__kwdefaults__):
@@ -187,9 +193,8 @@ class UserState:
                 self._later(f"default arguments of {x.__name__}", part)
         self._later(x.__name__, x.__dict__)
         names = _names(x.__code__)
-        if not _of_library(x):
-            for name in names:
-                self._global(name, x.__globals__, names)
+        for name in names:
+            self._global(name, x.__globals__, names)
 
     def _cell(self, name: str, cell: Any) -> None:
         try:
@@ -229,6 +234,9 @@ class UserState:
     def _object(self, path: str, x: Any) -> None:
         foreign = _of_library(type(x))
         if foreign and not callable(getattr(type(x), "output", None)):
+            for value in _attributes(x).values():  # np.vectorize and the like
+                if isinstance(value, types.FunctionType | types.MethodType) and not _of_library(value):
+                    self._later(path, value)
             return
         own = {} if getattr(type(x), "remembers", False) else _attributes(x)  # it may, and is called once at a time
         if foreign:  # of ours the fields: what it has worked out for itself does not matter
