@@ -96,8 +96,8 @@ _NAMES = {
     "gyrostat.view.viewer": "view",
     # ---- errors
     "gyrostat.errors": (
-        "CompileError FrameError GyrostatError LoadError LoopError ModelWarning NonFiniteError Problem RecordError "
-        "RowError SaveError ShapeError SimulationError SpecError StateError"
+        "CompileError FrameError GyrostatError LoadError LoopError ModelWarning NonFiniteError PerformanceWarning "
+        "Problem RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
 """Module -> its names that are public here."""
@@ -118,6 +118,7 @@ if TYPE_CHECKING:
     from gyrostat.errors import LoopError as LoopError
     from gyrostat.errors import ModelWarning as ModelWarning
     from gyrostat.errors import NonFiniteError as NonFiniteError
+    from gyrostat.errors import PerformanceWarning as PerformanceWarning
     from gyrostat.errors import Problem as Problem
     from gyrostat.errors import RecordError as RecordError
     from gyrostat.errors import RowError as RowError

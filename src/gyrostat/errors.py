@@ -113,6 +113,10 @@ class RecordError(GyrostatError):
     """A function cannot be recorded, or a recorded program is not sound."""
 
 
+class PerformanceWarning(UserWarning):
+    """A function runs in Python at every evaluation, where machine code was meant."""
+
+
 class CompileError(GyrostatError):
     """Machine code could not be made or loaded."""
 

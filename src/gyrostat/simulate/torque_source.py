@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,20 @@ class TorqueSource:
     sample_times: tuple[float, ...] = ()
     constant: Array | None = None
     told = "no torque"
+    users: tuple[Any, ...] = ()
+    """Functions and blocks that others have written."""
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """tau (nv,) and dp/dt (np,); on numbers, and on recorded values if the source can be recorded."""
         raise NotImplementedError
 
-    def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
-        """The memory after the sampling instant t."""
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
+        """The memory after the sampling instant t of the sample times ``due``; None is all of them."""
         return m
+
+    def change_model(self, model: Model) -> None:
+        """Another model with the same coordinates takes over."""
+        return None
 
 
 class ConstantSource(TorqueSource):
@@ -56,17 +62,27 @@ class FunctionSource(TorqueSource):
     def __init__(self, model: Model, function: Any):
         self.model, self.function = model, function
         self.told = f"the function {getattr(function, '__name__', type(function).__name__)}"
+        self.users = (function,)
         expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v")
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        return forces(self.model, self.function(t, handed(q), handed(v)), self.told), self.p0
+        return self.checked(self.function(t, handed(q), handed(v))), self.p0
+
+    def checked(self, given: Any) -> Array:
+        """What was returned, as an array."""
+        return forces(self.model, given, self.told)
 
 
 class BlockSource(TorqueSource):
     """A controller: a block whose output "tau" is (nv,), with continuous states, memory and sample time."""
 
+    signal = "tau"
+    rates: tuple[str, ...] = ()
+    """Names of what it gives; the rates of the model by default."""
+
     def __init__(self, model: Model, block: Any):
-        self.model, self.block = model, block
+        block = block.sized(self.rates or tuple(model.dofs)) if callable(getattr(block, "sized", None)) else block
+        self.model, self.block, self.users = model, block, (block,)
         self.told = f"the block {type(block).__name__}"
         self.p0, self.m0 = initial(getattr(block, "states", ())), initial(getattr(block, "memory", ()))
         times = getattr(block, "sample_time", None)
@@ -78,14 +94,23 @@ class BlockSource(TorqueSource):
         self.sample_times = tuple(sorted(set(found)))
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        x = {"q": q.copy(), "v": v.copy()}  # a block may write into what it gets
+        x = {"q": handed(q), "v": handed(v)}  # a block may write into what it gets
+        p, m = handed(p), handed(m)
         found = self.block.output(t, x, p, m)
-        if not isinstance(found, Mapping) or "tau" not in found:
-            raise GyrostatError(f"{WHO}: {self.told} has no output 'tau'. Hint: end it with the joints' efforts")
+        if self.rates and isinstance(found, Mapping) and len(found) == 1:
+            found = {self.signal: next(iter(found.values()))}
+        if not isinstance(found, Mapping) or self.signal not in found:
+            raise GyrostatError(
+                f"{WHO}: {self.told} has no output '{self.signal}'. Hint: end it with the joints' efforts"
+            )
         change = np.asarray(self.block.derivative(t, x, p, m)) if len(self.p0) else self.p0
-        return forces(self.model, found["tau"], self.told), change
+        return self.checked(found[self.signal]), change
 
-    def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
+    def checked(self, given: Any) -> Array:
+        """What was given, as an array."""
+        return forces(self.model, given, self.told)
+
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
         found = np.asarray(self.block.update(t, {"q": q.copy(), "v": v.copy()}, p.copy(), m.copy()), dtype=float)
         if found.shape != self.m0.shape or not np.isfinite(found).all():
             raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(found)}, expected {self.m0.shape}")
@@ -151,7 +176,7 @@ def forces(model: Model, given: Any, who: str) -> Array:
         raise ShapeError(f"{WHO}: {who} returned shape {array.shape}, expected ({model.nv},) = nv of '{model.name}'")
     if array.dtype.kind not in "fiuO":
         raise ShapeError(f"{WHO}: {who} returned {array.dtype}, expected real numbers")
-    return array if array.dtype == object else array.astype(float, copy=False)
+    return np.array(array, dtype=object if array.dtype == object else float)  # theirs may change later
 
 
 def _known(model: Model, given: Mapping[str, Any], who: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from gyrostat.simulate.blocks.model_based import ComputedTorque, GravityCompensa
 from gyrostat.simulate.blocks.pid import PID
 from gyrostat.simulate.blocks.rate_limit import RateLimit
 from gyrostat.simulate.blocks.reference import Reference
+from gyrostat.simulate.blocks.sampled import Sampled, sampled
 from gyrostat.simulate.blocks.samples import Samples
 from gyrostat.simulate.blocks.shaping import (
     Constant,
@@ -57,6 +58,7 @@ __all__ = [
     "RateLimit",
     "Reference",
     "Renamed",
+    "Sampled",
     "Samples",
     "Saturation",
     "Series",
@@ -81,6 +83,7 @@ __all__ = [
     "pi",
     "pid",
     "renamed",
+    "sampled",
     "second_order",
     "series",
     "state_space",

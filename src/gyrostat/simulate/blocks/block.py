@@ -72,6 +72,10 @@ class Block(ABC):
         """The memory (nm,) after the sample at t, from the one before."""
         return m
 
+    def sized(self, rates: tuple[str, ...]) -> Block:
+        """The block for joints with these rates, by name; the same unless it must know how many there are."""
+        return self
+
     def unknown(self) -> dict[str, Array]:
         """Of digital blocks without feedthrough: any inputs of the right shapes, in place of those not known yet."""
         return {}

@@ -43,6 +43,9 @@ class Joints(Composite):
         writes = tuple({port: f"#{k}.{port}" for port in part.outputs} for k, part in enumerate(self.parts))
         return Wiring(tuple(reads), writes, gives, self.nv)
 
+    def _served(self, k: int, rates: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(rates[i] for i in self.rates[k])
+
 
 def _coordinate(signal: str) -> bool:
     return signal == "q" or signal.startswith("q_")

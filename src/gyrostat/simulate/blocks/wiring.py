@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -149,6 +149,19 @@ class Composite(Block):
             i, j = i + np_, j + nm
         return tuple(found)
 
+    def sized(self, rates: tuple[str, ...]) -> Block:
+        parts = tuple(part.sized(self._served(k, rates)) for k, part in enumerate(self.parts))
+        same = all(one is two for one, two in zip(parts, self.parts, strict=True))
+        return self if same else self.with_parts(parts)
+
+    def with_parts(self, parts: tuple[Block, ...]) -> Block:
+        """The same with other parts."""
+        return replace(self, parts=parts)  # pyright: ignore[reportArgumentType]
+
+    def _served(self, k: int, rates: tuple[str, ...]) -> tuple[str, ...]:
+        """Rates of the joints that a part serves."""
+        return rates
+
     # ------------------------------------------------------------------ one instant
     def _given(self, k: int, found: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs of a part, as far as they are known."""
@@ -190,22 +203,30 @@ class Composite(Block):
             given = self._given(k, found)
             if part.sample_time is not None:  # what is not known yet does not matter: there is no feedthrough then
                 blind = {} if part.feedthrough else part.unknown()
-                new[k] = self._due(k, m, part.update(t, blind | given, p_k, old[k]), old[k])
+                new[k] = self._due(k, m, lambda k=k, x=blind | given: self._updated(k, t, x, p, old), old[k])
             values = part.output(t, given, p_k, new[k])
             found |= {self.wiring.writes[k][port]: value for port, value in values.items()}
         for k, part in enumerate(self.parts):
             if part.sample_time is not None and not part.feedthrough:
-                fresh = part.update(t, self._given(k, found), p[self._places[k][0]], old[k])
-                new[k] = self._due(k, m, fresh, old[k])
+                given = self._given(k, found)
+                new[k] = self._due(k, m, lambda k=k, x=given: self._updated(k, t, x, p, old), old[k])
         head = [np.asarray([(m[0] + 1.0) % math.lcm(*filter(None, self.ratios))])] if self._counts else []
         return np.concatenate([*head, *new])
 
     def _memories(self, m: Any) -> list[Any]:
         return [m[places] for _, places in self._places]
 
-    def _due(self, k: int, m: Any, new: Any, old: Any) -> Any:
+    def _updated(self, k: int, t: Any, x: Signals, p: Any, memories: list[Any]) -> Any:
+        return self.parts[k].update(t, x, p[self._places[k][0]], memories[k])
+
+    def _due(self, k: int, m: Any, update: Callable[[], Any], old: Any) -> Any:
         """The new memory of a part at its own samples, else the old one."""
-        return new if self.ratios[k] == 1 else where(m[0] % self.ratios[k] == 0.0, new, old)
+        if self.ratios[k] == 1:
+            return update()
+        due = m[0] % self.ratios[k] == 0.0
+        if isinstance(due, bool | np.bool_):  # numbers: nothing is called between its samples
+            return update() if due else old
+        return where(due, update(), old)
 
     def _gathered(self, wires: Iterable[Wire], found: Mapping[str, Any]) -> Any:
         total: Any = 0.0
