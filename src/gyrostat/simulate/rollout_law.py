@@ -57,7 +57,8 @@ class Law:
 
     def update(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
         """The memory (nm,) after a sample."""
-        return np.asarray(self.controller.update(t, {"q": q, "v": v}, p, m))
+        assert self.source is not None
+        return np.asarray(self.source.block.update(t, {"q": q, "v": v}, p, m))
 
     def recorded(self, *arguments: Any) -> tuple[Array, Array]:
         """:meth:`evaluate` on recorded values; whatever fails is told as what it means."""
