@@ -43,6 +43,13 @@ class Line:
         found = self._kernel.call(np.asarray(q, dtype=float))
         return found["length"][()], found["G"]
 
+    def effort(self, G: Array, force: Any) -> Array:
+        """G^T F (nv,) [N m, N]; nothing reaches the other rates, not even NaN."""
+        tau = np.full(len(G), 0.0, dtype=np.result_type(np.asarray(G), np.asarray(force)))
+        for k in self.moves:
+            tau[k] = G[k] * force
+        return tau
+
     @cached_property
     def _kernel(self) -> Kernel:
         def function(q: Array) -> Mapping[str, Any]:

@@ -75,5 +75,5 @@ def _said(result: Rollout, robot: int, row: int, source: TorqueSource) -> str:
     """What a controller says about a robot after a row, "" if nothing."""
     at = (row, robot) if result.v.ndim == 3 else (row,)
     t, ahead = float(result.t[row]), float(abs(result.t[1] - result.t[0])) if len(result.t) > 1 else 0.0
-    state = (*(np.asarray(x[at]) for x in (result.q, result.v, result.p)), source.m0)
-    return trouble_ahead(source, result.model, t, state, ahead)
+    q, v, p = (np.asarray(x[at]) for x in (result.q, result.v, result.p))
+    return trouble_ahead(source, result.model, t, (q, v, p, source.m0), ahead)

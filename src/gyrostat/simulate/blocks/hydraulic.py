@@ -279,7 +279,7 @@ class HydraulicCylinder(Block):
     def output(self, t: Any, x: Signals, p: Any, m: Any) -> dict[str, Any]:
         at, p_a, p_b, holds = self._parted(x, p)
         force = self.force(at, p_a, p_b) + holds
-        effort = self._of["lever"] * force if at.G is None else at.G * force[0]
+        effort = self._of["lever"] * force if self.line is None else self.line.effort(at.G, force[0])
         return dict(zip(self.outputs, (effort, p_a, p_b, force, at.length, at.rate), strict=True))
 
     def derivative(self, t: Any, x: Signals, p: Any, m: Any) -> Any:
@@ -310,15 +310,15 @@ class HydraulicCylinder(Block):
     # ------------------------------------------------------------------ by hand
     def steady(self, force: float, speed: float = 0.0) -> Steady:
         """Opening and pressures with which one cylinder pushes with ``force`` [N] while it moves with ``speed`` [m/s]:
-        both edges pass what the chambers take and give. Friction is in the force; leakage is left out. At speed zero
-        it is the limit of slow motions outward."""
+        both edges pass what the chambers take and give. Friction comes on top of the force, leakage is left out. At
+        speed zero it is the limit of slow motions against the force."""
         if len(self.area) != 1:
             raise StateError(f"{self.who}: steady is for one cylinder, got {len(self.area)}. Hint: a block for each")
         A, K, K_b, P_s, P_t = self.area[0], self.flow[0], self.rod_flow[0], self.supply[0], self.tank[0]
         A_b = A * self.rod_ratio[0]
         drops = (A * K_b / (A_b * K)) ** 2  # at the edge of a over that at the edge of b
         F = force + self.viscous[0] * speed + self.coulomb[0] * float(np.tanh(speed / self.smooth[0]))
-        if speed >= 0.0:  # P_s - p_a = drops (p_b - P_t)
+        if speed > 0.0 or (speed == 0.0 and F >= 0.0):  # P_s - p_a = drops (p_b - P_t)
             over = (A * P_s - A_b * P_t - F) / (A * drops + A_b)
             p_a, p_b, drop = P_s - drops * over, P_t + over, drops * over
         else:  # p_a - P_t = drops (P_s - p_b)
@@ -328,7 +328,12 @@ class HydraulicCylinder(Block):
         if not abs(opening) <= 1.0 or drop < 0.0:
             raise StateError(
                 f"{self.who}: no opening of its valve moves it with {speed:g} m/s against {F:.6g} N, "
-                f"{A * P_s - A_b * P_t:.6g} N is its force at rest. Hint: a larger area, flow or supply"
+                f"at rest it has {A * P_s - A_b * P_t:.6g} N. Hint: a larger area, flow or supply"
+            )
+        if min(p_a, p_b) < self.lowest[0]:
+            raise StateError(
+                f"{self.who}: moved with {speed:g} m/s by {F:.6g} N its pressures would be {p_a:.6g} and {p_b:.6g} Pa, "
+                f"below {self.lowest[0]:g} Pa. Hint: narrower edges where oil leaves, see flow and rod_flow"
             )
         return Steady(float(opening), float(p_a), float(p_b))
 
