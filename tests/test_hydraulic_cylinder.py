@@ -12,6 +12,7 @@ import gyrostat as gs
 from gyrostat import blocks as bl
 from gyrostat.simulate.methods import METHODS
 from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.vector_system import VectorSystem
 
 NOTHING = np.zeros(0)
 OIL = {"area": 3e-3, "dead_volume": 2e-4, "supply": 20e6, "flow": 3e-7, "rod_ratio": 0.6}
@@ -294,6 +295,22 @@ def test_implicit_methods_get_exact_derivatives():
         assert J[:, k] == pytest.approx(column, rel=2e-5, abs=1e-6 * np.abs(column).max() + 1e-8)
 
 
+@pytest.mark.parametrize("sizes", [None, 1.0])
+def test_absolute_tolerances_of_pressures_are_parts_of_the_supply(sizes, monkeypatch):
+    """Tanks are at zero: a pressure there has no size of its own, and 1e-9 Pa is less than its rounding."""
+    if sizes:
+        monkeypatch.setattr(bl.HydraulicCylinder, "sizes", property(lambda self: (1.0, 1.0)))
+    tolerance = 1e-9 * (sizes or 20e6)
+    law = bl.diagram(
+        bl.Constant([0.0], target="u"), bl.first_order(0.1, source="v", target="slow", size=2), LIFT, gives="tau"
+    )
+    plant = Plant(crane(), law)
+    assert VectorSystem(plant).absolute(1e-6, 1e-9)[4:] == pytest.approx([1e-9, 1e-9, tolerance, tolerance])
+    method = METHODS["dopri5"](plant, 1e-6, 1e-9)
+    scale = method._scale(np.zeros(2), np.zeros(9))
+    assert scale[-4:] == pytest.approx([1e-9, 1e-9, tolerance, tolerance])
+
+
 # ------------------------------------------------------------------------------------------------ ends, check valves
 def test_a_piston_comes_to_rest_at_its_end():
     cylinder = bl.HydraulicCylinder(**OIL, stroke=0.3, end_stiffness=2e8, end_damping=2.0, viscous=2e3, suction=1e-6)
@@ -425,6 +442,8 @@ def test_what_cannot_be_meant_is_refused():
         r"is not known without a robot\. Hint: runs find them",
         lambda: LIFT.output(0.0, inputs(0, [0, 0], [0, 0]), np.zeros(2), NOTHING),
     )
+    moved = replace(LIFT.within(crane()), between=("mast.origin", "boom.pin"))
+    refused(gs.StateError, r"is not known without a robot", lambda: moved.moving(inputs(0, [0, 0.2], [0, 0])))
     joints = bl.per_joint([LIFT, bl.Constant([0.0], target="tau")])
     refused(
         gs.SpecError, r"cylinder 'lift' acts between two frames.*Hint: put it beside", lambda: joints.within(crane())

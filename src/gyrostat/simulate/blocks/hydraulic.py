@@ -110,7 +110,7 @@ class HydraulicCylinder(Block):
     rate: str = "v"
     target: str = "tau"
     name: str = ""
-    line: Line | None = field(default=None, repr=False, compare=False)
+    line: Line | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         who = self.who
@@ -198,11 +198,13 @@ class HydraulicCylinder(Block):
         if a == b:
             message = f"between names the same port twice, '{a}'"
             raise refuse(self.who, "between", message, "give the ports of its two ends", self.between)
-        made = Line(net, a, b)
-        if not made.moves:
+        line = Line(net, a, b)
+        if not line.moves:
             message = f"no joint lies between '{a}' and '{b}'"
             raise refuse(self.who, "between", message, "its ends are on two bodies that move apart", self.between)
-        return replace(self, line=made)
+        placed = replace(self)
+        object.__setattr__(placed, "line", line)
+        return placed
 
     # ------------------------------------------------------------------ equations
     @cached_property
