@@ -222,6 +222,8 @@ class Plant(PlantDerivatives):
         """The source on numbers. What a user's function raises comes through as it is."""
         tau, p_rate = self.source.evaluate(float(t), q, v, p, self.memory)
         if not np.isfinite(tau).all():
+            if words := self.source.trouble(float(t), q, v, p, self.memory):
+                raise NonFiniteError(f"{WHO}: {words}")
             k = int(np.flatnonzero(~np.isfinite(tau))[0])
             error = NonFiniteError(f"{WHO}: {self.source.told} returned {tau[k]} for '{self.model.dofs[k]}'")
             error.dof = k

@@ -166,7 +166,14 @@ class PlantDerivatives(PlantHolds):
 
     def _both(self, t: float, q: Array, v: Array) -> Array:
         """tau and the rates of its states, at the start of these."""
-        return np.concatenate(self._plainly(t, q, v, self.source.p0))
+        return np.concatenate(self._tried(t, q, v))
+
+    def _tried(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """The source on numbers; NaN where it says that the state is none of its own."""
+        p = self.source.p0
+        if self.source.trouble(t, q, v, p, self.memory):
+            return self.source.evaluate(t, q, v, p, self.memory)
+        return self._plainly(t, q, v, p)
 
     def _recording_problem(self) -> str:
         try:
@@ -180,7 +187,8 @@ class PlantDerivatives(PlantHolds):
     def _recorded_otherwise(self, points: list[Any]) -> str:
         kernel = Kernel(self._source_program, "simulate")
         for t, q, v in points:
-            recorded = np.concatenate(list(kernel.call(*self._source_inputs(t, q, v, self.source.p0)).values()))
+            found = kernel.call(*self._source_inputs(t, q, v, self.source.p0), nonfinite="return")
+            recorded = np.concatenate(list(found.values()))
             if not alike(recorded, self._both(t, q, v)):
                 return "it does not return the same for the same arguments when it is recorded"
         return ""

@@ -85,7 +85,7 @@ def rollout(
     kernel.loop.run(memory, threads)
     result = _result(kernel, memory, arrays, sizes, lead, h, every)
     if nonfinite == "raise" and np.any(result.diverged >= 0):
-        raise DivergedError(divergence(result, h), result)
+        raise DivergedError(divergence(result, h, None if kernel.law is None else kernel.law.source), result)
     return result
 
 
@@ -157,6 +157,8 @@ def _kernel(model: Model, method: str, controller: Any, given: Given, applied: R
     if callable(controller) or is_block(controller):
         law = Law(model, controller, {name: shape for name, (_, shape) in given.items() if name not in paths})
     live = tuple(name for name in given if name in paths)
+    if law is not None:
+        _expect_fixed(law, {name: given[name] for name in live})
     words = None if law is None else (law.program.digest, tuple(law.p0), tuple(law.m0), law.sample_time)
     if law is not None and is_block(controller) and len(law.p0) + len(law.m0):
         words = (controller, words)  # rates and updates are not in the program of tau
@@ -180,6 +182,20 @@ def _kernel(model: Model, method: str, controller: Any, given: Given, applied: R
             table.pop(next(iter(table)), None)
         known = table[key] = RolloutKernel(model, method, law, live, applied)
     return known
+
+
+def _expect_fixed(law: Law, live: Given) -> None:
+    """Refuse parameters that move the frames which a block acts on: it is recorded with those of the model."""
+    if law.source is None or law.source.block is law.source.given:
+        return
+    for path, (array, shape) in live.items():
+        for value in array.reshape(-1, *shape):
+            changed = Law(law.model.replace({path: value if shape else float(value)}), law.controller, law.gains)
+            if changed.program.digest != law.program.digest:
+                raise StateError(
+                    f"{WHO}: parameters['{path}'] moves the frames between which {law.told} acts. "
+                    "Hint: one rollout, or gs.simulate, for each model.replace({...})"
+                )
 
 
 def _lead(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import PerformanceWarning, ShapeError
+from gyrostat.errors import PerformanceWarning, ShapeError, StateError
 from gyrostat.simulate.events import Event, Happened, Hit, Watch, event_memory, hits, reset_state, user_watch
 from gyrostat.simulate.failure import failed
 from gyrostat.simulate.guard import Guard
@@ -127,6 +127,8 @@ class Run:
             plant.sample(t, q, v, p)
         if self.stops is not None:
             self.stops.expect_inside(q)
+        if words := plant.source.trouble(t, q, v, p, plant.memory):
+            raise StateError(f"{WHO}: at the start {words}")
         plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
         if plant.falls_back:
             warnings.warn(f"{WHO}: {plant.falls_back}", PerformanceWarning, stacklevel=3)
@@ -148,7 +150,8 @@ class Run:
             status, message = "interrupted", f"interrupted at t = {self.state[0]:g} s of {self.t_end:g} s"
             _log.warning("%s: %s; the result holds what was computed", WHO, message)
         except Exception as error:
-            raise failed(error, self.plant, self.state, self.t_end, partial(self._result, "failed")) from error
+            result = partial(self._result, "failed")
+            raise failed(error, self.plant, self.state, self.t_end, self.settings["dt"], result) from error
         finally:
             progress.close()
         return self._result(status, message)

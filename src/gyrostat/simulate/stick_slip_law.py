@@ -135,6 +135,7 @@ class DirectedSource(TorqueSource):
             inner.told,
         )
         self.m0, self.users = np.concatenate([inner.m0, np.zeros(count)]), inner.users
+        self.sizes = inner.sizes
 
     def change_model(self, model: Model) -> None:
         self.inner.change_model(model)
@@ -144,6 +145,9 @@ class DirectedSource(TorqueSource):
 
     def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
         return np.concatenate([self.inner.update(t, q, v, p, m[: self.own], due), m[self.own :]])
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        return self.inner.trouble(t, q, v, p, m[: self.own])
 
 
 def _dry(net: Network) -> list[ShaftComponent]:

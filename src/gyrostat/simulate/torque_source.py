@@ -10,6 +10,8 @@ import numpy as np
 
 from gyrostat.engine.signals import handed
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped, nearest
+from gyrostat.simulate.blocks.block import Block
+from gyrostat.solvers.manifold import integrate
 from gyrostat.solvers.state import rates
 from gyrostat.spec.model import Model
 
@@ -21,10 +23,11 @@ class TorqueSource:
     """tau (nv,) and rates of the source's own states p (np,), as functions of t, q, v, p and a memory m (nm,) that
     changes only at sampling instants.
 
-    ``p0``, ``m0``: their values at the start; ``sample_times`` [s] of digital parts: instants are whole multiples.
-    ``constant``: tau if it never changes."""
+    ``p0``, ``m0``: their values at the start; ``sizes`` (np,): what counts as one for each state, see ``Block``;
+    ``sample_times`` [s] of digital parts: instants are whole multiples. ``constant``: tau if it never changes."""
 
     p0: Array = np.zeros(0)
+    sizes: Array = np.zeros(0)
     m0: Array = np.zeros(0)
     sample_times: tuple[float, ...] = ()
     constant: Array | None = None
@@ -43,6 +46,10 @@ class TorqueSource:
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over."""
         return None
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        """Why the source has no answer in this state, "" if it has one."""
+        return ""
 
 
 class ConstantSource(TorqueSource):
@@ -81,10 +88,12 @@ class BlockSource(TorqueSource):
     """Names of what it gives; the rates of the model by default."""
 
     def __init__(self, model: Model, block: Any):
-        block = block.sized(self.rates or tuple(model.dofs)) if callable(getattr(block, "sized", None)) else block
-        self.model, self.block, self.users = model, block, (block,)
+        self.given = block
+        self.change_model(model)
+        block, self.users = self.block, (self.block,)
         self.told = f"the block {type(block).__name__}"
         self.p0, self.m0 = initial(getattr(block, "states", ())), initial(getattr(block, "memory", ()))
+        self.sizes = np.array(block.sizes) if isinstance(block, Block) else np.ones(len(self.p0))
         times = getattr(block, "sample_time", None)
         found = () if times is None else tuple(np.atleast_1d(np.asarray(times, dtype=float)).tolist())
         if not all(0.0 < x < np.inf for x in found):
@@ -115,6 +124,26 @@ class BlockSource(TorqueSource):
         if found.shape != self.m0.shape or not np.isfinite(found).all():
             raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(found)}, expected {self.m0.shape}")
         return found
+
+    def change_model(self, model: Model) -> None:
+        self.model, self.block = model, self.given
+        if isinstance(self.given, Block):
+            self.block = self.given.within(model).sized(self.rates or tuple(model.dofs))
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        return self.block.trouble(t, {"q": q, "v": v}, p, m) if isinstance(self.block, Block) else ""
+
+
+def trouble_ahead(
+    source: TorqueSource, model: Model, t: float, state: tuple[Array, Array, Array, Array], h: float
+) -> str:
+    """What the source has to say about a state q, v, p, m, or about the one that a straight way leads to within h [s]:
+    a method that cannot go on stands just before it."""
+    q, v, p, m = state
+    if words := source.trouble(t, q, v, p, m):
+        return words
+    change = source.evaluate(t, q, v, p, m)[1]
+    return source.trouble(t + h, integrate(model, q, h * v), v, p + h * change, m)
 
 
 def expect_arguments(function: Any, who: str, example: str) -> None:

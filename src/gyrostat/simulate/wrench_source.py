@@ -120,11 +120,15 @@ class LoadedSource(TorqueSource):
         self.told = inner.told if inner.users else next((x.told for x in wrenches if x.users), "a constant wrench")
         self.users = tuple(user for part in self.parts for user in part.users)
         self.sample_times = tuple(sorted({T for part in self.parts for T in part.sample_times}))
-        self.p0, self.m0 = (np.concatenate([getattr(part, name) for part in self.parts]) for name in ("p0", "m0"))
+        self.p0, self.m0, self.sizes = (
+            np.concatenate([getattr(part, name) for part in self.parts]) for name in ("p0", "m0", "sizes")
+        )
         self.change_model(model)
 
     def change_model(self, model: Model) -> None:
         self.model, self.network = model, network(model)
+        for part in self.parts:
+            part.change_model(model)
         for place in self.places:
             self.network.port(place.port)
         self.__dict__.pop("_kernel", None)
@@ -155,6 +159,10 @@ class LoadedSource(TorqueSource):
                 for part, p_k, m_k in states
             ]
         )
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)
+        return next(filter(None, (part.trouble(t, q, v, p_k, m_k) for part, p_k, m_k in states)), "")
 
     def efforts(self, t: Any, q: Array, W: Array) -> Array:
         """J^T w (nv,) of wrenches (6 k,)."""

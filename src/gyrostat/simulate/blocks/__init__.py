@@ -9,7 +9,8 @@ from gyrostat.simulate.blocks.callback import Function, function
 from gyrostat.simulate.blocks.compose import Diagram, Parallel, Renamed, Series, diagram, parallel, renamed, series
 from gyrostat.simulate.blocks.controllers import computed_torque, feedforward, p, pd, pi, pid
 from gyrostat.simulate.blocks.digital import Delay, discretise, hold
-from gyrostat.simulate.blocks.drives import HydraulicCylinder, MotorCurrent
+from gyrostat.simulate.blocks.drives import MotorCurrent
+from gyrostat.simulate.blocks.hydraulic import HydraulicCylinder
 from gyrostat.simulate.blocks.joints import Joints, at_joints, per_joint
 from gyrostat.simulate.blocks.linear import (
     StateSpace,

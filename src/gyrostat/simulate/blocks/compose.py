@@ -121,7 +121,7 @@ class Renamed(Composite):
     def parts(self) -> tuple[Block, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return (self.block,)
 
-    def with_parts(self, parts: tuple[Block, ...]) -> Block:
+    def made_of(self, parts: tuple[Block, ...]) -> Renamed:
         return replace(self, block=parts[0])
 
     def connected(self) -> Wiring:
