@@ -216,6 +216,7 @@ def test_the_time_of_a_driven_base_is_guarded():
 @pytest.mark.parametrize("mode", ["compile", "interpret"])
 def test_the_motion_of_a_base_is_guarded(mode):
     for part in range(4):
+
         def motion(t, part=part):
             state = [np.eye(3), np.zeros(3), np.zeros(6), np.zeros(6)]
             state[part] = state[part] * np.nan

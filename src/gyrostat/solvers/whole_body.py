@@ -21,7 +21,6 @@ from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.spatial.algebra import force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import representation
-from gyrostat.spec.context import CentralGravity, UniformGravity
 
 ABSOLUTE = representation("absolute")
 
@@ -141,28 +140,17 @@ class KineticEnergy(OfMotion):
 
 
 class PotentialEnergy(OfConfiguration):
-    """U (...) [J] of gravity, -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre (the torque
-    of its gradient on a long body is not in it), and of springs, on shafts and between frames."""
+    """U (...) [J] of gravity, -m g . p summed over bodies in uniform gravity, in fields the potential whose derivatives
+    are the weights and gradient torques of extended bodies; and of springs, on shafts and between frames."""
 
     name = "potential_energy"
     result = "U"
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        law = self.model.context.gravity
         rest = np.zeros(net.model.nv)
         motions = sweep_motion(net, on, x["q"], rest, rest)
         U: Any = element_energy(net, x["q"]) + pair_energy(net, on, motions)
         for c in bodies(net):
             pose = motions[c.inport].pose  # type: ignore[index]
-            p = pose.p + pose.R @ c["com"]
-            if isinstance(law, UniformGravity):
-                U = U - c["mass"] * (np.asarray(x.get("context.gravity", law.g)) @ p)
-            elif isinstance(law, CentralGravity):
-                r = p - np.array(law.centre)
-                U = U - c["mass"] * law.mu / np.sqrt(r @ r)
-            else:
-                raise StateError(
-                    "potential_energy: the context's gravity is a field without a potential. "
-                    "Hint: UniformGravity and CentralGravity have one"
-                )
+            U = U + on.gravity.energy(pose, c["mass"], c["com"], c["inertia"])
         return {"U": U}
