@@ -12,6 +12,11 @@ from drive_models import driven_tree
 import gyrostat as gs
 from gyrostat.spatial.representation import Pose, representation
 
+
+def interpreted(cls, model, *arguments):
+    return cls(model, *arguments, mode="interpret")
+
+
 TIME = 0.37
 SHAKE = gs.HarmonicMotion(amplitude=(0.2, -0.1, 0.15), frequency=0.7, axis=(0.6, 0, 0.8), rate=1.3, swing=0.4,
                           swing_frequency=0.9)  # fmt: skip
@@ -95,9 +100,9 @@ everywhere = pytest.mark.parametrize(("name", "rep"), [(name, rep) for name in Z
 @everywhere
 def test_closed_forms_of_dynamics_hold_with_drives(name, rep):  # (3.2), (3.3), (3.14)
     model, q, v, a, op = case(name, rep)
-    tau = gs.rnea(model, q, v, a, t=TIME)
+    tau = interpreted(gs.InverseDynamics, model)(q, v, a, t=TIME)
     assert_close(op.rnea(a), tau, 1e-10)
-    assert_close(op.mass_matrix(), gs.crba(model, q, t=TIME), 1e-11)
+    assert_close(op.mass_matrix(), interpreted(gs.MassMatrix, model)(q, t=TIME), 1e-11)
     assert_close(op.aba(tau), a, 1e-8)
     assert_close(op.V, op.Phi @ op.Delta, 1e-11)
 
@@ -141,7 +146,7 @@ def test_articulated_operators_are_as_defined(name, rep):  # (3.7)-(3.13)
 def test_the_innovations_factorisation_and_its_inverse(name, rep):  # (3.5), (3.6), (3.54)
     model, q, _, _, op = case(name, rep)
     n = model.nv
-    M = gs.crba(model, q, t=TIME)
+    M = interpreted(gs.MassMatrix, model)(q, t=TIME)
     left = np.eye(n) + op.K @ op.Phi @ op.H
     assert_close(left.T @ op.D @ left, M, 1e-10)
     right = np.eye(n) - op.K @ op.Psi @ op.H
@@ -155,8 +160,8 @@ def test_the_innovations_factorisation_and_its_inverse(name, rep):  # (3.5), (3.
 @pytest.mark.parametrize("name", ZOO)
 def test_3_54_is_the_derivative_of_the_accelerations_by_the_forces(name):
     model, q, v, a, op = case(name, "body")
-    tau = gs.rnea(model, q, v, a, t=TIME)
-    exact = gs.ForwardDynamicsDerivatives(model, mode="interpret")(q, v, tau, t=TIME).da_dtau
+    tau = interpreted(gs.InverseDynamics, model)(q, v, a, t=TIME)
+    exact = interpreted(gs.ForwardDynamicsDerivatives, model)(q, v, tau, t=TIME).da_dtau
     assert_close(op.inverse_mass_matrix(), exact, 1e-8 * max(1.0, np.abs(exact).max()))
 
 
@@ -192,9 +197,9 @@ def test_articulated_inertias_are_those_of_forward_dynamics(rep):
         body = next(port for port in reversed(op.ports) if port.endswith(".origin"))
         Y = op.Psi @ op.H @ np.linalg.solve(op.D, op.H.T @ op.Psi.T)
         at = 6 * op.ports.index(body)
-        pose, form = gs.fk(model, q)[body], representation(rep)
+        pose, form = interpreted(gs.ForwardKinematics, model, body)(q)[body], representation(rep)
         X = np.array([form.motion(Pose(pose.R, pose.p), e) for e in np.eye(6)]).T
-        expected = X @ gs.InverseOperationalInertia(model, [body], mode="interpret")(q) @ X.T
+        expected = X @ interpreted(gs.InverseOperationalInertia, model, [body])(q) @ X.T
         assert_close(Y[at : at + 6, at : at + 6], expected, 1e-8)
 
 
