@@ -8,6 +8,7 @@ from comparing import REPRESENTATIONS, assert_close, assert_differs, central
 
 import gyrostat as gs
 from gyrostat.spatial.gravity import gravity
+from gyrostat.spatial.inertia import SpatialInertia
 
 MU, CENTRE = 40.0, np.array([0.5, -2.0, 1.5])
 
@@ -138,6 +139,14 @@ def test_the_second_order_energy_is_that_of_maccullagh():
     U = point - MU * (np.trace(J) - 3.0 * n @ J @ n) / (2.0 * np.linalg.norm(r) ** 3)
     assert_close(gs.potential_energy(model, q), U, 1e-13)
     assert_differs(U, point)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_energy_follows_from_the_inertia_about_the_origin_too(law):
+    pose = gs.spatial.representation.Pose(gs.fk(satellite(CENTRAL), [0, 0, 0, 0.6, 0, 0, 0.8])["hull"].R, np.ones(3))
+    body, field = (2.0, np.array([0.3, -0.2, 0.1]), np.array(INERTIA)), gravity(LAWS[law])
+    assert_close(field.energy_of(pose, SpatialInertia.at_centre(*body)), field.energy(pose, *body), 1e-13)
+    assert field.energy_of(pose, SpatialInertia(0.0, np.zeros(3), np.zeros((3, 3)))) == 0.0
 
 
 def momentum_about_the_centre(model, q, v):

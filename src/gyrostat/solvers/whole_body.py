@@ -152,5 +152,5 @@ class PotentialEnergy(OfConfiguration):
         U: Any = element_energy(net, x["q"]) + pair_energy(net, on, motions)
         for c in bodies(net):
             pose = motions[c.inport].pose  # type: ignore[index]
-            U = U + on.gravity.energy(pose, c["mass"], c["com"], c["inertia"])
+            U = U + on.gravity.energy_of(pose, SpatialInertia.at_centre(c["mass"], c["com"], c["inertia"]))
         return {"U": U}

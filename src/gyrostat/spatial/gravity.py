@@ -18,7 +18,7 @@ import numpy as np
 from gyrostat.errors import NonFiniteError, StateError
 from gyrostat.spatial.algebra import Array, cross, join
 from gyrostat.spatial.gravity_field import derived
-from gyrostat.spatial.inertia import SpatialInertia
+from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import Pose
 from gyrostat.spec.context import CentralGravity, UniformGravity
 
@@ -65,6 +65,15 @@ class Gravity:
         if self.gradient is None or not _extended(J_c):
             return U
         return U - 0.5 * np.sum(self.gradient(p_c) * _second_moment(pose, J_c))
+
+    def energy_of(self, pose: Pose, M: SpatialInertia) -> Any:
+        """The same from the inertia about the frame's origin; what has no mass has no energy."""
+        if self.field is None:
+            return self.acceleration @ (pose.p * M.m + pose.R @ M.h)
+        if isinstance(M.m, float) and M.m == 0.0:
+            return 0.0
+        com = M.h / M.m
+        return self.energy(pose, M.m, com, M.J - M.m * steiner(com))
 
 
 def _extended(J_c: Array) -> bool:
