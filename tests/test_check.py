@@ -13,7 +13,7 @@ from gyrostat.errors import GyrostatError, LoadError, Problem, SaveError, SpecEr
 from gyrostat.spec.assemble import assemble, assembly, chain, connect
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.check import check, problems
-from gyrostat.spec.context import CentralGravity, Context, HarmonicMotion, UniformGravity
+from gyrostat.spec.context import CentralGravity, Context, GravityField, HarmonicMotion, UniformGravity
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.force_element import ForceElement
@@ -140,6 +140,9 @@ WRONG = {
     "a centre of gravity that is not a number": (
         lambda: arm(gravity=CentralGravity(mu=1, centre=(0, 0, INF))),
         "context", "finite", "'gravity.centre' must be finite, got inf", "give a number"),
+    "a field of gravity without functions": (
+        lambda: arm(gravity=GravityField()),
+        "context", "gravity-field", "'gravity' has neither a field nor a potential", "give potential=f"),
     "a base that moves by no number": (
         lambda: arm(base=HarmonicMotion(frequency=INF)),
         "context", "finite", "'base.frequency' must be finite, got inf", "give a number"),

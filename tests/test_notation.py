@@ -138,6 +138,12 @@ def test_momentum_is_about_the_centre_of_mass_and_energy_from_the_origin():
     assert names[:5] == ("body.m", "body.mx", "body.my", "body.mz", "body.Jxx")
 
 
+def test_the_energy_of_a_dumbbell_in_a_field_has_a_part_of_its_extent():
+    body = gs.RigidBody("body", mass=2.0, inertia=(0, 2, 2))  # 1 kg at x = 1 m and x = -1 m
+    dumbbell = gs.assemble("d", gs.chain("world", body), base="free", gravity=gs.CentralGravity(mu=1000.0))
+    assert gs.potential_energy(dumbbell, [10.0, 0, 0, 0, 0, 0, 1]) == pytest.approx(-202.0)
+
+
 def disc(**drive) -> gs.Model:
     """A disc of 0.5 kg m^2 on a vertical axle, with a drive."""
     body = gs.RigidBody("body", mass=1.0, inertia=(0.3, 0.3, 0.5))

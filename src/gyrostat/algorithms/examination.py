@@ -27,7 +27,7 @@ from gyrostat.graph.network import Component, Network, Pair
 from gyrostat.graph.transmission import ShaftComponent
 from gyrostat.spatial.algebra import Array, compose, skew
 from gyrostat.spatial.gravity import Gravity, gravity
-from gyrostat.spatial.inertia import SpatialInertia
+from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import Motion, Pose, representation
 from gyrostat.spatial.rotation import from_quaternion
 from gyrostat.spec.entity import Entity
@@ -41,12 +41,13 @@ NOWHERE = Gravity(np.zeros(3))
 class Character:
     """What is known of a component from elsewhere: whether its inertia is that of rigid bodies (``rigid``), whether its
     velocity forces are those of its inertia (``inertial``), whether it exerts forces at rest beside its weight
-    (``pushes``), whether it has inertia at all (``massive``)."""
+    (``pushes``), whether it has inertia at all (``massive``), whether its weight is that of one body (``weighs``)."""
 
     rigid: bool
     inertial: bool
     pushes: bool
     massive: bool
+    weighs: bool
 
 
 def examined(network: Network) -> dict[str, Character]:
@@ -68,18 +69,20 @@ WHY = {
     "inertial": "has quadratic velocity forces that are not those of its inertia: {0} would not be what it claims",
     "light": "has an inertia of its own: {0} knows rigid bodies only, by their ten parameters",
     "energy": "exerts forces at rest, whose energy is not known to {0}",
+    "weighs": "has another weight in this field of gravity than one rigid body of its inertia: {0} does not know its energy",
 }
 HINTS = {
     "rigid": "leave it out, or write it as RigidBody and a component without mass",
     "inertial": "use bias, or write the forces that drive it with abs",
     "light": "write it as a RigidBody",
     "energy": "register a row with gs.stored_energy.row({1})",
+    "weighs": "write it as several components with one body each",
 }
 
 
 def refuse(network: Network, who: str, needs: Iterable[str]) -> None:
-    """Components from elsewhere that cannot give what a solver needs, by name: ``"rigid"``, ``"inertial"``, ``"light"``
-    or ``"energy"``, see :data:`WHY`."""
+    """Components from elsewhere that cannot give what a solver needs, by name: ``"rigid"``, ``"inertial"``, ``"light"``,
+    ``"energy"`` or ``"weighs"``, see :data:`WHY`."""
     for name, kind, lacks in _lacking(network):
         for need in needs:
             if need in lacks:
@@ -94,6 +97,7 @@ def _lacking(network: Network) -> Iterator[tuple[str, type, set[str]]]:
             it = characters[c.name]
             energy = it.pushes and not _stores(c.kind)
             flaws = {"rigid": not it.rigid, "inertial": not it.inertial, "light": it.massive, "energy": energy}
+            flaws["weighs"] = not it.weighs
             yield c.name, c.kind, {need for need, lacks in flaws.items() if lacks}
     rng = np.random.default_rng(7)
     for element in network.transmission.elements:
@@ -147,11 +151,11 @@ class _Examination:
         if self.c.met and self.c.met != first:
             self._expect_the_same(on, first)
         rigid = _close(SpatialInertia.from_matrix(own.M).matrix(), own.M)
-        self._expect_weight(rigid)
+        weighs = self._weighs(rigid)
         still = np.concatenate(run(self.c, on, Motion(self.pose, np.zeros(6), np.zeros(6)), self._rest())[1:])
         size = max(1.0, float(np.abs(own.whole).max(initial=0.0)))
         pushes = bool(np.abs(still).max() > TOLERANCE * size)
-        return Character(rigid, self._is_inertial(), pushes, bool(np.any(own.whole != 0.0)))
+        return Character(rigid, self._is_inertial(), pushes, bool(np.any(own.whole != 0.0)), weighs)
 
     def on(self, name: str) -> Setting:
         return Setting(representation(name), NOWHERE)
@@ -243,24 +247,30 @@ class _Examination:
         if not _close(np.concatenate([own.z, own.b]), L.T @ np.concatenate([seen.z, seen.b])):
             raise self._refuse(f"{told}: its forces differ", hint)
 
-    def _expect_weight(self, rigid: bool) -> None:
-        """In a field of gravity, each component feels its own weight."""
+    def _weighs(self, rigid: bool) -> bool:
+        """In a field of gravity, each component feels its own weight; whether it is that of one rigid body."""
         law = gravity(self.network.context.gravity)
-        if law.field is None or not rigid:
-            return
-        on = Setting(representation("body"), gravity(self.network.context.gravity))
         still = Motion(self.pose, np.zeros(6), np.zeros(6))
-        own = equations(self.c, self.on("body"), still, self.q, self.v * 0.0)
-        M = own.body
-        if float(M.m) == 0.0:
-            return
-        light, heavy = (np.concatenate(run(self.c, x, still, self._rest())[1:]) for x in (self.on("body"), on))
-        weight = self.pose.R.T @ np.asarray(law.field(self.pose.p + self.pose.R @ (M.h / M.m))) * M.m
-        if not _close((light - heavy)[3:6], weight, 1e-3):
+        M = equations(self.c, self.on("body"), still, self.q, self.v * 0.0).body
+        if law.field is None or not rigid or float(M.m) == 0.0:
+            return True
+        g = np.array([1.0, -2.0, 3.0])
+        uniform = self._weight(Gravity(np.zeros(3), lambda p: g))
+        expected = self.pose.R.T @ g * M.m
+        if not _close(uniform[3:], expected):
             raise self._refuse(
-                f"in a field of gravity it has the weight {_shown((light - heavy)[3:6])}, expected {_shown(weight)} N",
+                f"in a field of gravity it has the weight {_shown(uniform[3:])}, expected {_shown(expected)} N",
                 "subtract on.representation.force(pose, on.gravity.weight(pose, m, com, J)) from the force",
             )
+        com = M.h / M.m
+        return _close(self._weight(law), law.weight(self.pose, M.m, com, M.J - M.m * steiner(com)))
+
+    def _weight(self, law: Gravity) -> Array:
+        """Wrench (6,) of a field, in the frame of the inport."""
+        still = Motion(self.pose, np.zeros(6), np.zeros(6))
+        settings = self.on("body"), Setting(representation("body"), law)
+        light, heavy = (run(self.c, on, still, self._rest())[1] for on in settings)
+        return light - heavy
 
     def _is_inertial(self) -> bool:
         """Whether the velocity forces do the work that changes the kinetic energy: x . Omega x = x . dM/dt x / 2."""

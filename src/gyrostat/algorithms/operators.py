@@ -1,28 +1,26 @@
 """Port-based spatial operators (H04 2.3, 3.1): the whole mechanism as stacked matrices, assembled from the rows.
 
 Nothing here knows a component: the blocks are read off the rows of kinematics and Newton-Euler, by sending unit
-messages through them. So the identities of H04 test the recursions, and a new component is in the operators as soon
-as it has its rows."""
+messages through them (:mod:`operator_blocks`). So the identities of H04 test the recursions, and a new component is in
+the operators as soon as it has its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.kinematics import kinematics, sweep_motion, world_motion
-from gyrostat.algorithms.rne import rne
-from gyrostat.errors import FrameError, StateError, nearest
-from gyrostat.graph.network import Component, Network, network
+from gyrostat.algorithms.articulated_operators import Articulated, articulated
+from gyrostat.algorithms.operator_blocks import add_elements, read_blocks, rotor_axes, ties
+from gyrostat.errors import FrameError, nearest
+from gyrostat.graph.network import Network, network
 from gyrostat.spatial.algebra import Array, tilde
 from gyrostat.spatial.gravity import gravity
-from gyrostat.spatial.representation import Motion
 from gyrostat.spatial.representation import representation as known_representation
 from gyrostat.spec.model import Model
-from gyrostat.spec.motor import Motor
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,16 @@ class Operators:
     (6N, n); ``M`` (6N, 6N); ``V``, ``Delta`` (6N,), ``V_tilde``, ``Omega_tilde``, ``Delta_tilde`` (6N, 6N);
     ``H_rate`` (6N,): rate of H in its frame, times v (zero for joints with a constant H); ``A_gravity`` (6N,): \\dot
     V_g; ``V_base``, ``A_base`` (6N,): prescribed motion of the reference frame; ``F_bias`` (6N,): -V~^T (M V +
-    internal momentum); ``F_given`` (6N,): minus the weights and given wrenches."""
+    internal momentum); ``F_given`` (6N,): minus the weights and given wrenches, also of forces between frames.
+
+    **Drives.** ``H_r`` (6N, rotors): axes of the rotors at the ports that carry them (3.25); ``I_r`` (rotors, rotors)
+    their moments; ``T_r`` (rotors, n): rates of the rotors = T_r v, the rows of gear ratios or, for rotors behind
+    springs, of ones. Behind the spatial ports come the shafts of rotors and of other inertias, six numbers each, of
+    which the first are absolute rates: so M holds all inertia. What follows another rate, by a gear or a mimic, is in
+    the columns of H. ``u_given`` (n,): torques of springs and friction on shafts.
+
+    **Articulated bodies.** ``P``, ``D``, ``G``, ``tau_bar``, ``E_psi``, ``K``, ``Psi`` of (3.7)-(3.13); ``E_held``:
+    shifts that tied rates pass in one stage, zero in H04, see :mod:`gyrostat.algorithms.articulated_operators`."""
 
     ports: tuple[str, ...]
     dofs: tuple[str, ...]
@@ -65,6 +72,12 @@ class Operators:
     A_base: Array
     F_bias: Array
     F_given: Array
+    parent: tuple[int | None, ...]
+    rotors: tuple[str, ...]
+    H_r: Array
+    I_r: Array
+    T_r: Array
+    u_given: Array
 
     @property
     def C_plus(self) -> Array:
@@ -96,7 +109,7 @@ class Operators:
         """One stage outward (2.33)."""
         return self.T_up + self.C_up
 
-    @property
+    @cached_property
     def Phi(self) -> Array:
         """Rigid velocity transformation (2.36): the inverse of 1 - E_phi, which is nilpotent for trees."""
         return np.linalg.inv(np.eye(len(self.V)) - self.E_phi)
@@ -124,16 +137,93 @@ class Operators:
 
     def forces(self, a: Array) -> Array:
         """f at every port (6N,) [H04 Table 3.8]."""
-        A = self.circle_acceleration(a) + self.A_gravity
-        return self.Phi.T @ (self.M @ A + self.F_bias + self.F_given)
+        return self.Phi.T @ self._own_forces(np.asarray(a, dtype=float))
+
+    def _own_forces(self, a: Array) -> Array:
+        """What the inertia at every port needs, without what lies outboard."""
+        return self.M @ (self.circle_acceleration(a) + self.A_gravity) + self.F_bias + self.F_given
 
     def rnea(self, a: Array) -> Array:
         """Generalised forces by (3.2)."""
-        return self.H.T @ self.forces(np.asarray(a, dtype=float))
+        return self.H.T @ self.forces(a) + self.u_given
 
     def mass_matrix(self) -> Array:
         """H^T Phi^T M Phi H (3.3)."""
         return self.H.T @ self.Phi.T @ self.M @ self.Phi @ self.H
+
+    # ------------------------------------------------------------------ articulated bodies
+    @cached_property
+    def _articulated(self) -> Articulated:
+        return articulated(self.E_phi, self.H, self.M, self.parent, self.dofs)
+
+    @property
+    def P(self) -> Array:
+        """Articulated inertias (6N, 6N) (3.7)."""
+        return self._articulated.P
+
+    @property
+    def D(self) -> Array:
+        """Articulated inertia about the axes, H^T P H (n, n) (3.8); block-diagonal."""
+        return self._articulated.D
+
+    @property
+    def G(self) -> Array:
+        """Gain D^-1 H^T P (n, 6N) (3.9)."""
+        return self._articulated.G
+
+    @property
+    def tau_bar(self) -> Array:
+        """1 - H G (6N, 6N) (3.10): what joints that are let go leave of an acceleration."""
+        return self._articulated.tau_bar
+
+    @property
+    def E_psi(self) -> Array:
+        """One stage outward through joints that are let go, E_phi - H K = tau-bar E_phi (6N, 6N) (3.11)."""
+        return self._articulated.E_psi
+
+    @property
+    def E_held(self) -> Array:
+        """Shifts between ports of tied rates, passed in one stage (6N, 6N); (3.11), (3.12) hold without them."""
+        return self._articulated.E_held
+
+    @property
+    def K(self) -> Array:
+        """Shifted gain G E_phi (n, 6N) (3.12)."""
+        return self._articulated.K
+
+    @property
+    def Psi(self) -> Array:
+        """(1 - E_psi)^-1 (6N, 6N) (3.13)."""
+        return self._articulated.Psi
+
+    def inverse_mass_matrix(self) -> Array:
+        """(1 - K Psi H) D^-1 (1 - K Psi H)^T (3.6), (3.54)."""
+        left = np.eye(len(self.v)) - self.K @ self.Psi @ self.H
+        return left @ np.linalg.solve(self.D, left.T)
+
+    def aba(self, tau: Array) -> Array:
+        """Accelerations (n,) by (3.14), with the sign of gravity that holds."""
+        u = np.asarray(tau, dtype=float) - self.u_given
+        b = self._own_forces(np.zeros(len(self.v)))
+        d = np.linalg.solve(self.D, u - self.H.T @ self.Psi.T @ (self.K.T @ u + b))
+        return d - self.K @ self.Psi @ self.H @ d
+
+    # ------------------------------------------------------------------ rotors
+    @property
+    def S(self) -> Array:
+        """H^T Phi^T H_r I_r (n, rotors) (3.41): the forces on the axes per acceleration of each rotor."""
+        return self.H.T @ self.Phi.T @ self.H_r @ self.I_r
+
+    @property
+    def C_rotor(self) -> Array:
+        """H^T Phi^T Omega~ H_r I_r theta' (n,) (3.42)."""
+        return self.H.T @ self.Phi.T @ self.Omega_tilde @ self.H_r @ self.I_r @ self.T_r @ self.v
+
+    @property
+    def C_carrier(self) -> Array:
+        """What the motion of its carrier needs at each rotor beside S^T a: I_r H_r^T Phi (H' v - Delta~ V) (rotors,)
+        (3.46)."""
+        return self.I_r @ self.H_r.T @ self.circle_acceleration(np.zeros(len(self.v)))
 
     def restrict(self, ports: Iterable[str]) -> Restriction:
         """The recursion on some of the ports (2.38)-(2.40)."""
@@ -171,32 +261,34 @@ def assemble_operators(
     """Operators of a model at the state q (nq,), v (nv,)."""
     net = network(model, rules)
     net.refuse_loops("operators")
-    acting = [e for e in net.transmission.elements if not issubclass(e.kind, Motor)]
-    if net.transmission.followers or acting or net.pairs or model.shafts.rotors:
-        raise StateError(
-            f"operators: '{model.name}' has drives, couplings or forces between frames, which the stacked operators "
-            "of bodies and joints do not hold. Hint: gs.rnea, gs.crba and gs.EquationsOfMotion have them"
-        )
     on = Setting(known_representation(representation), gravity(model.context.gravity), t)
-    motions = sweep_motion(net, on, q, v, np.zeros(model.nv))
-    n = 6 * len(net.ports)
-    blocks = {"T_phi": np.zeros((n, n)), "H": np.zeros((n, model.nv)), "M": np.zeros((n, n))}
-    stacks = {name: np.zeros(n) for name in ("H_rate", "A_gravity", "V_base", "A_base", "F_bias", "F_given")}
-    for c in net.components:
-        if c.inport is None:
-            _read_base(c, on, q, v, blocks, stacks)
-        else:
-            _read_motion(c, on, motions[c.inport], q, v, blocks, stacks)
-            _read_force(c, on, motions[c.inport], q, v, blocks, stacks)
-    V = np.concatenate([motions[k].V for k in range(len(net.ports))])
+    b, T = read_blocks(net, on, q, v), ties(net)
+    H, torques = add_elements(b, b.H @ T, q, v, model.dofs)
+    rotors, H_r, moments = rotor_axes(b)
+    T_r = T[[c.v_at.start for c, _ in b.rotors]]
     found = Operators(
-        net.ports, model.dofs, representation, *_topology(net), V=V, v=v, **blocks, **(stacks | {"A_gravity": V * 0.0})
+        tuple(b.ports),
+        model.dofs,
+        representation,
+        *_topology(net, len(b.ports)),
+        T_phi=b.T_phi,
+        H=H,
+        M=b.M,
+        V=b.V,
+        v=v,
+        **(b.stacks | {"A_gravity": np.zeros(len(b.V))}),
+        parent=tuple(b.parent),
+        rotors=rotors,
+        H_r=H_r,
+        I_r=np.diag(moments),
+        T_r=T_r,
+        u_given=T.T @ b.u_given + torques,
     )
-    return replace(found, A_gravity=found.Phi @ stacks["A_gravity"])
+    return replace(found, A_gravity=found.Phi @ b.stacks["A_gravity"])
 
 
-def _topology(net: Network) -> tuple[Array, Array, Array, Array]:
-    N = len(net.ports)
+def _topology(net: Network, N: int) -> tuple[Array, Array, Array, Array]:
+    """C, PE, O, I over N ports; those beyond the network's are shafts."""
     C, unit = np.zeros((N, N)), np.eye(N)
     for source, fed in net.feeds.items():
         group = [source, *fed]
@@ -204,64 +296,7 @@ def _topology(net: Network) -> tuple[Array, Array, Array, Array]:
             for j in group:
                 C[i, j] = float(i != j)
     PE = np.zeros((N, len(net.components)))
-    PE[np.arange(N), list(net.owner)] = 1.0
+    PE[np.arange(len(net.ports)), list(net.owner)] = 1.0
     inports = sorted(net.source)
     outports = [k for k in range(N) if k not in net.source]
     return C, PE, unit[:, outports], unit[:, inports]
-
-
-def _at(port: int) -> slice:
-    return slice(6 * port, 6 * port + 6)
-
-
-def _read_motion(c: Component, on: Setting, motion: Motion, q: Array, v: Array, blocks: Any, stacks: Any) -> None:
-    """phi, H and the rate of H: what the kinematics row makes of unit velocities."""
-    row, rep, zero = kinematics.of(c), on.representation, np.zeros(6)
-    q_c, v_c, rest = q[c.q_at], v[c.v_at], np.zeros(c.v_at.stop - c.v_at.start)
-    inport = _at(int(c.inport or 0))
-    for k in range(6):
-        out, _ = row(c, on, Motion(motion.pose, np.eye(6)[k], zero), q_c, rest, rest)
-        for name, port in c.outports.items():
-            blocks["T_phi"][_at(port), inport.start + k] = out[name].V
-    for k in range(len(rest)):
-        out, _ = row(c, on, Motion(motion.pose, zero, zero), q_c, np.eye(len(rest))[k], rest)
-        for name, port in c.outports.items():
-            blocks["H"][_at(port), c.v_at.start + k] = out[name].V
-    # with no acceleration coming in, the row gives H_rate - Delta~ V
-    out, _ = row(c, on, Motion(motion.pose, motion.V, rep.dot(motion.V, zero)), q_c, v_c, rest)
-    for name, port in c.outports.items():
-        Delta = blocks["H"][_at(port), c.v_at] @ v_c
-        stacks["H_rate"][_at(port)] = rep.circle(out[name].V, out[name].A) + tilde(Delta) @ out[name].V
-        blocks["T_phi"][inport, _at(port)] = np.linalg.inv(blocks["T_phi"][_at(port), inport])
-
-
-def _read_base(c: Component, on: Setting, q: Array, v: Array, blocks: Any, stacks: Any) -> None:
-    """The reference frame: its own rates, its prescribed motion, and the acceleration that stands for gravity."""
-    row, rep = kinematics.of(c), on.representation
-    rest = np.zeros(c.v_at.stop - c.v_at.start)
-    world, heavy = world_motion(np.zeros(3)), world_motion(on.gravity.acceleration)
-    for name, port in c.outports.items():
-        at = _at(port)
-        still = row(c, on, world, q[c.q_at], rest, rest)[0][name]
-        stacks["V_base"][at] = still.V
-        stacks["A_base"][at] = rep.circle(still.V, still.A)
-        falling = row(c, on, heavy, q[c.q_at], rest, rest)[0][name]
-        stacks["A_gravity"][at] = rep.circle(falling.V, falling.A) - stacks["A_base"][at]
-        for k in range(len(rest)):
-            blocks["H"][at, c.v_at.start + k] = row(c, on, world, q[c.q_at], np.eye(len(rest))[k], rest)[0][name].V
-
-
-def _read_force(c: Component, on: Setting, motion: Motion, q: Array, v: Array, blocks: Any, stacks: Any) -> None:
-    """M, the velocity forces and the given forces: what the Newton-Euler row makes of unit accelerations."""
-    rep, zero, at = on.representation, np.zeros(6), _at(int(c.inport or 0))
-
-    def force(V: Array, circle: Array) -> Array:
-        here = Motion(motion.pose, V, rep.dot(V, circle))
-        _, memo = kinematics.of(c)(c, on, here, q[c.q_at], v[c.v_at], np.zeros(c.v_at.stop - c.v_at.start))
-        return rne.of(c)(c, on, here, memo)(dict.fromkeys(c.outports, zero))[0]
-
-    still = force(zero, zero)
-    stacks["F_given"][at] = still
-    stacks["F_bias"][at] = force(motion.V, zero) - still
-    for k in range(6):
-        blocks["M"][at, at.start + k] = force(zero, np.eye(6)[k]) - still

@@ -11,6 +11,9 @@ import numpy as np
 
 from gyrostat.errors import RecordError
 
+OUTER = 100
+"""Rates from this level on lie outside everything else, series in time too."""
+
 
 class Dual:
     """``x`` with the rate ``r``; both are floats, recording scalars, or numbers with a rate of a lower ``level``.

@@ -25,6 +25,7 @@ class Operation:
     llvm: str = ""
     libm: str = ""
     commutes: bool = False
+    shows: int = 0  # so many first operands cannot be NaN or infinite without the result being so too
 
 
 def _div(x: float, y: float) -> float:
@@ -58,30 +59,30 @@ def _sign(x: float) -> float:
 # fmt: off
 OPERATIONS: tuple[Operation, ...] = (
     # arithmetic
-    Operation("add", 2, lambda x, y: x + y, "{0} + {1}", "OP_ADD", "fadd", commutes=True),
-    Operation("sub", 2, lambda x, y: x - y, "{0} - {1}", "OP_SUB", "fsub"),
-    Operation("mul", 2, lambda x, y: x * y, "{0} * {1}", "OP_MUL", "fmul", commutes=True),
-    Operation("div", 2, _div, "{0} / {1}", "OP_DIV", "fdiv"),
-    Operation("neg", 1, lambda x: -x, "-{0}", "OP_NEG", "fneg"),
-    Operation("sqrt", 1, _guard(math.sqrt, np.sqrt), "sqrt({0})", "OP_SQRT", "@sqrt"),
-    Operation("abs", 1, lambda x: abs(x), "fabs({0})", "OP_FABS", "@fabs"),
-    Operation("floor", 1, _round(np.floor), "floor({0})", "OP_FLOOR", "@floor"),
-    Operation("ceil", 1, _round(np.ceil), "ceil({0})", "OP_CEIL", "@ceil"),
+    Operation("add", 2, lambda x, y: x + y, "{0} + {1}", "OP_ADD", "fadd", commutes=True, shows=2),
+    Operation("sub", 2, lambda x, y: x - y, "{0} - {1}", "OP_SUB", "fsub", shows=2),
+    Operation("mul", 2, lambda x, y: x * y, "{0} * {1}", "OP_MUL", "fmul", commutes=True, shows=2),
+    Operation("div", 2, _div, "{0} / {1}", "OP_DIV", "fdiv", shows=1),
+    Operation("neg", 1, lambda x: -x, "-{0}", "OP_NEG", "fneg", shows=1),
+    Operation("sqrt", 1, _guard(math.sqrt, np.sqrt), "sqrt({0})", "OP_SQRT", "@sqrt", shows=1),
+    Operation("abs", 1, lambda x: abs(x), "fabs({0})", "OP_FABS", "@fabs", shows=1),
+    Operation("floor", 1, _round(np.floor), "floor({0})", "OP_FLOOR", "@floor", shows=1),
+    Operation("ceil", 1, _round(np.ceil), "ceil({0})", "OP_CEIL", "@ceil", shows=1),
     # elementary functions; sin and cos are vectorised, the others go lane by lane through libm
-    Operation("sin", 1, _guard(math.sin, np.sin), "sin({0})", "OP_SIN"),
-    Operation("cos", 1, _guard(math.cos, np.cos), "cos({0})", "OP_COS"),
-    Operation("tan", 1, _guard(math.tan, np.tan), "tan({0})", "OP_TAN", libm="tan"),
-    Operation("asin", 1, _guard(math.asin, np.arcsin), "asin({0})", "OP_ASIN", libm="asin"),
-    Operation("acos", 1, _guard(math.acos, np.arccos), "acos({0})", "OP_ACOS", libm="acos"),
+    Operation("sin", 1, _guard(math.sin, np.sin), "sin({0})", "OP_SIN", shows=1),
+    Operation("cos", 1, _guard(math.cos, np.cos), "cos({0})", "OP_COS", shows=1),
+    Operation("tan", 1, _guard(math.tan, np.tan), "tan({0})", "OP_TAN", libm="tan", shows=1),
+    Operation("asin", 1, _guard(math.asin, np.arcsin), "asin({0})", "OP_ASIN", libm="asin", shows=1),
+    Operation("acos", 1, _guard(math.acos, np.arccos), "acos({0})", "OP_ACOS", libm="acos", shows=1),
     Operation("atan", 1, _guard(math.atan, np.arctan), "atan({0})", "OP_ATAN", libm="atan"),
     Operation("atan2", 2, _guard(math.atan2, np.arctan2), "atan2({0}, {1})", "OP_ATAN2", libm="atan2"),
-    Operation("sinh", 1, _guard(math.sinh, np.sinh), "sinh({0})", "OP_SINH", libm="sinh"),
-    Operation("cosh", 1, _guard(math.cosh, np.cosh), "cosh({0})", "OP_COSH", libm="cosh"),
+    Operation("sinh", 1, _guard(math.sinh, np.sinh), "sinh({0})", "OP_SINH", libm="sinh", shows=1),
+    Operation("cosh", 1, _guard(math.cosh, np.cosh), "cosh({0})", "OP_COSH", libm="cosh", shows=1),
     Operation("tanh", 1, _guard(math.tanh, np.tanh), "tanh({0})", "OP_TANH", libm="tanh"),
     Operation("exp", 1, _guard(math.exp, np.exp), "exp({0})", "OP_EXP", libm="exp"),
-    Operation("log", 1, _guard(math.log, np.log), "log({0})", "OP_LOG", libm="log"),
+    Operation("log", 1, _guard(math.log, np.log), "log({0})", "OP_LOG", libm="log", shows=1),
     Operation("pow", 2, _guard(math.pow, np.power), "pow({0}, {1})", "OP_POW", libm="pow"),
-    Operation("fmod", 2, _guard(math.fmod, np.fmod), "fmod({0}, {1})", "OP_FMOD", libm="fmod"),
+    Operation("fmod", 2, _guard(math.fmod, np.fmod), "fmod({0}, {1})", "OP_FMOD", libm="fmod", shows=1),
     # comparisons and choices, without branches
     Operation("lt", 2, lambda x, y: float(x < y), "(double)({0} < {1})", "OP_LT", "fcmp olt"),
     Operation("le", 2, lambda x, y: float(x <= y), "(double)({0} <= {1})", "OP_LE", "fcmp ole"),

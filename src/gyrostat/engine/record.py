@@ -421,7 +421,7 @@ def record(
     """Run ``function(**arrays)`` on recording arrays of the given shapes; it returns arrays by name.
 
     An output called ``guard`` is not returned by kernels: its entries must be finite, otherwise the call is refused.
-    So must inputs that nothing reads."""
+    So must inputs whose NaN or infinity no result would show."""
     tape = Tape()
     arrays: dict[str, np.ndarray] = {}
     for number, (key, shape) in enumerate(inputs.items()):
@@ -467,13 +467,33 @@ def finish(
 
 
 def watched(program: Program) -> Program:
-    """Guards for inputs that nothing reads: what is not finite is refused there too, where it would make no
-    difference."""
-    read = {(x, y) for code, x, y, _ in program.nodes if code == INPUT}
-    places = [(i, e) for i, slot in enumerate(program.inputs) for e in range(slot.size) if (i, e) not in read]
-    n = len(program.nodes)
-    nodes = (*program.nodes, *((INPUT, i, e, 0) for i, e in places))
-    return replace(program, nodes=nodes, guards=(*program.guards, *range(n, n + len(places))))
+    """Guards for inputs that may be NaN or infinite without any result showing it: those that nothing reads, and those
+    that are read by choices, comparisons or denominators only."""
+    shown = _shown(program)
+    here = {(x, y): k for k, (code, x, y, _) in enumerate(program.nodes) if code == INPUT}
+    places = [(i, e) for i, slot in enumerate(program.inputs) for e in range(slot.size)]
+    nodes, guards = list(program.nodes), list(program.guards)
+    for place in places:
+        k = here.get(place)
+        if k is None:
+            nodes.append((INPUT, *place, 0))
+            guards.append(len(nodes) - 1)
+        elif not shown[k]:
+            guards.append(k)
+    return replace(program, nodes=tuple(nodes), guards=tuple(guards))
+
+
+def _shown(program: Program) -> bytearray:
+    """For every node, whether a result or guard is certain not to be finite when the node is not."""
+    shown = bytearray(len(program.nodes))
+    for k in [*program.guards, *(x for r in program.results for x in r)]:
+        shown[k] = 1
+    for k in range(len(program.nodes) - 1, -1, -1):
+        code, *operands = program.nodes[k]
+        if shown[k] and code >= 0:
+            for x in operands[: OPERATIONS[code].shows]:
+                shown[x] = 1
+    return shown
 
 
 def is_recorded(values: Sequence[Any] | np.ndarray) -> bool:

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.dual import Dual
+from gyrostat.engine.dual import OUTER, Dual
 
 
 class Taylor(Dual):
     """A number with rates of all orders up to ``len(c) - 1``; ``x`` is its value."""
 
     __slots__ = ("c", "pair")
+    level = -1  # inside any rate of a level
 
     def __init__(self, c: Sequence[Any]):
         self.c = tuple(c)
@@ -53,7 +54,7 @@ class Taylor(Dual):
     def __add__(self, other: Any) -> Any:
         if type(other) is Taylor:
             return Taylor([x + y for x, y in zip(self.c, other.c, strict=False)])
-        if isinstance(other, np.ndarray):
+        if _outside(other):
             return NotImplemented  # element by element
         return self if _zero(other) else Taylor([self.c[0] + other, *self.c[1:]])
 
@@ -62,12 +63,12 @@ class Taylor(Dual):
     def __sub__(self, other: Any) -> Any:
         if type(other) is Taylor:
             return Taylor([x - y for x, y in zip(self.c, other.c, strict=False)])
-        if isinstance(other, np.ndarray):
+        if _outside(other):
             return NotImplemented
         return self if _zero(other) else Taylor([self.c[0] - other, *self.c[1:]])
 
     def __rsub__(self, other: Any) -> Any:
-        return NotImplemented if isinstance(other, np.ndarray) else (-self) + other
+        return NotImplemented if _outside(other) else (-self) + other
 
     def __neg__(self) -> Any:
         return Taylor([-x for x in self.c])
@@ -75,7 +76,7 @@ class Taylor(Dual):
     def __mul__(self, other: Any) -> Any:
         if type(other) is Taylor:
             return Taylor(_square(self.c) if other is self else _product(self.c, other.c))
-        if isinstance(other, np.ndarray):
+        if _outside(other):
             return NotImplemented
         if _zero(other):
             return 0.0
@@ -85,7 +86,7 @@ class Taylor(Dual):
 
     def __truediv__(self, other: Any) -> Any:
         if type(other) is not Taylor:
-            return NotImplemented if isinstance(other, np.ndarray) else self * (1.0 / other)
+            return NotImplemented if _outside(other) else self * (1.0 / other)
         inverse, found = 1.0 / other.c[0], []
         for k in range(min(len(self.c), len(other.c))):
             rest = _convolved(found, other.c, k, 0, k)
@@ -93,7 +94,7 @@ class Taylor(Dual):
         return Taylor(found)
 
     def __rtruediv__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
+        if _outside(other):
             return NotImplemented
         return Taylor([other, *[0.0] * (len(self.c) - 1)]) / self
 
@@ -169,6 +170,11 @@ class Taylor(Dual):
         if min(len(self.c), len(x.c)) == 1:
             return Taylor([start])
         return ((x * self.rate() - self * x.rate()) / (x * x + self * self)).integral(start)
+
+
+def _outside(other: Any) -> bool:
+    """Whether this meets a series element by element, or as a number inside a rate."""
+    return isinstance(other, np.ndarray) or (type(other) is Dual and other.level >= OUTER)
 
 
 def _zero(x: Any) -> bool:

@@ -20,6 +20,7 @@ from gyrostat.solvers.wrench import Application, loads
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
+from gyrostat.spec.context import GravityField
 
 WHO = "AchievableMotion"
 LEVELS = (0, 1, 6)
@@ -62,7 +63,7 @@ class Cycles:
         try:
             first = self._loop(places, levels[0])
         except RecordError:
-            if not callable(getattr(self.network.model.context.gravity, "field", None)):
+            if not isinstance(self.network.model.context.gravity, GravityField):
                 raise
             return self._interpreted(places, stepped, start)  # gravity is a Python function that cannot be recorded
         arrays = first.arrays(stepped, start, {}, spare=1)

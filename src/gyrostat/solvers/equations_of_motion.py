@@ -11,7 +11,7 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.algorithms.sensitivity import coriolis_matrix
-from gyrostat.algorithms.stacked import applied_forces, at_rest, gravity_forces, velocity_matrix
+from gyrostat.algorithms.stacked import applied_forces, at_rest, gravity_forces, velocity_matrix, weightless
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT
 from gyrostat.solvers.calls import OfConfiguration, OfMotion
@@ -55,7 +55,10 @@ class GravityForces(OfConfiguration):
 
 class Terms(NamedTuple):
     """``D a + C v + G + Q = tau`` [WM15 (23)]: ``D`` and ``C`` (..., nv, nv), ``G`` and ``Q`` (..., nv); and
-    ``C_skew`` with dD/dt = C_skew + C_skew^T, C_skew v = C v."""
+    ``C_skew`` with dD/dt = C_skew + C_skew^T, C_skew v = C v.
+
+    ``Q`` balances what is given: force elements, springs, friction, external wrenches, and the motion of a base that
+    moves by itself."""
 
     D: Array
     C: Array
@@ -70,7 +73,8 @@ class EquationsOfMotion(StateSolver):
 
     C is not unique; both have dD/dt = C + C^T. ``C`` is that of (25), from the bodies' Jacobians in world axes and
     their rates, about centres of mass, for the bodies as they are specified. ``C_skew`` is that of :class:`Coriolis`.
-    A base that moves by itself is in none of the terms; use :class:`Bias`."""
+    What a base that moves by itself adds is in Q, also the part that is linear in v: ``C`` and ``G`` are those of the
+    robot on a base that stands still where it is."""
 
     name = "equations_of_motion"
     needs = ("inertial",)
@@ -101,9 +105,17 @@ class EquationsOfMotion(StateSolver):
             "D": composite_mass_matrix(net, on, q),
             "C": velocity_matrix(whole, on, q, v),
             "G": gravity_forces(net, on, q),
-            "Q": applied_forces(net, on, q, given, v),
+            "Q": applied_forces(net, on, q, given, v) + base_forces(net, on, q, v),
             "C_skew": coriolis_matrix(net, at_rest(net, on), q, v),
         }
+
+
+def base_forces(net: Network, on: Setting, q: Array, v: Array) -> Array:
+    """Generalised forces (nv,) that a base which moves by itself adds to those of the same base at rest."""
+    if not net.driven:
+        return np.zeros(len(v))
+    moving, still = (weightless(x, on.representation) for x in (on, at_rest(net, on)))
+    return sweep_forces(net, moving, q, v, np.zeros(len(v)))[0] - sweep_forces(net, still, q, v, np.zeros(len(v)))[0]
 
 
 class ReferenceDynamics(StateSolver):

@@ -16,13 +16,15 @@ from gyrostat.algorithms.stacked import pseudo_velocities
 from gyrostat.algorithms.tangent import coordinate_rates
 from gyrostat.engine.dual import rates_of, values_of, with_rates
 from gyrostat.errors import FrameError, SpecError, nearest
+from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.calls import OfConfiguration, OfMotion
 from gyrostat.solvers.dynamics_derivatives import numbered, varied
 from gyrostat.solvers.forward_kinematics import EXPRESSIONS
 from gyrostat.solvers.state import names_of
 from gyrostat.solvers.state_solver import StateSolver
-from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent
+from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent, skew
+from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.representation import Pose, representation
 from gyrostat.spec.model import Model
 
@@ -101,8 +103,8 @@ class Jacobian(OfFrame, OfConfiguration):
 
 
 class JacobianRate(OfFrame, OfMotion):
-    """dJ/dt (..., 6, nv): the rate of every number of :class:`Jacobian` while the robot moves with v; a base that
-    moves by itself stands still."""
+    """dJ/dt (..., 6, nv): the rate of every number of :class:`Jacobian` while the robot moves with v, and its base by
+    itself where that is driven."""
 
     name = "jacobian_rate"
     result = "dJ"
@@ -110,7 +112,17 @@ class JacobianRate(OfFrame, OfMotion):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         moving = with_rates(x["q"], coordinate_rates(net.model, x["q"], x["v"]))
-        return {"dJ": rates_of(self.frame_jacobian(net, on, moving))}
+        return {"dJ": rates_of(self.frame_jacobian(net, carried(net, on), moving))}
+
+
+def carried(net: Network, on: Setting) -> Setting:
+    """The same with a driven base whose placement has the rate of its motion: dR/dt = R w~, dp/dt = R v."""
+    for c in net.components:
+        if c.kind is DrivenBase:
+            R, p, V, _ = base_state(c["motion"], on.t)
+            placed = with_rates(R, R @ skew(V[:3])), with_rates(p, R @ V[3:])
+            return replace(on, t=BaseState(*placed, np.zeros(6), np.zeros(6)))
+    return on
 
 
 class ParameterJacobian(OfFrame, OfConfiguration):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from gyrostat.algorithms.operators import Operators, assemble_operators
-from gyrostat.errors import ShapeError, StateError
+from gyrostat.errors import NonFiniteError, ShapeError, StateError
 from gyrostat.solvers.state import coordinates, rates, real_array
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -15,7 +17,8 @@ from gyrostat.spec.model import Model
 def operators(
     model: Model, q: Any, v: Any, *, representation: str = "body", t: Any = None, rules: Iterable[str] = ()
 ) -> Operators:
-    """Stacked operators of a model at the state q (nq,), v (nv,), over all its spatial ports (no rewriting by default).
+    """Stacked operators of a model at the state q (nq,), v (nv,), over all its spatial ports (no rewriting by default)
+    and the shafts of its drives, see :class:`Operators`.
 
     The size is six times the number of ports, squared: an instrument for analysis and tests, not for speed.
     """
@@ -31,4 +34,6 @@ def operators(
     time = real_array(0.0 if t is None else t, "operators", "t")
     if time.ndim:
         raise ShapeError(f"operators: t has shape {time.shape}, expected a number. Hint: one state at a time")
+    if not np.isfinite(time):
+        raise NonFiniteError(f"operators: t is {float(time)}, not a finite number")
     return assemble_operators(model, *state, representation=representation, t=float(time), rules=rules)

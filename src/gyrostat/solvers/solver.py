@@ -25,7 +25,7 @@ from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation as known_representation
 from gyrostat.spec.check import expect_model
-from gyrostat.spec.context import HarmonicMotion, MovingBase
+from gyrostat.spec.context import GravityField, HarmonicMotion, MovingBase
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -150,7 +150,7 @@ class Solver(Direct):
             raise RecordError(f"the field of gravity cannot be recorded, {type(error).__name__}: {error}") from error
 
     def _has_field(self) -> bool:
-        return callable(getattr(self.model.context.gravity, "field", None))
+        return isinstance(self.model.context.gravity, GravityField)
 
     def _base_inputs(self, t: Any) -> list[Array]:
         """Arrays for the time or the motion of the base."""

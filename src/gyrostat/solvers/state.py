@@ -55,6 +55,7 @@ def coordinates(model: Model, q: Any, who: str, nonfinite: str = "raise") -> Arr
             with np.errstate(over="ignore", invalid="ignore"):
                 square = np.sum(quaternion**2, axis=-1)
             length, off = np.sqrt(square), np.abs(square - 1.0) > 2.0 * UNIT
+            off &= np.isfinite(quaternion).all(axis=-1)  # what is not finite may be let through
             if np.any(off):
                 first = tuple(np.argwhere(off)[0])
                 raise StateError(
@@ -72,7 +73,7 @@ def quaternion_guard(model: Model, q: Array) -> list[Any]:
     for _, names, _, at in model.stateful:
         if at is not None:
             x = q[start + at : start + at + 4]
-            found.append(where(abs(x @ x - 1.0) > 2.0 * UNIT, np.nan, 0.0))
+            found.append(where(abs(x @ x - 1.0) <= 2.0 * UNIT, 0.0, np.nan))  # nor is NaN of length one
         start += len(names)
     return found
 

@@ -24,7 +24,6 @@ from gyrostat.spatial.algebra import force_to_child, join
 from gyrostat.spatial.gravity import Gravity
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import Motion, Pose, representation
-from gyrostat.spec.context import CentralGravity, UniformGravity
 
 ABSOLUTE = representation("absolute")
 WEIGHTLESS = Setting(representation("body"), Gravity(np.zeros(3)))
@@ -170,15 +169,14 @@ def _masses(net: Network, motions: Mapping[int, Motion], q: Array) -> Iterator[t
 
 
 class PotentialEnergy(OfConfiguration):
-    """U (...) [J] of gravity, -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre (the torque
-    of its gradient on a long body is not in it), and of springs, on shafts and between frames."""
+    """U (...) [J] of gravity, -m g . p summed over bodies in uniform gravity, in fields the potential whose derivatives
+    are the weights and gradient torques of extended bodies; and of springs, on shafts and between frames."""
 
     name = "potential_energy"
-    needs = ("rigid", "energy")
+    needs = ("rigid", "energy", "weighs")
     result = "U"
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        law = self.model.context.gravity
         rest = np.zeros(net.model.nv)
         motions = sweep_motion(net, on, x["q"], rest, rest)
         U: Any = element_energy(net, x["q"]) + pair_energy(net, on, motions)
@@ -187,14 +185,5 @@ class PotentialEnergy(OfConfiguration):
                 own = own_state(net, c, x["q"], rest)
                 U = U + stored_energy.of(c)(c, on, motions[c.inport], own.q)  # type: ignore[index]
         for pose, M in _masses(net, motions, x["q"]):
-            if isinstance(law, UniformGravity):
-                U = U - np.asarray(x.get("context.gravity", law.g)) @ (pose.p * M.m + pose.R @ M.h)
-            elif isinstance(law, CentralGravity):
-                r = pose.p + pose.R @ (M.h / M.m) - np.array(law.centre)
-                U = U - M.m * law.mu / np.sqrt(r @ r)
-            else:
-                raise StateError(
-                    "potential_energy: the context's gravity is a field without a potential. "
-                    "Hint: UniformGravity and CentralGravity have one"
-                )
+            U = U + on.gravity.energy_of(pose, M)
         return {"U": U}

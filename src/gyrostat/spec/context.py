@@ -27,9 +27,11 @@ class UniformGravity(Value):
 
 
 class CentralGravity(Value):
-    """Gravity of a point mass: g(p) = -mu (p - centre) / |p - centre|^3, with its gradient torque on extended bodies.
+    """Gravity of a point mass: g(p) = -mu (p - centre) / |p - centre|^3.
 
-    ``mu`` [m^3/s^2]; ``centre`` [m] in the world.
+    Extended bodies have the potential -mu m/r - mu (tr J - 3 n . J n) / (2 r^3), n the direction from the centre
+    [MacCullagh]; the torque of the gradient and the force that belongs to it are its derivatives. ``mu`` [m^3/s^2];
+    ``centre`` [m] in the world.
     """
 
     mu: Number
@@ -37,12 +39,22 @@ class CentralGravity(Value):
 
 
 class GravityField(Value):
-    """Gravity as a given function: ``field(p)`` returns the acceleration [m/s^2] at the point ``p`` [m] of the world.
+    """Gravity by functions of the point ``p`` (3,) [m] of the world, in plain NumPy.
 
-    It must depend on ``p`` alone: a solver records it once and does not call it again. It acts at the centre of mass
-    of each body. A function cannot be stored in a file."""
+    ``potential(p)`` [J/kg]: everything else is its exact derivative: the acceleration -dphi/dp, its gradient, and with
+    them weight, gradient torque and energy of extended bodies. ``field(p)`` (3,) [m/s^2] alone: an acceleration that
+    acts at the centre of mass of each body, which counts as a point; energies are refused, they have no potential.
+    ``gradient(p)`` (3, 3) [1/s^2]: dg/dp of the field, for the torques and forces on extended bodies. What is given
+    beside the potential must agree with it.
 
-    field: Callable[[Any], Any]
+    ``extended``: whether bodies feel that the field varies over their extent; by default where a potential or a
+    gradient is given. ``extended=True`` with ``field`` alone differentiates it. Functions must depend on ``p`` alone: a
+    solver records them once and does not call them again. They cannot be stored in a file."""
+
+    field: Callable[[Any], Any] | None = None
+    potential: Callable[[Any], Any] | None = None
+    gradient: Callable[[Any], Any] | None = None
+    extended: bool | None = None
 
 
 class HarmonicMotion(Value):
@@ -121,8 +133,9 @@ class Context(Value):
     """Gravity and base of a model.
 
     ``gravity``, by default 9.81 m/s^2 along -z: three numbers [m/s^2], a :class:`UniformGravity`, a
-    :class:`CentralGravity`, or a function of position. ``base``: ``"fixed"``, ``"free"`` (7 coordinates and 6 rates of
-    the reference frame come first in q and v), a :class:`HarmonicMotion`, or a function of time (:class:`MovingBase`).
+    :class:`CentralGravity`, a :class:`GravityField`, or a function of position, the acceleration. ``base``:
+    ``"fixed"``, ``"free"`` (7 coordinates and 6 rates of the reference frame come first in q and v), a
+    :class:`HarmonicMotion`, or a function of time (:class:`MovingBase`).
     """
 
     gravity: Annotated[
@@ -149,6 +162,14 @@ class Context(Value):
         for path, bad in infinities(self):
             name = "gravity" if path == ("gravity", "g") else ".".join(path)
             add("finite", f"'{name}' must be finite, got {shown(bad)}", "give a number, not NaN or infinity", path)
+        law = self.gravity
+        if isinstance(law, GravityField) and law.field is None and law.potential is None:
+            message = "'gravity' has neither a field nor a potential"
+            remedy = "give potential=f with f(p) in J/kg, or field=g with g(p) in m/s^2"
+            add("gravity-field", message, remedy, ("gravity",))
+        if isinstance(law, GravityField) and law.extended is False and law.gradient is not None:
+            message = "'gravity' has a gradient, but extended=False: bodies count as points"
+            add("gravity-field", message, "leave one of them out", ("gravity",))
         if isinstance(self.base, HarmonicMotion) and finite(self.base.axis):
             length = math.hypot(*self.base.axis)
             if abs(length - 1.0) > UNIT:
