@@ -69,7 +69,7 @@ WHY = {
     "inertial": "has quadratic velocity forces that are not those of its inertia: {0} would not be what it claims",
     "light": "has an inertia of its own: {0} knows rigid bodies only, by their ten parameters",
     "energy": "exerts forces at rest, whose energy is not known to {0}",
-    "weighs": "has another weight in this field of gravity than one rigid body of its inertia: {0} does not know its energy",
+    "weighs": "has another weight in this field than one rigid body of its inertia: {0} does not know its energy",
 }
 HINTS = {
     "rigid": "leave it out, or write it as RigidBody and a component without mass",
@@ -81,8 +81,8 @@ HINTS = {
 
 
 def refuse(network: Network, who: str, needs: Iterable[str]) -> None:
-    """Components from elsewhere that cannot give what a solver needs, by name: ``"rigid"``, ``"inertial"``, ``"light"``,
-    ``"energy"`` or ``"weighs"``, see :data:`WHY`."""
+    """Components from elsewhere that cannot give what a solver needs, by name: ``"rigid"``, ``"inertial"``,
+    ``"light"``, ``"energy"`` or ``"weighs"``, see :data:`WHY`."""
     for name, kind, lacks in _lacking(network):
         for need in needs:
             if need in lacks:
