@@ -182,7 +182,7 @@ def test_every_public_solver_is_asked():
 
 
 def asked():
-    """Every question; of one that is asked in three representations, each component answers in one, or slowly in all."""
+    """Every question; one that is asked in three representations is answered in one of them, or slowly in all."""
     for n, (name, turned) in enumerate(MOUNTED):
         for k, question in enumerate(QUESTIONS):
             where = f"{name}{' turned round' * turned}"
@@ -190,7 +190,7 @@ def asked():
             yield pytest.param(question, name, turned, id=f"{question}-{where}", marks=[pytest.mark.slow] * again)
 
 
-@pytest.mark.parametrize(("question", "name", "turned"), asked())
+@pytest.mark.parametrize(("question", "name", "turned"), list(asked()))
 def test_components_from_elsewhere_are_in_every_solver(question, name, turned):
     mine, theirs = plain_pair(name, turned)
     q, v, a = random_state(theirs, np.random.default_rng(5))
