@@ -32,6 +32,7 @@ _NAMES = {
     "gyrostat.spec.pair_forces": "Bushing PointSpring",
     "gyrostat.spec.rotor": "RotorInertia",
     "gyrostat.spec.shape": "Shape",
+    "gyrostat.spec.solver_spec": "SolverSpec",
     "gyrostat.spec.shaft_elements": "Backlash Damper Friction Spring",
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
     # ---- files
@@ -65,6 +66,7 @@ _NAMES = {
     "gyrostat.solvers.inverse_dynamics": "InverseDynamics",
     "gyrostat.solvers.linearisation": "eigenfrequencies linearise",
     "gyrostat.solvers.manifold": "difference integrate neutral random_configuration tangent",
+    "gyrostat.solvers.master": "Solvers",
     "gyrostat.solvers.mass_matrix": "Innovations InverseMassMatrix MassMatrix",
     "gyrostat.solvers.operational_space": "InverseOperationalInertia",
     "gyrostat.solvers.operators": "operators",
@@ -192,6 +194,7 @@ if TYPE_CHECKING:
     from gyrostat.solvers.manifold import neutral as neutral
     from gyrostat.solvers.manifold import random_configuration as random_configuration
     from gyrostat.solvers.manifold import tangent as tangent
+    from gyrostat.solvers.master import Solvers as Solvers
     from gyrostat.solvers.mass_matrix import Innovations as Innovations
     from gyrostat.solvers.mass_matrix import InverseMassMatrix as InverseMassMatrix
     from gyrostat.solvers.mass_matrix import MassMatrix as MassMatrix
@@ -240,6 +243,7 @@ if TYPE_CHECKING:
     from gyrostat.spec.shaft_elements import Friction as Friction
     from gyrostat.spec.shaft_elements import Spring as Spring
     from gyrostat.spec.shape import Shape as Shape
+    from gyrostat.spec.solver_spec import SolverSpec as SolverSpec
     from gyrostat.spec.values import axis_angle as axis_angle
     from gyrostat.spec.values import euler as euler
     from gyrostat.spec.values import quaternion as quaternion

@@ -47,6 +47,10 @@ class ForwardKinematics(Solver):
     def options(self) -> dict[str, Any]:
         return super().options() | {"frames": self.frames}
 
+    def _said(self) -> dict[str, Any]:
+        every = self.frames == tuple(self.network.located)
+        return self.options() | ({"frames": None} if every else {})
+
     def __call__(
         self, q: Any, v: Any = None, a: Any = None, *, t: Any = None, threads: int = 1, nonfinite: str = "raise"
     ) -> Motions:

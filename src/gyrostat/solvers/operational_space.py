@@ -63,6 +63,10 @@ class InverseOperationalInertia(OfConfiguration):
         kept = {k: v for k, v in super().options().items() if k != "representation"}
         return kept | {"contacts": self.contacts}
 
+    def _said(self) -> dict[str, Any]:
+        names = {Q.tobytes(): name for name, Q in SELECTORS.items()}
+        return self.options() | {"contacts": {port: names.get(Q.tobytes(), Q) for port, Q in self.contacts.items()}}
+
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         if self.held:
             return {"Lambda_inverse": self._of_free_joints(net, on, x["q"])}

@@ -59,8 +59,12 @@ class RecordedKinematics(StateSolver):
         rest = np.zeros(net.model.nv)
         quantities = frame_quantities(net, on, self.frames, x["q"], x.get("v", rest), x.get("a", rest))
         return {
-            k: np.array(quantities[k]).reshape(len(self.frames), *TRAILING[k]) for k in "RpVA"[: self.derivatives + 2]
+            k: np.array(quantities[k]).reshape(len(self.frames), *TRAILING[k]) for k in self.outputs
         }
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple("RpVA"[: self.derivatives + 2])
 
     def returned(self, found: Mapping[str, Array]) -> Motions:
         return motions_of(found, self.frames, self.network)

@@ -67,7 +67,7 @@ class Regressor(OfAcceleration):
         self.columns = tuple(f"{body}.{name}" for body in self.bodies for name in PARAMETERS)
 
     def options(self) -> dict[str, Any]:
-        return {"mode": self.mode}
+        return {"mode": self._asked} | ({} if self.order is None else {"order": self.order})
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]

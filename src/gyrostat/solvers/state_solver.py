@@ -94,6 +94,11 @@ class StateSolver(Differentiable):
         return twin
 
     @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of what comes out."""
+        return (self.result,) if self.Result is None else self.Result._fields
+
+    @property
     def held(self) -> tuple[int, ...]:
         """Numbers of rates whose joints :meth:`in_order` left out: they are at rest."""
         if self.order is None:
@@ -208,9 +213,15 @@ class StateSolver(Differentiable):
         def function(**x: Any) -> Mapping[str, Any]:
             net, on = self._scene(x)
             w = [x[f"wrench{k}"] for k in range(len(places))]
-            return self._ordered(self.compute, net, on, x, loads(net, on, places, w))
+            return self._evaluated(net, on, x, places, w)
 
         return self._kernel(key, function, self.inputs() | {f"wrench{k}": (6,) for k in range(len(places))})
+
+    def _evaluated(
+        self, net: Network, on: Setting, x: Mapping[str, Any], places: Sequence[Application], w: Sequence[Any]
+    ) -> Mapping[str, Any]:
+        """Outputs for arrays of this solver's order, with the wrenches w at their places."""
+        return self._ordered(self.compute, net, on, x, loads(net, on, places, w))
 
     def _ordered(
         self, compute: Any, net: Network, on: Setting, x: Mapping[str, Any], given: Loads
@@ -303,10 +314,9 @@ class StateSolver(Differentiable):
         def one(row: Sequence[Array]) -> Mapping[str, Any]:
             on = self.setting(row[n])
             x = dict(zip(self.state, row[:n], strict=True))
-            given = loads(self.network, on, places, row[n + 1 :])
             if self.order is not None:  # the rows are in the order of the model here
                 x = {name: np.take(value, self._places[0 if name == "q" else 1]) for name, value in x.items()}
-            return self._ordered(self.compute, self.network, on, x, given)
+            return self._evaluated(self.network, on, x, places, row[n + 1 :])
 
         with np.errstate(all="ignore"):  # what is not finite is found below
             rows = [one(row) for row in zip(*states, strict=True)]
@@ -326,7 +336,7 @@ class StateSolver(Differentiable):
             if target is not None:
                 check_out(target, value.shape, self.name)
                 target[...] = value
-        return out if self.Result is None else self.Result(*results)
+        return out if self.Result is None else self.returned(dict(zip(found, results, strict=True)))
 
     def _example_row(self, states: Sequence[Array]) -> list[Array]:
         """A state for finding out shapes."""
