@@ -93,8 +93,6 @@ class Solver(Direct):
         usual = self._usual_rules()
         if usual is not None and said.get("rules") == tuple(usual):
             del said["rules"]
-        if said.get("mode") == "auto":
-            del said["mode"]
         if "frame" in said:
             said["frames"] = (said.pop("frame"),)
         return SolverSpec(name, **said)

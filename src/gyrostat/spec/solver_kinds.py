@@ -66,6 +66,9 @@ KINDS: dict[str, Kind] = {
 }
 """Class of the solver -> what can be said about it."""
 
+USUAL = {"mode": "auto", "method": "auto", "expressed_in": "world", "of": "tau", "negligible": 1e-10}
+"""Values of options that need not be said."""
+
 ANSWERS = {
     "rnea": "InverseDynamics",
     "aba": "ForwardDynamics",

@@ -26,18 +26,29 @@ def _of_one(model: Model, name: str, spec: SolverSpec) -> Iterator[Problem]:
         if joint not in joints:
             message = f"order: '{joint}' is no joint with coordinates"
             yield Problem(label, "unknown-joint", message, nearest(joint, joints), joint, f"{PLACE}.{name}.order")
-    for path in spec.live:
+    for path in (*spec.live, *spec.options.get("parameters", ())):
         try:
             model[path]
         except SpecError as error:
-            message, remedy = f"live: {error.problems[0].message}", error.problems[0].remedy
+            message, remedy = f"{'live' if path in spec.live else 'parameters'}: {error.problems[0].message}", error.problems[0].remedy
             yield Problem(label, "unknown-path", message, remedy, path, f"{PLACE}.{name}.live")
-    for frame in spec.frames:
-        known = _ports(model)
+    known = _ports(model)
+    for key, frame in _frames(spec):
         if not _is_port(model, frame, known):
             hint = nearest(frame, [*known, *model.wiring.entities])
-            message = f"frames: there is no frame or port '{frame}'"
-            yield Problem(label, "unknown-frame", message, hint, frame, f"{PLACE}.{name}.frames")
+            message = f"{key.partition('.')[0]}: there is no frame or port '{frame}'"
+            yield Problem(label, "unknown-frame", message, hint, frame, f"{PLACE}.{name}.{key}")
+
+
+def _frames(spec: SolverSpec) -> Iterator[tuple[str, str]]:
+    """Property and name of every frame."""
+    yield from (("frames", frame) for frame in spec.frames)
+    yield from (("contacts", frame) for frame in spec.options.get("contacts", ()))
+    for answer, options in spec.options.get("answers", {}).items():
+        frames = options.get("frames", ())
+        listed = (frames,) if isinstance(frames, str) else frames
+        every = (*listed, *options.get("contacts", ()), *([options["frame"]] if "frame" in options else []))
+        yield from ((f"answers.{answer}", str(frame)) for frame in every)
 
 
 def _ports(model: Model) -> list[str]:

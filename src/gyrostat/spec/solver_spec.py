@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from gyrostat.errors import Problem, SpecError, clipped, nearest
-from gyrostat.spec.solver_kinds import ANSWERS, KINDS, REPRESENTATIONS, Kind
+from gyrostat.spec.solver_kinds import ANSWERS, KINDS, REPRESENTATIONS, USUAL, Kind
 
 BUILDER = "gyrostat.solvers.builder"
 """The module whose ``build(spec, model)`` makes solvers. It is looked up by name: a specification depends on nothing
@@ -59,7 +59,7 @@ class SolverSpec:
             "frames": _names(frames),
             "order": _names(order),
             "live": _names(live),
-            "options": {key: plain(value) for key, value in options.items() if value is not None},
+            "options": {key: plain(value) for key, value in options.items() if _is_said(key, value)},
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -191,6 +191,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(v) for key, v in value.items()}
     return [plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def _is_said(key: str, value: Any) -> bool:
+    """Whether an option says anything: the usual value and an empty list (of rules apart) do not."""
+    if value is None or (key != "rules" and isinstance(value, list | tuple) and not value):
+        return False
+    return key not in USUAL or value != USUAL[key]
 
 
 def _names(value: Any) -> tuple[str, ...]:
