@@ -105,7 +105,9 @@ def test_calls_by_position_by_name_in_batches_with_threads_and_into_arrays():
         assert found.rnea is into[0] and found.com.v is into[2][1]
         assert_close(into[0], tau, 1e-10)
         assert_close(found.crba, M, 1e-10)
-        with pytest.raises(gs.ShapeError, match=r"solvers: out must be a tuple like the result, with arrays for rnea, "):
+        with pytest.raises(
+            gs.ShapeError, match=r"solvers: out must be a tuple like the result, with arrays for rnea, "
+        ):
             writing(q, v, a, out=(np.empty(FREE.nv), None, np.empty(3)))
     again = pickle.loads(pickle.dumps(solver(q, v, a)))
     assert np.array_equal(again.crba, M) and type(again) is type(solver(q, v, a))
@@ -184,7 +186,10 @@ def test_mistakes_are_sentences():
         ({}, "Solvers: no answer is named. Hint: gs.Solvers"),
         ({"rneaa": {}}, r"Solvers: there is no answer 'rneaa'. Hint: did you mean 'rnea'"),
         ({"mine": {"solver": "cbra"}}, r"Solvers: there is no answer 'cbra'. Hint: did you mean 'crba'"),
-        ({"rnea": {"algoritm": "rne"}}, r"rnea \(InverseDynamics\) has no option 'algoritm'. Hint: did you mean 'algor"),
+        (
+            {"rnea": {"algoritm": "rne"}},
+            r"rnea \(InverseDynamics\) has no option 'algoritm'. Hint: did you mean 'algor",
+        ),
         ({"rnea": {"algorithm": "rme"}}, r"InverseDynamics: there is no algorithm 'rme'"),
         ({"jacobian": {}}, r"jacobian \(Jacobian\) needs 'frame'"),
         ({"rnea": None}, r"rnea must have options by name, got NoneType"),
@@ -195,9 +200,9 @@ def test_mistakes_are_sentences():
             gs.Solvers(MODEL, **answers)
     solver = gs.Solvers(MODEL, rnea={}, com={})
     q, v, a = state(MODEL, solver)
-    with pytest.raises(gs.ShapeError, match=r"Solvers: got q, expected all of q, v, a. Hint: rnea, com needs them"):
+    with pytest.raises(gs.ShapeError, match=r"Solvers: got q, expected all of q, v, a"):
         solver(q=q)
-    with pytest.raises(gs.ShapeError, match=r"Solvers: the answers are no functions of 'tau'. Hint:"):
+    with pytest.raises(gs.ShapeError, match=r"Solvers: is no function of 'tau'. Hint:"):
         solver(q, v, tau=a)
     with pytest.raises(gs.ShapeError, match=r"Solvers: 'q' is given twice, by position and by name"):
         solver(q, v, q=q)

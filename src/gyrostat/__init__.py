@@ -49,6 +49,7 @@ _NAMES = {
     "gyrostat.algorithms.rne": "rne",
     "gyrostat.algorithms.stacked": "pseudo_velocities",
     # ---- solvers
+    "gyrostat.solvers.block_solver": "BlockSolver",
     "gyrostat.solvers.dynamics_derivatives": (
         "DeltaAcceleration ForwardDynamicsDerivatives InverseDynamicsDerivatives InverseDynamicsSecondDerivatives "
         "ParameterDerivatives"
@@ -95,8 +96,8 @@ _NAMES = {
     "gyrostat.view.viewer": "view",
     # ---- errors
     "gyrostat.errors": (
-        "CompileError FrameError GyrostatError LoadError LoopError NonFiniteError Problem RecordError RowError "
-        "SaveError ShapeError SimulationError SpecError StateError"
+        "CompileError DisagreementError FrameError GyrostatError LoadError LoopError NonFiniteError Problem "
+        "RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
 """Module -> its names that are public here."""
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from gyrostat.algorithms.rne import rne as rne
     from gyrostat.algorithms.stacked import pseudo_velocities as pseudo_velocities
     from gyrostat.errors import CompileError as CompileError
+    from gyrostat.errors import DisagreementError as DisagreementError
     from gyrostat.errors import FrameError as FrameError
     from gyrostat.errors import GyrostatError as GyrostatError
     from gyrostat.errors import LoadError as LoadError
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
     from gyrostat.simulate.rollout_result import Rollout as Rollout
     from gyrostat.simulate.run import simulate as simulate
     from gyrostat.solvers.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
+    from gyrostat.solvers.block_solver import BlockSolver as BlockSolver
     from gyrostat.solvers.dynamics_derivatives import DeltaAcceleration as DeltaAcceleration
     from gyrostat.solvers.dynamics_derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
     from gyrostat.solvers.dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
@@ -194,10 +197,10 @@ if TYPE_CHECKING:
     from gyrostat.solvers.manifold import neutral as neutral
     from gyrostat.solvers.manifold import random_configuration as random_configuration
     from gyrostat.solvers.manifold import tangent as tangent
-    from gyrostat.solvers.master import Solvers as Solvers
     from gyrostat.solvers.mass_matrix import Innovations as Innovations
     from gyrostat.solvers.mass_matrix import InverseMassMatrix as InverseMassMatrix
     from gyrostat.solvers.mass_matrix import MassMatrix as MassMatrix
+    from gyrostat.solvers.master import Solvers as Solvers
     from gyrostat.solvers.operational_space import InverseOperationalInertia as InverseOperationalInertia
     from gyrostat.solvers.operators import operators as operators
     from gyrostat.solvers.regressor import Regressor as Regressor

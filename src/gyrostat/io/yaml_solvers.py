@@ -60,13 +60,11 @@ def solvers_schema() -> dict[str, Any]:
     known |= {"method": {"enum": ["auto", "closed-form", "forward-mode"]}}
     kinds = []
     for name, kind in KINDS.items():
-        properties = {"solver": {"const": name}}
+        properties: dict[str, Any] = {"solver": {"const": name}}
         for key in known_options(kind):
             properties[key] = {"enum": list(kind.algorithms)} if key == "algorithm" else known[key]
         needs = ["solver", *kind.needs]
-        kinds.append(
-            {"type": "object", "properties": properties, "required": needs, "additionalProperties": False}
-        )
+        kinds.append({"type": "object", "properties": properties, "required": needs, "additionalProperties": False})
     return {
         "type": "object",
         "description": "specifications of solvers, by names of your own",

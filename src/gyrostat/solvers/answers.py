@@ -37,7 +37,7 @@ from gyrostat.spec.solver_kinds import ANSWERS
 
 WHO = "Solvers"
 
-CLASSES: dict[str, type[StateSolver]] = {
+CLASSES: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
         ActuatorDynamics, Bias, CenterOfMass, CentroidalMatrix, CentroidalMomentum, Coriolis, DeltaAcceleration,

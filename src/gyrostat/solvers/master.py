@@ -1,4 +1,4 @@
-"""Several answers of one state from one recorded program (H04 4.2.1, MasterSolver): what they share is computed once."""
+"""Several answers of one state from one recorded program (H04 4.2.1, MasterSolver): shared work is done once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any, Self
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.rne import Loads
 from gyrostat.engine.builtin import available
-from gyrostat.errors import GyrostatError, RecordError, ShapeError, nearest
+from gyrostat.errors import GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.answers import WHO, part
+from gyrostat.solvers.calls import by_name
 from gyrostat.solvers.fast import usual
 from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.solvers.wrench import Application
@@ -83,24 +84,8 @@ class Solvers(StateSolver):
             direct = self._direct
             if direct is not None:
                 return self._joined(direct(*state))
-        return self.serve(self._given(state, named) if named else state, wrenches, t, out, threads, nonfinite)
-
-    def _given(self, state: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        known = dict(zip(self.state, state, strict=False))
-        for name, value in named.items():
-            if name not in self.state:
-                told = nearest(name, [*self.state, "wrenches", "t", "out", "threads", "nonfinite"])
-                raise ShapeError(f"{WHO}: the answers are no functions of {name!r}. Hint: {told}")
-            if name in known:
-                raise ShapeError(f"{WHO}: {name!r} is given twice, by position and by name. Hint: keep one of them")
-            known[name] = value
-        missing = [name for name in self.state if name not in known]
-        if missing or len(state) > len(self.state):
-            raise ShapeError(
-                f"{WHO}: got {', '.join(known)}, expected all of {', '.join(self.state)}. "
-                f"Hint: {', '.join(n for n, p in self.parts.items() if set(p.state) & set(missing)) or WHO} needs them"
-            )
-        return [known[name] for name in self.state]
+        given = by_name(WHO, self.state, state, named) if named else state
+        return self.serve(given, wrenches, t, out, threads, nonfinite)
 
     # ------------------------------------------------------------------ one program
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
@@ -161,7 +146,9 @@ class Solvers(StateSolver):
         def general(*state: Any) -> tuple[Array, ...]:
             return tuple(kernel.call(*self.arguments(state, None), explain=lambda: self.examine(state)).values())
 
-        return kernel.builtin(general, list(self._live.values()), type(self).__name__, self.__call__.__doc__ or "", tuple)
+        return kernel.builtin(
+            general, list(self._live.values()), type(self).__name__, self.__call__.__doc__ or "", tuple
+        )
 
     @property
     def _flat(self) -> bool:
@@ -208,7 +195,7 @@ def _options(given: Any) -> Any:
 @cache
 def answers_class(fields: tuple[str, ...]) -> Any:
     """The named tuple of these answers; it can be pickled."""
-    cls = namedtuple("Answers", fields)  # noqa: PYI024
+    cls = namedtuple("Answers", fields)
     cls.__doc__ = f"Answers of one state: {', '.join(fields)}."
     cls.__reduce__ = lambda self: (_answers, (fields, tuple(self)))  # type: ignore[assignment,method-assign]
     return cls

@@ -58,9 +58,7 @@ class RecordedKinematics(StateSolver):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         rest = np.zeros(net.model.nv)
         quantities = frame_quantities(net, on, self.frames, x["q"], x.get("v", rest), x.get("a", rest))
-        return {
-            k: np.array(quantities[k]).reshape(len(self.frames), *TRAILING[k]) for k in self.outputs
-        }
+        return {k: np.array(quantities[k]).reshape(len(self.frames), *TRAILING[k]) for k in self.outputs}
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ class StateSolver(Differentiable):
     Several outputs are returned as a named tuple of class ``Result``."""
 
     state: tuple[str, ...] = ("q",)
-    Result: ClassVar[Any] = None
-    takes_wrenches: ClassVar[bool] = False
+    Result: Any = None
+    takes_wrenches: bool = False
     inverts: bool = False
     """Whether the mass matrix must be regular."""
     algorithms: ClassVar[Iterable[str]] = ()
@@ -325,6 +325,10 @@ class StateSolver(Differentiable):
             name: np.array([row[name] for row in rows], dtype=float).reshape((*shape, *np.shape(shapes[name])))
             for name in shapes
         }
+        return self._handed_over(found, shape, out, nonfinite)
+
+    def _handed_over(self, found: dict[str, Array], shape: tuple[int, ...], out: Any, nonfinite: str) -> Any:
+        """Outputs of interpreted states with their leading shape, looked at, and in ``out`` if it is given."""
         if nonfinite == "raise":
             for name, value in found.items():
                 self.finite(value, shape, name)

@@ -30,7 +30,10 @@ def _of_one(model: Model, name: str, spec: SolverSpec) -> Iterator[Problem]:
         try:
             model[path]
         except SpecError as error:
-            message, remedy = f"{'live' if path in spec.live else 'parameters'}: {error.problems[0].message}", error.problems[0].remedy
+            message, remedy = (
+                f"{'live' if path in spec.live else 'parameters'}: {error.problems[0].message}",
+                error.problems[0].remedy,
+            )
             yield Problem(label, "unknown-path", message, remedy, path, f"{PLACE}.{name}.live")
     known = _ports(model)
     for key, frame in _frames(spec):

@@ -150,7 +150,9 @@ def _name_mistakes(label: str, key: str, value: Any, kind: Kind) -> Iterator[Pro
 
 def _answer_mistakes(label: str, answers: Any) -> Iterator[Problem]:
     if not isinstance(answers, Mapping):
-        yield Problem(label, "property-type", "'answers' must map names to options", "answers: {rnea: {}}", ("answers",))
+        yield Problem(
+            label, "property-type", "'answers' must map names to options", "answers: {rnea: {}}", ("answers",)
+        )
         return
     for name, options in answers.items():
         path = ("answers", str(name))
@@ -158,7 +160,7 @@ def _answer_mistakes(label: str, answers: Any) -> Iterator[Problem]:
             message = f"answer '{name}' must have options by name, got {clipped(options)}"
             yield Problem(label, "property-type", message, f"write {name}: {{}}", path)
             continue
-        of = options.get("solver", name)
+        of = str(options.get("solver", name))
         if of not in ANSWERS and of not in KINDS:
             message = f"answer '{name}': there is no answer {clipped(of)}"
             yield Problem(label, "unknown-solver", message, nearest(str(of), [*ANSWERS, *KINDS]), path)
