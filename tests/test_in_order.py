@@ -69,6 +69,10 @@ def test_forward_and_inverse_dynamics_of_a_subset_undo_each_other():
     assert_close(M @ inverse, np.broadcast_to(np.eye(2), (4, 2, 2)), 1e-11)
 
 
+def test_the_number_of_the_notation():
+    assert_close(gs.MassMatrix(gs.robots.two_link()).in_order(["shoulder"])([0.4]), [[0.67]], 1e-14)
+
+
 def test_dicts_batches_threads_derivatives_and_c_of_a_subset(tmp_path):
     solver = gs.InverseDynamics(FREE).in_order(["slide", "shoulder"])
     rng = np.random.default_rng(2)

@@ -108,6 +108,14 @@ def test_models_carry_them_through_files_and_changes(tmp_path):
     assert set(model.with_solvers({"jacobian": None}).solvers) == {"inversedynamics", "solvers"}
     assert model.with_solvers({"jacobian": None}) != model
     assert loaded.solvers["jacobian"].build(loaded)(np.zeros(2)).shape == (6, 2)
+    two = gs.robots.two_link()
+    assert not [p for p in gs.save(two, tmp_path / "two.urdf") if p.rule == "urdf-solvers"]
+    (lost,) = [
+        p
+        for p in gs.save(two.with_solvers({"M": gs.SolverSpec("MassMatrix")}), tmp_path / "two.urdf")
+        if p.rule == "urdf-solvers"
+    ]
+    assert lost.message == "specifications of solvers cannot be said: M"
 
 
 def test_the_schema_knows_them():
