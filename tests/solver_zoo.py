@@ -59,8 +59,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def solver_classes() -> dict[str, type]:
-    """Public classes that have derivatives, CasADi functions and C, by name."""
-    found = {name: getattr(gs, name) for name in gs.__all__}
+    """Public classes that have derivatives, CasADi functions and C, by name; those made of others have their own
+    tests."""
+    found = {name: getattr(gs, name) for name in gs.__all__ if name not in ("Solvers", "BlockSolver")}
     return {k: c for k, c in found.items() if isinstance(c, type) and issubclass(c, Differentiable)}
 
 

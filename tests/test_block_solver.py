@@ -273,6 +273,8 @@ def test_a_simulation_takes_a_forward_dynamics_of_yours(method):
     assert_close(mine.q, general.q, 1e-7 if method == "radau" else 1e-10)
     assert mine.counters.compiled and mine.counters.rhs_evaluations == general.counters.rhs_evaluations
 
+    if method != "rk4":
+        return
     seen = []
 
     def called(q, v, tau):

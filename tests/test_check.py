@@ -163,6 +163,14 @@ WRONG = {
     "a negative mass": (
         lambda: with_body(mass=-2),
         "rigid body 'rod'", "mass", "mass must not be negative, got -2 kg", "give the mass in kg"),
+    "a mass that no atom has": (
+        lambda: with_body(mass=1e-310),
+        "rigid body 'rod'", "mass-small", "mass must be zero or at least 1e-50 kg, got 1e-310 kg",
+        "give the mass in kg, or zero"),
+    "an inertia that no atom has": (
+        lambda: with_body(inertia=(1e-310, 1e-310, 1e-310)),
+        "rigid body 'rod'", "inertia-small", "inertia must be zero or at least 1e-50 kg m^2",
+        "zero is a point mass"),
     "a body that moves and has no mass": (
         lambda: with_body(mass=0),
         "rigid body 'rod'", "moving-mass", "moves, but its mass is 0 kg and nothing with mass is fixed to it",

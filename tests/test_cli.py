@@ -251,11 +251,24 @@ def test_check_as_json(run, arm, bad):
 def test_repairs_are_told_on_stderr(run, tmp_path, caplog):
     path = tmp_path / "thin.urdf"
     path.write_text(ARM.replace('izz="0.001"', 'izz="0.05"'))  # breaks the triangle inequality
-    assert run("info", path).code == 1
-    code, out, err = run("info", path, "--policy", "accept", "--json")
-    assert code == 0 and json.loads(out)["nv"] == 2 and f"{path}:" in err and "error" in err
-    assert run("info", path, "--policy", "accept", "--json", "--quiet").err == ""
+    assert run("info", path, "--policy", "strict").code == 1
+    code, out, err = run("info", path, "--policy", "repair", "--json")
+    assert code == 0 and json.loads(out)["nv"] == 2 and f"{path}:" in err and "repaired" in err
+    assert run("info", path, "--policy", "repair", "--json", "--quiet").err == ""
     assert logging.getLogger("gyrostat").propagate and not logging.getLogger("gyrostat").handlers
+
+
+def test_errors_are_accepted_with_one_line_on_stderr_and_check_is_strict(run, tmp_path):
+    path = tmp_path / "thin.urdf"
+    path.write_text(ARM.replace('izz="0.001"', 'izz="0.05"'))
+    for words in (["info", path], ["info", path, "--policy", "accept"], ["frames", path]):
+        code, out, err = run(*words)
+        assert code == 0 and out
+        assert err.startswith(f"warning: {path}: 1 error accepted; taken as it stands: 1 inertia-triangle (")
+        assert err.count("\n") == 1 and "'gyrostat check' lists" in err and "--policy strict refuses" in err
+        assert run(*words, "--quiet").err == ""
+    assert run("check", path).code == 1
+    assert run("check", path, "--policy", "repair").code == 0
 
 
 def test_xacro_and_mjcf_files_are_read_with_arguments(run, tmp_path):

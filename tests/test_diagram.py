@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import sysconfig
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from accepting import load_accepted
 from random_models import various_tree
 
 import gyrostat as gs
@@ -157,11 +157,7 @@ def test_a_humanoid_fits_a_page_in_width():
     path = folder / "talos_data" / "robots" / "talos_reduced.urdf"
     if not path.is_file():
         pytest.skip("the package example-robot-data is not installed")
-    logging.disable(logging.CRITICAL)
-    try:
-        model = gs.load(path, base="free", policy="accept")
-    finally:
-        logging.disable(logging.NOTSET)
+    model = load_accepted(path, base="free")
     found = layout(model)
     assert len(found.boxes) > 100
     assert found.width < 1700.0

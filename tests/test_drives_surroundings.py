@@ -10,7 +10,8 @@ from pinocchio_oracle import random_state
 from test_family_against_pinocchio import interpreted
 
 import gyrostat as gs
-from gyrostat.algorithms.shafts import shafts, store
+from gyrostat.algorithms.shafts import shafts
+from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.spec.entity import Port
 
 ALGORITHMS = ("aba", "crba", "walker-orin", "mrnea", "newton-euler", "operators")
@@ -143,13 +144,13 @@ def twin_rotor():
         x = angle["one"]
         return {"one": both + x * x * x * (4.0 * c["strength"]), "two": both}
 
-    @store.row(TwinRotor)
+    @stored_energy.row(TwinRotor)
     def energy(c, angle):
         x = angle["one"]
         return x * x * x * x * c["strength"]
 
     yield
-    del shafts.rows[TwinRotor], store.rows[TwinRotor]
+    del shafts.rows[TwinRotor], stored_energy.rows[TwinRotor]
 
 
 def test_a_component_of_others_on_shafts_is_in_every_algorithm(twin_rotor):

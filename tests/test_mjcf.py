@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import struct
 import sys
 
 import numpy as np
 import pytest
+from accepting import load_accepted
 from mjcf_models import compiled, disagreement, pair, without_what_is_not_taken
 from test_mjcf_features import BALL, EXAMPLES, MASS, body, mjcf, two
 
@@ -55,8 +55,6 @@ def test_without_mujoco_there_is_one_sentence(path, monkeypatch):
     ("rule", "text", "line"),
     [
         ("fluid", mjcf(ARM, '<option density="1.2"/>'), 2),
-        ("loop", mjcf(ARM, after='<equality><connect body1="c" anchor="0 0 0"/></equality>'), 10),
-        ("loop", mjcf(ARM, after='<equality><weld body1="c"/></equality>'), 10),
         ("coupling", mjcf(ARM, after='<equality><joint joint1="j" joint2="z" polycoef="0 1 2 0 0"/></equality>'), 10),
         ("coupling", mjcf(ARM, after='<equality><joint joint1="j"/></equality>'), 10),
         ("tendon", mjcf(ARM, after='<tendon><fixed stiffness="3"><joint joint="j" coef="1"/></fixed></tendon>'), 10),
@@ -69,17 +67,33 @@ def test_without_mujoco_there_is_one_sentence(path, monkeypatch):
         ("actuator", mjcf(ARM + '<site name="s"/>', after='<actuator><motor site="s" armature="1"/></actuator>'), 10),
     ],
 )
-def test_what_moves_the_robot_otherwise_is_an_error_that_can_be_accepted(path, rule, text, line, caplog):
+def test_what_moves_the_robot_otherwise_is_an_error_that_can_be_accepted(path, rule, text, line):
     path.write_text(text)
     (found,) = gs.audit(path).errors
     assert (found.rule, found.line, found.file) == (rule, line, str(path))
-    with pytest.raises(gs.SpecError, match=rf"m\.xml:{line}"):
+    for policy in ("strict", "repair"):
+        with pytest.raises(gs.SpecError, match=rf"m\.xml:{line}"):
+            gs.load(path, policy=policy)
+    with pytest.warns(gs.ModelWarning, match=rf"m\.xml: 1 error accepted; left out of the model: 1 {rule} \("):
         gs.load(path)
-    with pytest.raises(gs.SpecError):
-        gs.load(path, policy="repair")
-    with caplog.at_level(logging.WARNING, logger="gyrostat"):
-        gs.load(path, policy="accept")
-    assert f"m.xml:{line}: error" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "line"),
+    [
+        ("loop", mjcf(ARM, after='<equality><connect body1="c" anchor="0 0 0"/></equality>'), 10),
+        ("loop", mjcf(ARM, after='<equality><weld body1="c"/></equality>'), 10),
+    ],
+)
+def test_closed_loops_are_refused_unless_couplings_are_left_out_on_purpose(path, rule, text, line):
+    path.write_text(text)
+    (found,) = gs.audit(path).errors
+    assert (found.rule, found.line, found.fatal) == (rule, line, True)
+    for policy in ("strict", "repair", "accept"):
+        with pytest.raises(gs.SpecError, match=rf"m\.xml:{line}.*closes a loop.*mimic=False"):
+            gs.load(path, policy=policy)
+    assert gs.load(path, mimic=False).nv > 0
+    assert "unused-equality" in rules(path, "ignored", mimic=False)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +148,13 @@ def test_an_impossible_inertia_is_refused_mended_or_accepted(path, caplog):
     (found,) = gs.audit(path).errors
     assert (found.rule, found.line) == ("inertia-triangle", 5)
     with pytest.raises(gs.SpecError, match="triangle"):
-        gs.load(path)
+        gs.load(path, policy="strict")
     assert rules(path, "repaired", policy="repair") == ["inertia-triangle"]
     mended = np.array(gs.load(path, policy="repair")["b.inertia"])
     moments = np.linalg.eigvalsh(mended)
     assert np.isclose(moments[0] + moments[1], moments[2])
     assert np.allclose(np.diag(mended), (moments[2], moments[0], moments[0]))  # turned by 90 degrees
-    accepted = gs.load(path, policy="accept")
+    accepted = load_accepted(path)
     assert np.allclose(accepted["b.inertia"], np.diag((0.5, 0.1, 0.1)), atol=1e-15)
 
 
@@ -149,10 +163,12 @@ def test_full_inertias_and_negative_masses_are_judged_too(path, caplog):
     assert rules(path) == ["inertia-positive"]
     assert rules(path, "repaired", policy="repair") == ["inertia-positive"]
     assert np.linalg.eigvalsh(gs.load(path, policy="repair")["b.inertia"]).min() > -1e-12
-    assert gs.load(path, policy="accept")["b.inertia"][0][1] == 0.5
+    assert load_accepted(path)["b.inertia"][0][1] == 0.5
     path.write_text(mjcf(body('<joint/><inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>')))
     assert rules(path) == ["mass"]
-    assert gs.load(path, policy="accept")["b.mass"] == -1.0
+    for policy in ("strict", "repair", "accept"):
+        with pytest.raises(gs.SpecError, match="must not be negative, got -1 kg"):
+            gs.load(path, policy=policy)
 
 
 def test_suspicious_units_are_warnings(path):

@@ -316,7 +316,7 @@ def test_a_real_robot_has_its_meshes():
     path = folder / "ur_description" / "urdf" / "ur5_robot.urdf"
     if not path.is_file():
         pytest.skip("the package example-robot-data is not installed")
-    drawn = scene(gs.load(path, policy="accept"))
+    drawn = scene(gs.load(path))
     meshes = [s for link in drawn.links for s in link.solids if s.role == "visual" and s.kind == "mesh"]
     assert drawn.missing == ()
     assert len(meshes) >= 7

@@ -25,8 +25,8 @@ Each robot takes one random state: angles within 1.5 rad, any orientation of a f
 size one. Differences are relative to the largest entry of the vector or matrix (placements and Jacobians: to 1 where
 that is larger). {TOLERANCE:g} is allowed. Accelerations solve for the mass matrix, so two programs may differ by
 rounding times its condition number; where that is above {TOLERANCE:g} it is what is allowed, and the table says so.
-Jacobians are those of four links, spread over those that many rates move. A file whose audit has errors is loaded with
-`policy="accept"`, as it is. {{mode}}
+Jacobians are those of four links, spread over those that many rates move. A file whose audit has errors is loaded as it
+stands, which is the default. {{mode}}
 """
 MODES = {
     "interpret": "The plain NumPy equations are compared here; that compiled code gives the same, the tests show.",
@@ -122,7 +122,7 @@ def _against(peer: str, rows: Sequence[RobotRow]) -> str:
 
 
 def _robot_table(rows: Sequence[RobotRow], quantities: Sequence[str] = QUANTITIES) -> str:
-    """One line per robot. The second column: errors of the audit that the policy ``accept`` let pass."""
+    """One line per robot. The second column: errors of the audit that were accepted."""
     cells = [
         [
             f"`{row.name}`",

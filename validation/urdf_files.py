@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import sysconfig
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import gyrostat as gs
 
@@ -18,10 +19,9 @@ FOLDER = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "ex
 
 @dataclass(frozen=True)
 class RobotFile:
-    """One file, and what its audit says: the policy that loads it, names that differ in the model."""
+    """One file, and what its audit says: errors that are accepted, names that differ in the model."""
 
     path: Path
-    policy: Literal["strict", "accept"]
     errors: tuple[str, ...]
     links: dict[str, str]
     joints: dict[str, str]
@@ -38,7 +38,7 @@ class RobotFile:
     def load(self, base: Any, everything: bool = False) -> gs.Model:
         """The mechanism that Pinocchio computes by default, or ``everything`` in the file: friction and couplings."""
         with _quiet():
-            return gs.load(self.path, base=base, policy=self.policy, friction=everything, mimic=everything)
+            return gs.load(self.path, base=base, friction=everything, mimic=everything)
 
 
 def robot_files(only: tuple[str, ...] = ()) -> list[Path]:
@@ -48,24 +48,25 @@ def robot_files(only: tuple[str, ...] = ()) -> list[Path]:
 
 
 def opened(path: Path) -> RobotFile:
-    """Audit a file, and choose the policy ``accept`` where ``strict`` would refuse it."""
+    """Audit a file; it is loaded as by default, errors accepted."""
     audit = gs.audit(path)
-    policy = "strict" if audit.ok else "accept"
     names: dict[str, dict[str, str]] = {"link": {}, "joint": {}}
     for finding in audit if audit.ok else gs.audit(path, policy="accept"):
         where = re.fullmatch(r"robot/(link|joint)\[(.*)\]", finding.element)
         called = re.search(r"called '(.*)' in the model", finding.what)
         if finding.rule == "name" and where and called:
             names[where[1]][where[2]] = called[1]
-    return RobotFile(path, policy, tuple(f.rule for f in audit.errors), names["link"], names["joint"])
+    return RobotFile(path, tuple(f.rule for f in audit.errors), names["link"], names["joint"])
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What the reader logs is in the audit already."""
+    """What the reader tells is in the audit already."""
     logger = logging.getLogger("gyrostat")
     before, logger.disabled = logger.disabled, True
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gs.ModelWarning)
+            yield
     finally:
         logger.disabled = before

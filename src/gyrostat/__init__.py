@@ -36,10 +36,11 @@ _NAMES = {
     "gyrostat.spec.shaft_elements": "Backlash Damper Friction Spring",
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
     # ---- files
-    "gyrostat.io.audit": "Audit audit",
+    "gyrostat.io.audit": "Audit",
     "gyrostat.io.dh": "from_dh",
     "gyrostat.io.dh_table": "DHRow",
-    "gyrostat.io.files": "load save",
+    "gyrostat.io.files": "audit load save",
+    "gyrostat.io.strings": "audit_string load_string",
     # ---- networks
     "gyrostat.graph.connectivity": "connectivity",
     "gyrostat.graph.network": "Network network",
@@ -47,6 +48,8 @@ _NAMES = {
     # ---- algorithms, for new components
     "gyrostat.algorithms.kinematics": "kinematics",
     "gyrostat.algorithms.rne": "rne",
+    "gyrostat.algorithms.shafts": "shafts",
+    "gyrostat.algorithms.stored_energy": "stored_energy",
     "gyrostat.algorithms.stacked": "pseudo_velocities",
     # ---- solvers
     "gyrostat.solvers.block_solver": "BlockSolver",
@@ -96,8 +99,8 @@ _NAMES = {
     "gyrostat.view.viewer": "view",
     # ---- errors
     "gyrostat.errors": (
-        "CompileError DisagreementError FrameError GyrostatError LoadError LoopError NonFiniteError Problem "
-        "RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
+        "CompileError DisagreementError FrameError GyrostatError LoadError LoopError ModelWarning NonFiniteError "
+        "Problem RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
 """Module -> its names that are public here."""
@@ -108,13 +111,16 @@ if TYPE_CHECKING:
     from gyrostat import robots as robots
     from gyrostat.algorithms.kinematics import kinematics as kinematics
     from gyrostat.algorithms.rne import rne as rne
+    from gyrostat.algorithms.shafts import shafts as shafts
     from gyrostat.algorithms.stacked import pseudo_velocities as pseudo_velocities
+    from gyrostat.algorithms.stored_energy import stored_energy as stored_energy
     from gyrostat.errors import CompileError as CompileError
     from gyrostat.errors import DisagreementError as DisagreementError
     from gyrostat.errors import FrameError as FrameError
     from gyrostat.errors import GyrostatError as GyrostatError
     from gyrostat.errors import LoadError as LoadError
     from gyrostat.errors import LoopError as LoopError
+    from gyrostat.errors import ModelWarning as ModelWarning
     from gyrostat.errors import NonFiniteError as NonFiniteError
     from gyrostat.errors import Problem as Problem
     from gyrostat.errors import RecordError as RecordError
@@ -129,11 +135,13 @@ if TYPE_CHECKING:
     from gyrostat.graph.network import network as network
     from gyrostat.graph.rewrite import RULES as RULES
     from gyrostat.io.audit import Audit as Audit
-    from gyrostat.io.audit import audit as audit
     from gyrostat.io.dh import from_dh as from_dh
     from gyrostat.io.dh_table import DHRow as DHRow
+    from gyrostat.io.files import audit as audit
     from gyrostat.io.files import load as load
     from gyrostat.io.files import save as save
+    from gyrostat.io.strings import audit_string as audit_string
+    from gyrostat.io.strings import load_string as load_string
     from gyrostat.simulate import blocks as blocks
     from gyrostat.simulate import trajectories as trajectories
     from gyrostat.simulate.achievable_motion import AchievableMotion as AchievableMotion

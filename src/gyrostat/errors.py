@@ -1,9 +1,9 @@
-"""Every exception of gyrostat. Pattern of a message: *where: what is wrong, got / expected. Hint.*"""
+"""Every exception and warning of gyrostat. Pattern of a message: *where: what is wrong, got / expected. Hint.*"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -65,6 +65,20 @@ class LoadError(SpecError):
 
 class SaveError(SpecError):
     """A model cannot be stored: it holds a Python function, or the file cannot be written."""
+
+
+class ModelWarning(UserWarning):
+    """A file was loaded although it has errors: numbers were taken as they stand, or parts of it left out.
+
+    ``rules``: how many errors of each rule, {"inertia-triangle": 5}. ``gs.audit(path)`` lists every one of them.
+    """
+
+    def __init__(self, message: str, rules: Mapping[str, int] | None = None):
+        super().__init__(message)
+        self.rules = dict(rules or {})
+
+    def __reduce__(self) -> tuple[type[ModelWarning], tuple[str, dict[str, int]]]:
+        return type(self), (str(self), self.rules)
 
 
 class ShapeError(GyrostatError):

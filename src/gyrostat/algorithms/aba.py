@@ -8,8 +8,9 @@ Several right-hand sides go together, as columns: column 0 belongs to the motion
 the others are plain columns of generalised forces, for which M a = tau. So a unit matrix gives M^-1 without inverting
 [H04 (3.6)].
 
-A row is ``row(c, on, motion, memo) -> part``; ``part.inward(messages at its outports, tau) -> message at its inport``,
-and later ``part.outward(e at its inport) -> (e at its outports, accelerations)``."""
+A row is ``row(c, on, motion, memo) -> part``; ``part.inward(messages at its outports, tau, sweep) -> message at its
+inport``, and later ``part.outward(e at its inport, sweep) -> (e at its outports, accelerations)``. A component without
+a row is :func:`read_off` its rows of kinematics and Newton-Euler."""
 
 from __future__ import annotations
 
@@ -19,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import ELSE, Algorithm, Setting
+from gyrostat.algorithms.algorithm import Algorithm, Setting
 from gyrostat.algorithms.crba import Entries, scaled
-from gyrostat.algorithms.held import NONE_HELD, Held, Home, Plan, loose_accelerations, plan
-from gyrostat.algorithms.kinematics import JointMemo, Spin, sweep_motion, world_motion
+from gyrostat.algorithms.held import NONE_HELD, Held, Home, Plan, loose_accelerations, plan, together
+from gyrostat.algorithms.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.pairs import with_pairs
 from gyrostat.algorithms.rne import Loads, no_loads, own_force, own_inertia, spin_momentum, wrench_at
 from gyrostat.algorithms.shafts import element_inertia
+from gyrostat.algorithms.two_rows import Equations, equations
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward, outward
@@ -49,22 +51,14 @@ class Felt:
     held: Held = NONE_HELD
 
     def __add__(self, other: Felt) -> Felt:
-        return Felt(self.P + other.P, _together(self.z, other.z), self.held + other.held)
+        return Felt(self.P + other.P, together(self.z, other.z), self.held + other.held)
 
     def __sub__(self, load: Array) -> Felt:
         """With an external force (6,)."""
-        return Felt(self.P, _together(self.z, -load), self.held)
+        return Felt(self.P, together(self.z, -load), self.held)
 
     def moved(self, shift: Shift) -> Felt:
         return Felt(shift.inertia(self.P), shift.force(self.z), self.held.moved(shift))
-
-
-def _together(x: Array, y: Array) -> Array:
-    """Sum of forces; a single one counts for column 0."""
-    if x.ndim == y.ndim:
-        return x + y
-    full, one = (x, y) if x.ndim == 2 else (y, x)
-    return np.concatenate([(full[:, 0] + one)[:, None], full[:, 1:]], axis=1)
 
 
 NOTHING = Felt(ArticulatedInertia.zero(), np.zeros(6))
@@ -72,31 +66,64 @@ NOTHING = Felt(ArticulatedInertia.zero(), np.zeros(6))
 
 @dataclass
 class Part:
-    """What a component does in the sweeps 2 and 3. ``joint`` is there where rates are let go."""
+    """What a component does in the sweeps 2 and 3; phi and S to its outports, and the rates that it let go."""
 
-    inward: Callable[[Mapping[str, Felt], Array], Felt]
-    outward: Callable[[Array], tuple[Mapping[str, Array], Array]]
-    joint: Letting | None = None
+    inward: Callable[[Mapping[str, Felt], Array, Sweep], Felt]
+    outward: Callable[[Array, Sweep], tuple[Mapping[str, Array], Array]]
     shifts: Mapping[str, Shift] = field(default_factory=dict)
+    S: Mapping[str, Array] = field(default_factory=dict)
+    freed: list[Freed | Ties] = field(default_factory=list)
 
 
 AbaRow = Callable[[Component, Setting, Motion, Any], Part]
-aba: Algorithm[AbaRow] = Algorithm("articulated-body algorithm", hint=ELSE)
+aba: Algorithm[AbaRow] = Algorithm("articulated-body algorithm")
 
 
 def rigidly(shifts: Mapping[str, Shift], own: Felt) -> Part:
     """A component without joints: everything that is felt at its outports is felt at its inport."""
 
-    def inward(messages: Mapping[str, Felt], tau: Array) -> Felt:
+    def inward(messages: Mapping[str, Felt], tau: Array, sweep: Sweep) -> Felt:
         total = own
         for name, felt in messages.items():
             total = total + felt.moved(shifts[name])
         return total
 
-    def outward(e: Array) -> tuple[Mapping[str, Array], Array]:
+    def outward(e: Array, sweep: Sweep) -> tuple[Mapping[str, Array], Array]:
         return {name: shift.motion(e) for name, shift in shifts.items()}, np.zeros((0, e.shape[1]))
 
-    return Part(inward, outward, shifts=shifts)
+    return Part(inward, outward, shifts, {name: np.zeros((6, 0)) for name in shifts})
+
+
+def read_off(c: Component, own: Equations) -> Part:
+    """A component that has no row here: its rates are held, and let go as soon as all that they move has been met."""
+
+    def inward(messages: Mapping[str, Felt], tau: Array, sweep: Sweep) -> Felt:
+        total = Felt(own.inertia, own.z)
+        G, D, b = dict(enumerate(own.G.T)), own.D, dict(enumerate(own.b))
+        coupled = Entries()
+        for name, felt in messages.items():
+            total, S = total + felt.moved(own.shifts[name]), own.S[name]
+            U = [felt.P @ s for s in S.T]
+            D = D + np.array([[s @ u for u in U] for s in S.T]).reshape(D.shape)
+            for j, s in enumerate(S.T):
+                G[j], b[j] = G[j] + own.shifts[name].force(U[j]), together(b[j], s @ felt.z)
+                for k, G_k in felt.held.G.items():
+                    coupled.pair(c.ties[j], ((k, 1.0),), s @ G_k)
+        held = total.held + Held.of_rates(c.ties, G, D, b)
+        return Felt(total.P, total.z, held.with_entries(coupled))
+
+    def outward(e: Array, sweep: Sweep) -> tuple[Mapping[str, Array], Array]:
+        a = np.array([_tied(ties, sweep.known) for ties in c.ties]).reshape(len(c.ties), e.shape[1])
+        return {name: shift.motion(e) + own.S[name] @ a for name, shift in own.shifts.items()}, a
+
+    return Part(inward, outward, own.shifts, own.S)
+
+
+def part_of(c: Component, on: Setting, motion: Motion, memo: Any, own: Own) -> Part:
+    """By the row of the component, or read off its other rows."""
+    if aba.serves(c):
+        return aba.of(c)(c, on, motion, memo)
+    return read_off(c, equations(c, on, motion, own.q, own.v))
 
 
 @aba.row(FixedBase, DrivenBase, Displacement)
@@ -151,7 +178,7 @@ class Sweep:
         if not rates:
             return felt
         columns = tau.shape[1]
-        P, z = felt.P, _together(felt.z, np.zeros((6, columns)))
+        P, z = felt.P, together(felt.z, np.zeros((6, columns)))
         held, done = felt.held.with_inertia(self.J, rates), []
         for k in rates:
             G, d, b, row, held = held.without(k)
@@ -182,16 +209,15 @@ class Letting:
     outports: tuple[str, ...]
     ties: tuple[Ties, ...]
     freed: list[Freed | Ties] = field(default_factory=list)
-    sweep: Sweep | None = None
 
-    def inward(self, messages: Mapping[str, Felt], tau: Array) -> Felt:
+    def inward(self, messages: Mapping[str, Felt], tau: Array, sweep: Sweep) -> Felt:
         (felt,) = messages.values()
-        P, z, held = felt.P, _together(felt.z, np.zeros((6, tau.shape[1]))), felt.held
-        plain, J = (self.sweep.plan.plain, self.sweep.J) if self.sweep is not None else (None, {})
+        P, z, held = felt.P, together(felt.z, np.zeros((6, tau.shape[1]))), felt.held
+        plain, J = sweep.plan.plain, sweep.J
         self.freed.clear()
         for k in reversed(range(self.memo.S.shape[1])):
             s, ties = self.memo.S[:, k], self.ties[k]
-            if plain is not None and ties[0][0] not in plain:
+            if ties[0][0] not in plain:
                 held = held.along(s, ties, P @ s, z)
                 self.freed.insert(0, ties)
                 continue
@@ -204,12 +230,11 @@ class Letting:
             z = z + np.outer(U, u * inverse)
         return Felt(P, z, held).moved(self.memo.shift)
 
-    def outward(self, e: Array) -> tuple[Mapping[str, Array], Array]:
+    def outward(self, e: Array, sweep: Sweep) -> tuple[Mapping[str, Array], Array]:
         e = self.memo.shift.motion(e)
-        known = self.sweep.known if self.sweep is not None else {}
         found = np.zeros((0, e.shape[1]))
         for k, rate in enumerate(self.freed):
-            a = rate.acceleration(e, known) if isinstance(rate, Freed) else _tied(rate, known)
+            a = rate.acceleration(e, sweep.known) if isinstance(rate, Freed) else _tied(rate, sweep.known)
             e = e + np.outer(self.memo.S[:, k], a)
             found = np.concatenate([found, a[None, :]])
         return dict.fromkeys(self.outports, e), found
@@ -226,7 +251,8 @@ def _tied(ties: Ties, known: Mapping[int, Array]) -> Array:
 @aba.row(Joint, FreeBase)
 def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Part:
     letting = Letting(memo, tuple(c.outports), c.ties)
-    return Part(letting.inward, letting.outward, letting)
+    shifts, S = {name: memo.shift for name in c.outports}, {name: memo.S for name in c.outports}
+    return Part(letting.inward, letting.outward, shifts, S, letting.freed)
 
 
 @aba.row(RotorInertia)
@@ -257,8 +283,8 @@ def sweep_articulated(
     """The three sweeps for generalised forces tau (nv, columns)."""
     parts: dict[str, Part] = {}
 
-    def begin(c: Component, motion: Motion, memo: Any) -> None:
-        parts[c.name] = aba.of(c)(c, on, motion, memo)
+    def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
+        parts[c.name] = part_of(c, on, motion, memo, own)
 
     rest, world = np.zeros(network.model.nv), world_motion(on.gravity.acceleration)
     motions = sweep_motion(network, on, q, v, rest, world, begin)
@@ -266,22 +292,19 @@ def sweep_articulated(
     if torques:
         given = [x - torques[k] if k in torques else x for k, x in enumerate(tau[:, 0])]
         tau = np.concatenate([np.array(given)[:, None], tau[:, 1:]], axis=1)
-    sweep = Sweep(plan(network), J)
+    sweep = Sweep(plan(network, aba.serves), J)
     sweep.known |= loose_accelerations(sweep.plan.loose, J, tau)
-    for part in parts.values():
-        if part.joint is not None:
-            part.joint.sweep = sweep
 
     def back(c: Component, felt: Mapping[str, Felt]) -> Felt:
         felt = {name: sweep.let_go(("port", c.outports[name]), message, tau) for name, message in felt.items()}
-        return sweep.let_go(("component", c.name), parts[c.name].inward(felt, tau[c.v_at]), tau)
+        return sweep.let_go(("component", c.name), parts[c.name].inward(felt, tau[c.v_at], sweep), tau)
 
     inward(network, NOTHING, back, with_pairs(network, on, motions, loads(motions)))
     found: dict[str, Array] = {}
 
     def step(c: Component, e: Array) -> Mapping[str, Array]:
         sweep.find(("component", c.name), e)
-        out, found[c.name] = parts[c.name].outward(e)
+        out, found[c.name] = parts[c.name].outward(e, sweep)
         for name, port in c.outports.items():
             sweep.find(("port", port), out[name])
         return out

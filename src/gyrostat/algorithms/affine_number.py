@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import RowError
-
 
 class Affine:
-    """c + sum of terms[k] a_k; coefficients are floats or recording scalars."""
+    """c + sum of terms[k] a_k; coefficients are floats, recording scalars, or numbers with a rate."""
 
     __slots__ = ("c", "terms")
+    outermost = True
 
     def __init__(self, c: Any, terms: Mapping[int, Any]):
         self.c, self.terms = c, terms
@@ -47,9 +46,7 @@ class Affine:
         if isinstance(other, np.ndarray):
             return NotImplemented  # element by element
         if isinstance(other, Affine):
-            raise RowError(
-                "mrnea: a row multiplies two accelerations. Hint: forces must be linear in the accelerations; use 'aba'"
-            )
+            raise TypeError("two accelerations are multiplied, but forces are linear in the accelerations")
         return Affine(self.c * other, {k: x * other for k, x in self.terms.items()})
 
     __rmul__ = __mul__

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -36,9 +36,6 @@ def expect_shape(value: Any, shape: tuple[int, ...], what: str) -> None:
         raise RowError(f"{what} has shape {found}, expected {shape}. Hint: angular part first, one array")
 
 
-ELSE = ", or take algorithm='mrnea', which needs the rows of Newton-Euler only"
-"""A hint for algorithms that others can stand in for."""
-
 Row = TypeVar("Row", bound=Callable[..., Any])
 
 
@@ -52,12 +49,19 @@ class Setting:
 
 
 class Algorithm(Generic[Row]):
-    """A named table of rows. ``@algorithm.row(Kind)`` adds one; a new component needs nothing else."""
+    """A named table of rows. ``@algorithm.row(Kind)`` adds one; a new component needs nothing else.
 
-    def __init__(self, name: str, examine: Callable[[Component, Any], Any] | None = None, hint: str = ""):
-        self.name, self.hint = name, hint
+    ``defining``: the rows say what a component is (kinematics and Newton-Euler); those of other algorithms follow from
+    them, see :mod:`~gyrostat.algorithms.two_rows`."""
+
+    defining: ClassVar[list[Algorithm[Any]]] = []
+
+    def __init__(self, name: str, examine: Callable[[Component, Any], Any] | None = None, defining: bool = False):
+        self.name = name
         self.rows: dict[type, Row] = {}
         self._examine = examine or (lambda c, result: result)
+        if defining:
+            Algorithm.defining.append(self)
 
     def row(self, *kinds: type) -> Callable[[Row], Row]:
         """Register the row for these kinds of components (and for kinds derived from them)."""
@@ -77,12 +81,15 @@ class Algorithm(Generic[Row]):
                 return row if ours else self._watched(row, component)
         raise RowError(
             f"{self.name} has no row for '{component.name}' of kind {component.kind.__name__}. "
-            f"Hint: write a function and register it with row({component.kind.__name__}){self.hint}"
+            f"Hint: write a function and register it with row({component.kind.__name__})"
         )
 
-    def covers(self, network: Network) -> bool:
-        """Whether every component has a row."""
-        return all(any(kind in self.rows for kind in c.kind.__mro__) for c in network.components)
+    def serves(self, component: Component) -> bool:
+        """Whether there is a row for a component as it is: one of a more general kind does not know what a more special
+        one redefines."""
+        line = component.kind.__mro__
+        own = next((k for k, kind in enumerate(line) if kind in self.rows), None)
+        return own is not None and own <= line.index(defined_by(component))
 
     def _watched(self, row: Any, component: Component) -> Any:
         """A row from elsewhere: what goes wrong in it, and what it returns wrongly, is told with its name."""
@@ -95,3 +102,12 @@ class Algorithm(Generic[Row]):
     def table(self, network: Network) -> dict[str, Row]:
         """The row of every component, looked up once."""
         return {c.name: self.of(c) for c in network.components}
+
+
+def defined_by(component: Component) -> type:
+    """The kind whose rows of kinematics and Newton-Euler say what a component is: its own, or one that it derives
+    from."""
+    for kind in component.kind.__mro__:
+        if any(kind in algorithm.rows for algorithm in Algorithm.defining):
+            return kind
+    return object

@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import ELSE, Algorithm, Setting
-from gyrostat.algorithms.kinematics import sweep_motion
+from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.kinematics import Own, sweep_motion
 from gyrostat.algorithms.rne import own_inertia, spin_momentum
 from gyrostat.algorithms.shafts import element_inertia
+from gyrostat.algorithms.two_rows import Equations, equations
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.articulated import ArticulatedInertia
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import Displacement
@@ -47,7 +49,7 @@ def scaled(x: Any, factor: Any) -> Any:
 class Composite:
     """Inertia of what lies outboard, and the forces of its rates' unit accelerations, by the number of the rate."""
 
-    M: SpatialInertia = NO_INERTIA
+    M: SpatialInertia | ArticulatedInertia = NO_INERTIA
     F: Mapping[int, Array] = field(default_factory=dict)
 
     def __add__(self, other: Composite) -> Composite:
@@ -84,7 +86,7 @@ class Entries(dict[tuple[int, int], Any]):
 
 CrbaAction = Callable[[Mapping[str, Composite]], tuple[Composite, Entries]]
 CrbaRow = Callable[[Component, Setting, Motion, Any], CrbaAction]
-crba: Algorithm[CrbaRow] = Algorithm("composite-body algorithm", hint=ELSE)
+crba: Algorithm[CrbaRow] = Algorithm("composite-body algorithm")
 
 
 def rigidly(shifts: Mapping[str, Shift], own: Composite) -> CrbaAction:
@@ -143,6 +145,30 @@ def spinning(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction
     return action
 
 
+def read_off(c: Component, own: Equations) -> CrbaAction:
+    """A component that has no row here: it brings its own inertia, and its rates move what lies behind it."""
+
+    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
+        total, entries = Composite(NO_INERTIA if own.massless else own.inertia), Entries()
+        F, D = dict(enumerate(own.G.T)), own.D
+        for name, outboard in messages.items():
+            total, S = total + outboard.moved(own.shifts[name]), own.S[name]
+            U = [outboard.M @ s for s in S.T]
+            D = D + np.array([[s @ u for u in U] for s in S.T]).reshape(D.shape)
+            for j, s in enumerate(S.T):
+                F[j] = F[j] + own.shifts[name].force(U[j])
+                for k, F_k in outboard.F.items():
+                    entries.pair(c.ties[j], ((k, 1.0),), s @ F_k)
+        for j, ties in enumerate(c.ties):
+            entries.own(ties, D[j, j])
+            for k in range(j):
+                entries.pair(ties, c.ties[k], D[j, k])
+            total = total + Composite(NO_INERTIA, {k: scaled(F[j], factor) for k, factor in ties})
+        return total, entries
+
+    return action
+
+
 def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """M(q), (nv, nv)."""
     n = network.model.nv
@@ -159,7 +185,8 @@ def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
 def total_inertia(network: Network, on: Setting, q: Array) -> tuple[SpatialInertia, Mapping[int, Array]]:
     """Inertia of the robot as one body, and momenta (6,) of unit rates, as the reference frame feels them."""
     _, composite = sweep_composite(network, on, q)
-    return composite.M, composite.F
+    M = composite.M
+    return M if isinstance(M, SpatialInertia) else SpatialInertia.from_matrix(M.matrix()), composite.F
 
 
 def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, Composite]:
@@ -167,8 +194,11 @@ def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, C
     n = network.model.nv
     actions: dict[str, CrbaAction] = {}
 
-    def begin(c: Component, motion: Motion, memo: Any) -> None:
-        actions[c.name] = crba.of(c)(c, on, motion, memo)
+    def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
+        if crba.serves(c):
+            actions[c.name] = crba.of(c)(c, on, motion, memo)
+        else:
+            actions[c.name] = read_off(c, equations(c, on, motion, own.q, own.v))
 
     rest = np.zeros(n)
     sweep_motion(network, on, q, rest, rest, begin=begin)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.algorithm import Setting, defined_by
 from gyrostat.algorithms.elastic_drives import ElasticDrive
 from gyrostat.algorithms.elastic_forces import ElasticForces
 from gyrostat.algorithms.elastic_spring import deflection
@@ -29,6 +29,7 @@ from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import Shaft, ShaftComponent
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.motor import Motor
+from gyrostat.spec.rotor import RotorInertia
 
 
 class ElasticSweep(ElasticForces):
@@ -92,7 +93,7 @@ class ElasticSweep(ElasticForces):
         for c in self.net.components:
             for k, ties in enumerate(c.ties):
                 for rate, factor in ties:
-                    if rate == joint and (c.outports or not at_link):
+                    if rate == joint and not (at_link and defined_by(c) is RotorInertia):
                         total = total + self.force(c)[k] * factor
         for c in self.net.transmission.elements:
             for port, shaft in c.shafts.items():

@@ -16,16 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.algorithm import Setting, defined_by
 from gyrostat.algorithms.elastic_structure import ACCELERATION, RATE, Structure
-from gyrostat.algorithms.kinematics import JointMemo, Spin, sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.pairs import with_pairs
 from gyrostat.algorithms.rne import rne
 from gyrostat.engine.taylor import Taylor
+from gyrostat.errors import RowError
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Motion
+from gyrostat.spec.rotor import RotorInertia
 
 UNKNOWN = float("nan")
 """Stands for the motion of rotors on the way out; no row that is used there reads it."""
@@ -86,7 +88,7 @@ class ElasticForces(ABC):
         found[:] = [*x, *[UNKNOWN] * rotors]
         return found
 
-    def _begin(self, c: Component, motion: Motion, memo: Any) -> None:
+    def _begin(self, c: Component, motion: Motion, memo: Any, own: Own) -> None:
         self.memos[c.name] = memo
         if self.waits(c):
             self.carriers[c.name] = motion
@@ -123,12 +125,14 @@ class ElasticForces(ABC):
         if self.waits(c):
             return self._promised(c)
         if c.ties and c.outports:
-            ((name, _),) = c.outports.items()
-            f, left = self.gathered(c)
             rows = self._inboard(c)
-            move = self._carry(c, name)
-            kept = tuple(p.moved(move) for p in left if any(self._contains(k, p) for k in rows))
-            return Pull(self.action(c, f)[0], kept)
+            kept = tuple(
+                p.moved(self._carry(c, name))
+                for name in c.outports
+                for p in self.gathered(c, name)[1]
+                if any(self._contains(k, p) for k in rows)
+            )
+            return Pull(self.action(c)[0], kept)
         pulls = {name: self.behind(c, name) for name in c.outports}
         f, _ = self.actions[c.name]({name: pull.f for name, pull in pulls.items()})
         return Pull(f, tuple(p.moved(self._carry(c, name)) for name, pull in pulls.items() for p in pull.promises))
@@ -143,12 +147,11 @@ class ElasticForces(ABC):
         action, none = self.actions[c.name], {other: np.zeros(6) for other in c.outports}
         return lambda f: action({**none, name: f})[0] - action(none)[0]  # a component from elsewhere
 
-    def gathered(self, c: Component) -> tuple[Array, list[Promise]]:
-        """Behind a joint: the force with all promises that may join it, and the others."""
-        return self.once(("gathered", c.name), lambda: self._gathered(c))
+    def gathered(self, c: Component, name: str) -> tuple[Array, list[Promise]]:
+        """Behind a joint, at an outport: the force with all promises that may join it, and the others."""
+        return self.once(("gathered", c.name, name), lambda: self._gathered(c, name))
 
-    def _gathered(self, c: Component) -> tuple[Array, list[Promise]]:
-        ((name, _),) = c.outports.items()
+    def _gathered(self, c: Component, name: str) -> tuple[Array, list[Promise]]:
         pull = self.behind(c, name)
         further = self._inboard(c)
         rows = [*self._rows(c), *further]
@@ -161,9 +164,10 @@ class ElasticForces(ABC):
                 left.append(p)
         return f, left
 
-    def action(self, c: Component, f: Array) -> tuple[Array, Array]:
-        (name,) = c.outports
-        return self.once(("action", c.name), lambda: self.actions[c.name]({name: f}))
+    def action(self, c: Component) -> tuple[Array, Array]:
+        """Force in front of a joint, and its generalised forces, by what is gathered behind it."""
+        forces = {name: self.gathered(c, name)[0] for name in c.outports}
+        return self.once(("action", c.name), lambda: self.actions[c.name](forces))
 
     def _contains(self, row: int, p: Promise) -> bool:
         """Whether the equation of a joint contains what is promised."""
@@ -184,6 +188,11 @@ class ElasticForces(ABC):
 
     # ------------------------------------------------------------------ rotors
     def _promised(self, c: Component) -> Pull:
+        if defined_by(c) is not RotorInertia:
+            raise RowError(
+                f"elastic inverse dynamics: '{c.name}' of kind {c.kind.__name__} turns with a rotor behind a spring, "
+                "and only rotors may. Hint: connect its shaft to the joint's side of the spring"
+            )
         (ties,) = c.ties
 
         def part(what: int) -> Promise:
@@ -215,12 +224,14 @@ class ElasticForces(ABC):
             return self._row_of_rotor(c, Spin(*self._spin(c.ties[0])))[1]
         if not c.outports:
             return self.actions[c.name]({})[1]
-        (name,) = c.outports
-        f, left = self.gathered(c)
-        u = self.action(c, f)[1]
-        for p in left:
-            if any(self._contains(k, p) for k in self._rows(c)):
-                u = u + self.actions[c.name]({name: p.force})[1]
+        u = self.action(c)[1]
+        none = {name: np.zeros(6) for name in c.outports}
+        still: Array | None = None
+        for name in c.outports:
+            for p in self.gathered(c, name)[1]:
+                if any(self._contains(k, p) for k in self._rows(c)):
+                    still = self.actions[c.name](none)[1] if still is None else still
+                    u = u + self.actions[c.name]({**none, name: p.force})[1] - still
         return u
 
     @abstractmethod

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gyrostat.algorithms.affine_number import Affine
-from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.algorithm import Setting, defined_by
 from gyrostat.algorithms.elastic_drives import ElasticDrive, expect_undamped, refused
 from gyrostat.algorithms.elastic_drives import drives as elastic_drives
 from gyrostat.algorithms.rne import sweep_forces
@@ -26,6 +26,7 @@ from gyrostat.graph.network import Network
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.context import MovingBase
 from gyrostat.spec.model import Model
+from gyrostat.spec.rotor import RotorInertia
 
 STATES = 4
 """Random states in which factors are evaluated."""
@@ -121,7 +122,7 @@ def _inertias(net: Network, joints: int) -> Array:
     """Inertia that turns with each rotor's rate."""
     found = np.full(net.model.nv - joints, 1e-300)
     for c in net.components:
-        for ties in c.ties if "inertia" in c.props and not c.outports else ():
+        for ties in c.ties if defined_by(c) is RotorInertia else ():
             for k, factor in ties:
                 if k >= joints:
                     found[k - joints] += abs(float(c["inertia"]) * float(factor))

@@ -10,7 +10,7 @@ import numpy as np
 from gyrostat.algorithms.aba import forward_dynamics as articulated
 from gyrostat.algorithms.affine import mass_matrix_and_bias
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.crba import composite_mass_matrix, crba
+from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.ltdl import factorise, inboard_rates
 from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.stacked import (
@@ -52,11 +52,6 @@ def _rows(net: Network, on: Setting, q: Array) -> Array:
     given = one_by_one(net, on, q, rest, rest, every, no_loads)
     columns = [one_by_one(net, on, q, rest, unit, every, no_loads) - given for unit in np.eye(n)]
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
-
-
-def any_mass_matrix(net: Network, on: Setting, q: Array) -> Array:
-    """M by composite bodies, or in one pass where a component has no row for these."""
-    return (composite_mass_matrix if crba.covers(net) else _one_pass)(net, on, q)
 
 
 MASS_MATRIX: dict[str, MassMatrixFunction] = {

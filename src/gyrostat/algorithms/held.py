@@ -10,7 +10,7 @@ the body in front of the joint, this is the next port; for couplings across the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,12 +39,35 @@ class Held:
     def __bool__(self) -> bool:
         return bool(self.b)
 
+    @staticmethod
+    def of_rates(ties: Sequence[Ties], G: Mapping[int, Array], D: Array, b: Mapping[int, Any]) -> Held:
+        """Rates of one component: G_j (6,), D (n, n) and b_j by their number in it, tied to rates of the model."""
+        held = NONE_HELD
+        for j, tied in enumerate(ties):
+            entries = Entries()
+            entries.own(tied, D[j, j])
+            for k in range(j):
+                entries.pair(tied, ties[k], D[j, k])
+            G_j, b_j = ({k: scaled(x[j], factor) for k, factor in tied} for x in (G, b))
+            held = held + Held(G_j, entries, b_j)
+        return held
+
     def __add__(self, other: Held) -> Held:
         if not other:
             return self
-        D = Entries(self.D)
-        D.include(Entries(other.D))
-        return Held(summed(self.G, other.G), D, summed(self.b, other.b)) if self else other
+        return Held(summed(self.G, other.G), other.D, self.with_b(other.b)).with_entries(self.D) if self else other
+
+    def with_b(self, b: Mapping[int, Any]) -> dict[int, Any]:
+        """b of both, added."""
+        return {**self.b, **{k: together(self.b[k], x) if k in self.b else x for k, x in b.items()}}
+
+    def with_entries(self, D: Mapping[tuple[int, int], Any]) -> Held:
+        """With more entries of D."""
+        if not D:
+            return self
+        total = Entries(D)
+        total.include(Entries(self.D))
+        return Held(self.G, total, self.b)
 
     def moved(self, shift: Shift) -> Held:
         return Held({k: shift.force(G) for k, G in self.G.items()}, self.D, self.b) if self else self
@@ -56,7 +79,7 @@ class Held:
             D.pair(ties, ((k, 1.0),), s @ G)
         D.own(ties, d)
         G = summed(self.G, {k: scaled(U, factor) for k, factor in ties})
-        return Held(G, D, summed(self.b, {k: scaled(s @ z, factor) for k, factor in ties}))
+        return Held(G, D, self.with_b({k: scaled(s @ z, factor) for k, factor in ties}))
 
     def with_inertia(self, J: Mapping[tuple[int, int], Any], rates: Iterable[int]) -> Held:
         """With the inertia of elements on shafts that turn with these rates."""
@@ -74,7 +97,7 @@ class Held:
         D, b = Entries(self.D), dict(self.b)
         held = [l for l in b if l in row]
         for n, l in enumerate(held):
-            b[l] = b[l] + u * (row[l] * inverse)
+            b[l] = together(b[l], u * (row[l] * inverse))
             for m in held[n:]:
                 D.put(l, m, -(row[l] * row[m] * inverse))
         return Held(G, D, b)
@@ -103,8 +126,18 @@ class Plan:
     loose: tuple[int, ...]
 
 
-def plan(network: Network) -> Plan:
-    """Groups of rates that are tied to each other, and the place where everything that a group moves has been met."""
+def together(x: Any, y: Any) -> Any:
+    """Sum of forces (6,) or numbers, in columns or a single one, which counts for column 0."""
+    if np.ndim(x) == np.ndim(y):
+        return x + y
+    full, one = (x, y) if np.ndim(x) > np.ndim(y) else (y, x)
+    first = full[..., 0] + one
+    return np.concatenate([np.asarray(first)[..., None], full[..., 1:]], axis=-1)
+
+
+def plan(network: Network, serves: Callable[[Component], bool]) -> Plan:
+    """Groups of rates that are tied to each other, and the place where everything that a group moves has been met;
+    ``serves``: components that let their own rates go."""
     moved = network.transmission
     owners: dict[int, list[Component]] = {k: [] for k in range(moved.n)}
     group = list(range(moved.n))
@@ -139,7 +172,7 @@ def plan(network: Network) -> Plan:
         who = [c for k in rates for c in owners[k]]
         if not who:
             loose += rates
-        elif _is_plain(rates, who):
+        elif _is_plain(rates, who) and serves(who[0]):
             plain += rates
         else:
             at = _meeting(network, who)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,8 @@ def _examine(c: Component, result: Any) -> Any:
         raise RowError(f"{who} must return (motions by outport, memo), got {type(result).__name__}. Hint: ({{}}, None)")
     if set(result[0]) != set(c.outports):
         raise RowError(
-            f"{who} gives motions at {sorted(result[0])}, expected {sorted(c.outports)}. Hint: one per outport"
+            f"{who} gives motions at {sorted(result[0])}, expected {sorted(c.outports)}. "
+            f"Hint: one per outport; c.met is the port by which it is met, here '{c.met}'"
         )
     for name, motion in result[0].items():
         for letter, shape in (("V", (6,)), ("A", (6,))):
@@ -49,7 +50,7 @@ def _examine(c: Component, result: Any) -> Any:
     return result
 
 
-kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine)
+kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine, defining=True)
 
 
 @dataclass(frozen=True)
@@ -130,10 +131,18 @@ def world_motion(acceleration: Array) -> Motion:
     return Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), join(np.zeros(3), acceleration))
 
 
-Begin = Callable[[Component, Motion, Any], None]
+class Own(NamedTuple):
+    """A component's part of the state."""
+
+    q: Array
+    v: Array
+    a: Array
 
 
-def no_begin(c: Component, motion: Motion, memo: Any) -> None:
+Begin = Callable[[Component, Motion, Any, Own], None]
+
+
+def no_begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
     """Nothing else to do on the way out."""
 
 
@@ -146,14 +155,16 @@ def sweep_motion(
     world: Motion | None = None,
     begin: Begin = no_begin,
 ) -> dict[int, Motion]:
-    """Motions at every port; ``begin(component, motion at its inport, memo)`` lets another algorithm come along."""
+    """Motions at every port; ``begin(component, motion at its inport, memo, its part of the state)`` lets another
+    algorithm come along."""
 
     moved = network.transmission
     q, v, a = moved.coordinates(q), moved.rates(v), moved.rates(a)
 
     def step(c: Component, motion: Motion) -> Motions:
-        out, memo = kinematics.of(c)(c, on, motion, q[c.q_at], v[c.v_at], a[c.v_at])
-        begin(c, motion, memo)
+        own = Own(q[c.q_at], v[c.v_at], a[c.v_at])
+        out, memo = kinematics.of(c)(c, on, motion, *own)
+        begin(c, motion, memo, own)
         return out
 
     return outward(network, world or world_motion(np.zeros(3)), step)

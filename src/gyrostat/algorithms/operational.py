@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gyrostat.algorithms.aba import Freed, Letting, Part, sweep_articulated
+from gyrostat.algorithms.aba import Freed, Part, aba, sweep_articulated
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.held import plan
@@ -22,33 +22,25 @@ from gyrostat.graph.sweep import outward
 from gyrostat.spatial.algebra import Array, motion_to_child
 
 
-def _freed(joint: Letting) -> list[Freed]:
-    return [rate for rate in joint.freed if isinstance(rate, Freed)]
+def _freed(part: Part) -> list[Freed]:
+    return [rate for rate in part.freed if isinstance(rate, Freed)]
 
 
 def _psi(part: Part, port: str, X: Array) -> Array:
     """psi_{2,1} X: columns of accelerations, through a component whose joints are free."""
-    if part.joint is None:
-        return part.shifts[port].motion(X)
-    X = part.joint.memo.shift.motion(X)
-    for rate in _freed(part.joint):
+    X = part.shifts[port].motion(X)
+    for rate in _freed(part):
         X = X - np.outer(rate.s, (rate.U @ X) * rate.inverse)
     return X
 
 
 def _through(part: Part, port: str, Y: Array) -> Array:
     """Y behind a component, from Y in front of it: each rate adds what it yields by itself."""
-    if part.joint is None:
-        return _both_sides(part, port, Y)
-    Y = part.joint.memo.shift.motion(part.joint.memo.shift.motion(Y).T)
-    for rate in _freed(part.joint):
+    Y = part.shifts[port].motion(part.shifts[port].motion(Y).T)
+    for rate in _freed(part):
         Y = Y - np.outer(rate.s, (rate.U @ Y) * rate.inverse)
         Y = Y - np.outer((Y @ rate.U) * rate.inverse, rate.s) + np.outer(rate.s * rate.inverse, rate.s)
     return Y
-
-
-def _both_sides(part: Part, port: str, Y: Array) -> Array:
-    return _psi(part, port, _psi(part, port, Y).T)
 
 
 def inverse_operational_inertia(
@@ -56,7 +48,7 @@ def inverse_operational_inertia(
 ) -> Array:
     """Lambda^-1 = Q Y Q^T (3.64) for frames and selectors Q_k (m_k, 6), each in the axes of its frame."""
     n = network.model.nv
-    chosen = plan(network)
+    chosen = plan(network, aba.serves)
     if chosen.homes or chosen.loose:
         return _by_mass_matrix(network, on, q, frames, selectors)
     parts = sweep_articulated(network, on, q, np.zeros(n), np.zeros((n, 1))).parts

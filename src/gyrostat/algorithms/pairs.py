@@ -2,8 +2,8 @@
 motion.
 
 A row is ``row(c, a, b) -> (force, torque)``: what pulls the origin of a towards b, in the world's axes, and the torque
-on a; b gets the opposite. ``a`` and ``b`` are :class:`Place`: placement and velocity of the two frames. ``stored`` has
-rows ``row(c, a, b) -> energy`` [J]."""
+on a; b gets the opposite. ``a`` and ``b`` are :class:`Place`: placement and velocity of the two frames. Those
+that store energy have a row in :mod:`~gyrostat.algorithms.stored_energy`, too."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.graph.network import Network, Pair
 from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.representation import Motion, Pose
@@ -36,7 +37,6 @@ class Place:
 
 PairRow = Callable[[Pair, Place, Place], tuple[Array, Array]]
 pairs: Algorithm[PairRow] = Algorithm("forces between two frames")
-stored: Algorithm[Callable[[Pair, Place, Place], Any]] = Algorithm("energy of forces between two frames")
 
 
 def _is_zero(value: Any) -> bool:
@@ -55,7 +55,7 @@ def point_spring(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
     return n * pull, np.zeros(3)
 
 
-@stored.row(PointSpring)
+@stored_energy.row(PointSpring)
 def point_spring_energy(c: Pair, a: Place, b: Place) -> Any:
     d = b.pose.p - a.pose.p
     if _is_zero(c["rest_length"]):
@@ -101,7 +101,7 @@ def bushing(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
     return R @ force, R @ torque + cross(d, R @ force)
 
 
-@stored.row(Bushing)
+@stored_energy.row(Bushing)
 def bushing_energy(c: Pair, a: Place, b: Place) -> Any:
     turn, shift, *_ = _offset(a, b)
     both = join(turn, shift)
@@ -139,6 +139,6 @@ def pair_energy(network: Network, on: Setting, motions: Mapping[int, Motion]) ->
     """Energy [J] that springs between frames hold."""
     total: Any = 0.0
     for c in network.pairs:
-        if any(kind in stored.rows for kind in c.kind.__mro__):
-            total = total + stored.of(c)(c, place_of(on, motions, c.a), place_of(on, motions, c.b))  # type: ignore[arg-type]
+        if any(kind in stored_energy.rows for kind in c.kind.__mro__):
+            total = total + stored_energy.of(c)(c, place_of(on, motions, c.a), place_of(on, motions, c.b))  # type: ignore[arg-type]
     return total

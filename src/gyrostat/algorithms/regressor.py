@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.aba import Part, aba
+from gyrostat.algorithms.aba import Part, part_of
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.kinematics import rigid, sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import Own, rigid, sweep_motion, world_motion
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
 from gyrostat.spatial.algebra import Array, cross, force_to_parent, join
@@ -69,8 +69,8 @@ def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodie
     """Y (nv, 10 bodies) with tau = Y pi + what does not depend on inertias. ``on`` must be in body representation."""
     parts: dict[str, Part] = {}
 
-    def begin(c: Component, motion: Motion, memo: Any) -> None:
-        parts[c.name] = aba.of(c)(c, on, motion, memo)
+    def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
+        parts[c.name] = part_of(c, on, motion, memo, own)
 
     motions = sweep_motion(network, on, q, v, a, world_motion(on.gravity.acceleration), begin)
     loads: dict[int, Columns] = {}
@@ -86,11 +86,10 @@ def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodie
         part = parts[c.name]
         total: dict[int, Array] = {}
         for name, message in messages.items():
-            shift = part.shifts[name] if part.joint is None else part.joint.memo.shift
             for k, F in message.F.items():
-                if part.joint is not None:
-                    Y[c.v_at, 10 * k : 10 * k + 10] = part.joint.memo.S.T @ F
-                total[k] = shift.force(F)
+                if len(c.ties):
+                    Y[c.v_at, 10 * k : 10 * k + 10] = part.S[name].T @ F
+                total[k] = part.shifts[name].force(F)
         return Columns(total)
 
     inward(network, Columns({}), step, loads)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
-from gyrostat.algorithms.kinematics import Spin, sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.pairs import with_pairs
 from gyrostat.algorithms.shafts import with_elements
 from gyrostat.errors import RowError
@@ -58,7 +58,7 @@ def _examine(c: Component, action: Any) -> Any:
     return watched(checked, who)
 
 
-rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler", _examine)
+rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler", _examine, defining=True)
 
 
 @rne.row(FixedBase, DrivenBase, Displacement)
@@ -151,7 +151,7 @@ def sweep_forces(
     known."""
     actions: dict[str, Action] = {}
 
-    def begin(c: Component, motion: Motion, memo: Any) -> None:
+    def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
         actions[c.name] = rne.of(c)(c, on, motion, memo)
 
     motions = sweep_motion(network, on, q, v, a, world_motion(on.gravity.acceleration), begin)

@@ -23,9 +23,10 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
 from gyrostat.algorithms.crba import NO_INERTIA, scaled, summed
-from gyrostat.algorithms.kinematics import JointMemo, Spin, sweep_motion, world_motion
+from gyrostat.algorithms.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.rne import own_force, own_inertia, spin_momentum, wrench_at
 from gyrostat.algorithms.shafts import element_derivatives
+from gyrostat.algorithms.velocity_forces import coriolis_by_velocities
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
@@ -195,7 +196,7 @@ def uncovered(network: Network, on: Setting) -> str:
     if network.pairs:
         return f"'{network.pairs[0].name}' acts between two frames"
     for c in network.components:
-        if not any(kind in sensitivity.rows for kind in c.kind.__mro__):
+        if not sensitivity.serves(c):
             return f"'{c.name}' of kind {c.kind.__name__} has no row"
         if issubclass(c.kind, ForceElement) and c["expressed_in"] != "local":
             return f"the wrench of '{c.name}' is not carried along"
@@ -233,8 +234,10 @@ def sweep_sensitivity(
     spun: Spun,
     same: Same,
     inboard: Meet,
+    spinning: float = 1.0,
 ) -> None:
-    """Kinematics outward; composite bodies and the forces of the rates inward.
+    """Kinematics outward; composite bodies and the forces of the rates inward. ``spinning``: which share of the
+    momentum of rotors counts as that of gyrostats.
 
     ``same(rate j, rate k, forces of k, ...)`` for rates of one joint, ``inboard(rate j, k, forces)`` for rates j of
     joints inboard of k."""
@@ -242,7 +245,7 @@ def sweep_sensitivity(
     q, v, a = state
     v_all, a_all = network.transmission.rates(v), network.transmission.rates(a)
 
-    def begin(c: Component, motion: Motion, memo: Any) -> None:
+    def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
         effects[c.name] = sensitivity.of(c)(c, on, motion, memo, v_all[c.v_at], a_all[c.v_at])
 
     sweep_motion(network, on, q, v, a, world_motion(on.gravity.acceleration), begin)
@@ -251,7 +254,8 @@ def sweep_sensitivity(
         effect = effects[c.name]
         if effect.spin is not None:
             forces = spun(effect.spin)
-            return replace(effect.body, columns={k: scaled(forces, x) for k, x in effect.spin.ties})
+            columns = {k: scaled(forces, x) for k, x in effect.spin.ties}
+            return replace(effect.body, l=effect.body.l * spinning, columns=columns)
         if not effect.rates:
             total = effect.body
             for name, message in messages.items():
@@ -319,8 +323,11 @@ def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array
 def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
     """C(q, v) (nv, nv) with C v the Coriolis and centrifugal forces and dM/dt = C + C^T.
 
-    C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The momentum of a
-    rotor is that of a gyrostat; its own row has dM/dt."""
+    C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The forces of a
+    rotor, w x h v_r on its carrier, are bilinear: half of them goes with each of the two velocities. So C is that of
+    the Christoffel symbols, see :mod:`~gyrostat.algorithms.velocity_forces`."""
+    if not all(sensitivity.serves(c) for c in network.components):
+        return coriolis_by_velocities(network, on, q, v)
     n = network.model.nv
     C = Sums(n, np.result_type(np.asarray(q), np.asarray(v), np.float64))
 
@@ -330,7 +337,8 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
         return np.stack([body.M @ rate.S, force, B.transposed(rate.S)], axis=1)
 
     def spun(rotor: Spinning) -> Array:
-        return np.stack([rotor.h, np.zeros(6), rotor.turned], axis=1)
+        half = rotor.turned * 0.5
+        return np.stack([rotor.h, half, half], axis=1)
 
     def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
         C.put(other.ties, rate.ties, other.S @ forces[:, 1])
@@ -340,5 +348,5 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
         C.put(other.ties, k, other.S @ force)
         C.put(k, other.ties, F @ other.dS_dt + G @ other.S)
 
-    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard)
+    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, spinning=0.5)
     return C.X

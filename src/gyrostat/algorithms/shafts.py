@@ -4,7 +4,7 @@ A row is ``row(c, angle, rate, acceleration) -> torques``: it gets, by the names
 and returns the torques, by port, that drive the element there. Torques must be linear in the accelerations. Written
 once, they serve inverse and forward dynamics, mass matrix, derivatives and the elastic solvers alike.
 
-``store`` has rows for elements that store energy: ``row(c, angle) -> energy`` [J]."""
+Elements that store energy have a row in :mod:`~gyrostat.algorithms.stored_energy`, too."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from gyrostat.algorithms.affine_number import Affine
 from gyrostat.algorithms.algorithm import Algorithm
+from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.engine.choose import sign
 from gyrostat.engine.dual import Dual, rates_of
 from gyrostat.graph.network import Network
@@ -30,7 +31,6 @@ LEVEL = 7
 """Of rates that belong to this module alone: the state may carry others."""
 ShaftRow = Callable[[ShaftComponent, At, At, At], Mapping[str, Any]]
 shafts: Algorithm[ShaftRow] = Algorithm("elements on shafts")
-store: Algorithm[Callable[[ShaftComponent, At], Any]] = Algorithm("energy of elements on shafts")
 
 
 @shafts.row(RotorInertia)
@@ -132,7 +132,7 @@ def backlash(c: ShaftComponent, angle: At, rate: At, acceleration: At) -> Mappin
     return _between(c, _positive(push) - _positive(back))
 
 
-@store.row(Spring)
+@stored_energy.row(Spring)
 def spring_energy(c: ShaftComponent, angle: At) -> Any:
     d = _difference(c, angle) - c["rest"]
     if c["stiffness"] is None:
@@ -140,7 +140,7 @@ def spring_energy(c: ShaftComponent, angle: At) -> Any:
     return d * d * (c["stiffness"] * 0.5) + (0.0 if _is_zero(c["cubic"]) else d * d * d * d * (c["cubic"] * 0.25))
 
 
-@store.row(Backlash)
+@stored_energy.row(Backlash)
 def backlash_energy(c: ShaftComponent, angle: At) -> Any:
     d, half = _difference(c, angle), c["gap"] * 0.5
     ahead, behind = _positive(d - half), _positive(-d - half)
@@ -224,7 +224,7 @@ def element_energy(net: Network, q: Array) -> Any:
     """Energy [J] that springs on shafts hold."""
     total: Any = 0.0
     for c in net.transmission.elements:
-        if any(kind in store.rows for kind in c.kind.__mro__):
+        if any(kind in stored_energy.rows for kind in c.kind.__mro__):
             angle = {port: shaft.angle(q, net.transmission.place) for port, shaft in c.shafts.items()}
-            total = total + store.of(c)(c, angle)  # type: ignore[arg-type]
+            total = total + stored_energy.of(c)(c, angle)  # type: ignore[arg-type]
     return total

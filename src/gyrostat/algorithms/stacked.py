@@ -1,8 +1,8 @@
 """The equations of motion from the Jacobians of all bodies (WM15 (8)-(27), G13 (3)-(12)): every entry by itself.
 
 V_i = (w_i, velocity of the centre of mass), in the world's axes, as in WM15 but angular part first. Jacobians come
-from unit velocities sent through the kinematics (H04 3.2.2.1), their rates from numbers with a rate: no component is
-known here but bodies with mass."""
+from unit velocities sent through the kinematics (H04 3.2.2.1), their rates from numbers with a rate. Components from
+elsewhere come with what is read off their two rows, at the port by which they are met."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.kinematics import sweep_motion, world_motion
+from gyrostat.algorithms.algorithm import Setting, defined_by
+from gyrostat.algorithms.kinematics import Own, sweep_motion, world_motion
 from gyrostat.algorithms.pairs import with_pairs
 from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.shafts import element_inertia, element_torques
 from gyrostat.algorithms.tangent import coordinate_rates
+from gyrostat.algorithms.two_rows import equations, foreign, own_state, run, velocity_forces
 from gyrostat.engine.dual import rates_of, values_of, with_rates
 from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Component, Network
-from gyrostat.spatial.algebra import Array, cross, join, skew
+from gyrostat.graph.transmission import Ties
+from gyrostat.spatial.algebra import Array, cross, join, skew, tilde
 from gyrostat.spatial.base_motion import BaseState, base_state
 from gyrostat.spatial.gravity import Gravity
 from gyrostat.spatial.representation import Motion, Representation, representation
@@ -47,25 +49,27 @@ def at_rest(network: Network, on: Setting) -> Setting:
 
 
 def bodies(network: Network) -> list[Component]:
-    return [c for c in network.components if issubclass(c.kind, RigidBody)]
+    """Components that are rigid bodies and nothing else."""
+    return [c for c in network.components if defined_by(c) is RigidBody]
 
 
 def rotors(network: Network) -> list[Component]:
-    return [c for c in network.components if issubclass(c.kind, RotorInertia)]
+    return [c for c in network.components if defined_by(c) is RotorInertia]
 
 
 def _of_centre(c: Component, motion: Motion, V: Array) -> Array:
-    """(w, velocity of the centre of mass) of a body, from its V in inertial representation; of a rotor's carrier, w."""
-    if "com" not in c.props:
+    """(w, velocity of the centre of mass) of a body, from its V in inertial representation; V itself for the carrier of
+    a rotor and for components from elsewhere."""
+    if defined_by(c) is not RigidBody:
         return V
     return join(V[:3], V[3:] + cross(V[:3], motion.pose.R @ c["com"]))
 
 
 def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
-    """(w, velocity of the centre of mass) = J v, (6, nv), for every body; w alone counts for the carriers of rotors. A
-    base that moves by itself stands still."""
+    """(w, velocity of the centre of mass) = J v, (6, nv), for every body; w alone counts for the carriers of rotors;
+    components from elsewhere have V of their inport. A base that moves by itself stands still."""
     still, rest = weightless(at_rest(network, on)), np.zeros(network.model.nv)
-    chosen = [*bodies(network), *rotors(network)]
+    chosen = [*bodies(network), *rotors(network), *foreign(network)]
 
     def velocities(v: Array) -> Array:
         motions = sweep_motion(network, still, q, v, rest)
@@ -77,6 +81,12 @@ def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
         return {c.name: np.zeros((6, 0)) for c in chosen}
     stack = pseudo_velocities(velocities, len(rest)).reshape(len(chosen), 6, len(rest))
     return {c.name: stack[i] for i, c in enumerate(chosen)}
+
+
+def own_rates(c: Component, n: int) -> Array:
+    """T (rates of a component, n) with its own rates = T v."""
+    T = [tied_row(ties, n) for ties in c.ties]
+    return np.array(T) if T else np.zeros((0, n))
 
 
 def weightless(on: Setting, rep: Representation = INERTIAL) -> Setting:
@@ -125,17 +135,27 @@ def mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     for c in rotors(network):  # I (t + w)^T (t + w), without I w^T w, which the carrier has
         t, w = spin_row(c, n), (motions[c.inport].pose.R @ c["axis"]) @ jacobians[c.name][:3]  # type: ignore[index]
         D = D + (np.outer(t, t) + np.outer(t, w) + np.outer(w, t)) * c["inertia"]
+    for c in foreign(network):
+        own = own_state(network, c, q, np.zeros(n))
+        still = equations(c, weightless(on), motions[c.inport], own.q, own.v)  # type: ignore[index]
+        moved = np.concatenate([jacobians[c.name], own_rates(c, n)])
+        D = D + moved.T @ still.whole @ moved
     for (j, k), x in element_inertia(network, q, np.zeros(n))[0].items() if network.transmission.elements else ():
         D = D + np.outer(np.eye(n)[j], np.eye(n)[k]) * x
     return D
 
 
-def spin_row(c: Component, n: int) -> Array:
-    """t (n,) with the rate of a rotor against its carrier = t v."""
+def tied_row(ties: Ties, n: int) -> Array:
+    """t (n,) with a rate of a component = t v."""
     row = np.zeros(n, dtype=object)
-    for k, factor in c.ties[0]:
+    for k, factor in ties:
         row[k] = row[k] + factor
     return row if any(not isinstance(x, float) for x in row) else row.astype(float)
+
+
+def spin_row(c: Component, n: int) -> Array:
+    """t (n,) with the rate of a rotor against its carrier = t v."""
+    return tied_row(c.ties[0], n)
 
 
 def velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
@@ -143,9 +163,39 @@ def velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
     C = np.zeros((len(v), len(v)))
     for s in stacks(network, on, q, v):
         C = C + s.J.T @ (s.M @ s.J_rate - s.Omega @ s.J)
+    still = weightless(at_rest(network, on))
     if rotors(network):
-        C = C + _rotor_velocity_matrix(network, weightless(at_rest(network, on)), q, v)
+        C = C + _rotor_velocity_matrix(network, still, q, v)
+    if foreign(network):
+        C = C + _foreign_velocity_matrix(network, still, q, v)
     return C
+
+
+def _foreign_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
+    """J^T (M dJ/dt + Omega J) of components from elsewhere, over V of their inport and their own rates."""
+    n = len(v)
+    jacobians = body_jacobians(network, on, with_rates(q, coordinate_rates(network.model, q, v), 1))
+    motions = sweep_motion(network, on, q, v, np.zeros(n))
+    C = np.zeros((n, n))
+    for c in foreign(network):
+        motion, own, J = motions[c.inport], own_state(network, c, q, v), jacobians[c.name]  # type: ignore[index]
+        T = own_rates(c, n)
+        moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), T * 0.0])
+        whole, turning = equations(c, on, motion, own.q, own.v).whole, velocity_forces(c, on, motion, own.q, own.v)
+        Omega = turning.matrix + whole @ _bracket(network, c, motion, own.v) * 0.5
+        C = C + moved.T @ (whole @ rate + Omega @ moved)
+    return C
+
+
+def _bracket(network: Network, c: Component, motion: Motion, v: Array) -> Array:
+    """Of the velocities (V, v) of a component, see :mod:`~gyrostat.algorithms.velocity_forces`: with it dM/dt = Omega +
+    Omega^T. Angular velocities in the world's axes have that of the other sign."""
+    n = len(v)
+    ad = np.full((6 + n, 6 + n), 0.0, dtype=np.result_type(np.asarray(motion.V), np.asarray(v), np.float64))
+    ad[:3, :3] = -skew(motion.V[:3])
+    if network.model.wiring.entities[c.name].quaternion_at is not None:
+        ad[6:, 6:] = tilde(v) if n == 6 else skew(v)
+    return ad
 
 
 def _rotor_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
@@ -185,6 +235,12 @@ def one_by_one(
         own = h @ motion.A[:3] + t_rate2[r] * c["inertia"]
         for n, k in enumerate(rates):
             totals[n] = totals[n] + jacobians[c.name][:3, k] @ moment + own * t[r][k]
+    for c in foreign(network):
+        motion, own = motions[c.inport], own_state(network, c, q, v, a)  # type: ignore[index]
+        needed = np.concatenate(run(c, here, motion, own)[1:]) - _applied(c, weightless(here), motion, own)
+        moved = np.concatenate([jacobians[c.name], own_rates(c, len(v))])
+        for n, k in enumerate(rates):
+            totals[n] = totals[n] + moved[:, k] @ needed
     given = np.array(totals) if totals else np.zeros(0)
     inertial = element_inertia(network, q, v)[0] if network.transmission.elements else {}
     for (j, k), x in inertial.items():
@@ -212,8 +268,30 @@ def applied_forces(network: Network, on: Setting, q: Array, loads: Loads = no_lo
     moving = rest if v is None else v
     between = _pair_loads(network, still, q, moving, loads)
     Q = sweep_forces(replace(network, pairs=()), still, q, rest, rest, between)[0]
+    Q = Q + _dissipated(network, still, q, moving)
     slow, fast = (element_torques(network, q, x, rest) for x in (rest, moving))
     return np.array([x + fast[k] - slow[k] if k in fast else x for k, x in enumerate(Q)]) if fast else Q
+
+
+def _applied(c: Component, on: Setting, motion: Motion, own: Own) -> Array:
+    """Forces (6 + n,) of a component from elsewhere that are neither inertial nor its weight: at rest, and damping."""
+    still = Motion(motion.pose, motion.V * 0.0, motion.A * 0.0)
+    at_rest = np.concatenate(run(c, on, still, Own(own.q, own.v * 0.0, own.a * 0.0))[1:])
+    return at_rest + velocity_forces(c, on, motion, own.q, own.v).rest
+
+
+def _dissipated(network: Network, on: Setting, q: Array, v: Array) -> Array:
+    """Generalised forces of components from elsewhere that go with the velocities and are not inertial."""
+    total = np.zeros(len(v))
+    on = weightless(on)
+    there = foreign(network)
+    motions = sweep_motion(network, on, q, v, np.zeros(len(v))) if there else {}
+    jacobians = body_jacobians(network, on, q) if there else {}
+    for c in there:
+        own = own_state(network, c, q, v)
+        rest = velocity_forces(c, on, motions[c.inport], own.q, own.v).rest  # type: ignore[index]
+        total = total + np.concatenate([jacobians[c.name], own_rates(c, len(v))]).T @ rest
+    return total
 
 
 def _pair_loads(network: Network, on: Setting, q: Array, v: Array, loads: Loads) -> Loads:

@@ -15,16 +15,18 @@ def coordinate_rates(model: Model, q: Array, v: Array) -> Array:
     found: list[Array] = []
     nq = nv = 0
     for _, names, rates, at in model.stateful:
-        q_j, v_j = q[nq : nq + len(names)], v[nv : nv + len(rates)]
-        if at is None:
-            found.append(v_j)
-        else:
-            turn = q_j[at:]
-            if at:
-                found.append(from_quaternion(turn) @ v_j[3:])
-            found.append(quaternion_rate(turn, v_j[:3]))
+        found.append(rates_of_coordinates(q[nq : nq + len(names)], v[nv : nv + len(rates)], at))
         nq, nv = nq + len(names), nv + len(rates)
     return np.concatenate(found) if found else np.zeros(0)
+
+
+def rates_of_coordinates(q: Array, v: Array, quaternion_at: int | None) -> Array:
+    """dq/dt of one joint."""
+    if quaternion_at is None:
+        return v
+    turn = q[quaternion_at:]
+    turning = quaternion_rate(turn, v[:3])
+    return np.concatenate([from_quaternion(turn) @ v[3:], turning]) if quaternion_at else turning
 
 
 def quaternion_rate(q: Array, w: Array) -> Array:

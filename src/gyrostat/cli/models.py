@@ -70,7 +70,7 @@ def load(word: str, reading: Reading, quiet: bool = False) -> Model:
             return gs.load(word, **_options(word, reading))
     make = robot(word)
     for name in ("policy", "root", "arg"):
-        if getattr(reading, name) not in (None, "strict", []):
+        if getattr(reading, name) not in (None, []):
             raise MisuseError(f"--{name} is for files, and '{word}' is a robot that comes with gyrostat")
     model = make()
     if reading.base is not None and reading.base != model.context.base:
@@ -96,11 +96,13 @@ def audit(word: str, reading: Reading) -> Audit:
 def _options(word: str, reading: Reading) -> dict[str, Any]:
     """As ``gs.load`` takes them; options that mean nothing for the kind of file are refused."""
     suffix = Path(word).suffix.lower()
-    if suffix in (".yaml", ".yml") and (reading.policy != "strict" or reading.root):
+    if suffix in (".yaml", ".yml") and (reading.policy or reading.root):
         raise MisuseError("--policy and --root are for robot files of other programs, not for YAML")
     if suffix != ".xacro" and reading.arg:
         raise MisuseError("--arg is for .xacro files")
-    options: dict[str, Any] = {"base": reading.base, "policy": reading.policy}
+    options: dict[str, Any] = {"base": reading.base}
+    if reading.policy:
+        options["policy"] = reading.policy
     if reading.root:
         options["roots"] = reading.root
     pairs = [word.partition("=") for word in reading.arg or ()]

@@ -33,11 +33,12 @@ Base = Annotated[
     typer.Option("--base", help="Fix the base, or let it float; without it, what the file says.", show_default=False),
 ]
 Policy = Annotated[
-    Literal["strict", "repair", "accept"],
+    Literal["strict", "repair", "accept"] | None,
     typer.Option(
         "--policy",
-        help="What to do about errors in a robot file: refuse them, mend what can be mended, or take the numbers as "
-        "they are. Whatever is done is told.",
+        help="What to do about errors in a robot file: refuse them, mend what can be mended, or take what can be "
+        "computed as it stands. Whatever is done is told. Without it: 'strict' for check, 'accept' for all others.",
+        show_default=False,
     ),
 ]
 Root = Annotated[
@@ -61,7 +62,7 @@ class Reading:
     """How files are read."""
 
     base: Literal["fixed", "free"] | None = None
-    policy: Literal["strict", "repair", "accept"] = "strict"
+    policy: Literal["strict", "repair", "accept"] | None = None  # what gs.load and gs.audit do without it
     root: list[Path] | None = None
     arg: list[str] | None = None
 

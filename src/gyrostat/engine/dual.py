@@ -24,8 +24,8 @@ class Dual:
 
     def _with(self, other: Any, both: Callable[[Any, Any], Any], one: Callable[[Any, Any], Any]) -> Any:
         """``both(self, other)`` if both carry rates of one level, else ``one``, where the lower counts as a number."""
-        if isinstance(other, np.ndarray):
-            return NotImplemented  # element by element
+        if isinstance(other, np.ndarray) or getattr(other, "outermost", False):
+            return NotImplemented  # element by element; or numbers of another kind that hold these
         if isinstance(other, Dual) and other.level == self.level:
             return both(self, other)
         if isinstance(other, Dual) and other.level > self.level:

@@ -95,11 +95,21 @@ def lower(entity: Entity, read: Values, inport: str | None) -> Lowered:
     return Lowered(type(entity), props, {}, notes)
 
 
+def _more(entity: Entity, base: type[Entity], read: Values) -> dict[str, Any]:
+    """Properties that a kind derived from ``base`` has beyond those of ``base``."""
+    return {key: read(key) for key in type(entity).model_fields if key not in base.model_fields}
+
+
 @lower.register
 def _(entity: Displacement, read: Values, inport: str | None) -> Lowered:
     notes: list[str] = []
     place = rotation(read.below("rotation", entity.rotation), notes), read("translation")
-    return Lowered(Displacement, {}, {"b": place} if inport == "a" else {"a": inverse(*place)}, notes)
+    return Lowered(
+        type(entity),
+        _more(entity, Displacement, read),
+        {"b": place} if inport == "a" else {"a": inverse(*place)},
+        notes,
+    )
 
 
 @lower.register
@@ -127,16 +137,18 @@ def _(entity: RigidBody, read: Values, inport: str | None) -> Lowered:
         props = {key: read(key) for key in props}
     else:
         places = {name: compose(R, p, *place) for name, place in places.items()}
-    return Lowered(RigidBody, props, {n: place for n, place in places.items() if n != inport}, notes)
+    props |= _more(entity, RigidBody, read)
+    return Lowered(type(entity), props, {n: place for n, place in places.items() if n != inport}, notes)
 
 
 @lower.register
 def _(entity: RotorInertia, read: Values, inport: str | None) -> Lowered:
     if entity.axis is None:
-        return Lowered(RotorInertia, {"inertia": read("inertia")})
+        return Lowered(type(entity), {"inertia": read("inertia")} | _more(entity, RotorInertia, read))
     axis, changed = unit(read("axis"))
     notes = [f"{read.name}.axis scaled to unit length"] * changed
-    found = Lowered(RotorInertia, {"inertia": read("inertia"), "axis": axis}, {}, notes)
+    props = {"inertia": read("inertia"), "axis": axis} | _more(entity, RotorInertia, read)
+    found = Lowered(type(entity), props, {}, notes)
     if not entity.lumped:
         across = read("transverse")
         inertia = np.eye(3) * across + np.outer(axis, axis) * (read("inertia") - across)
@@ -157,7 +169,7 @@ def _(entity: Joint, read: Values, inport: str | None) -> Lowered:
         props["pitch"] = read("pitch")
     if entity.kind == "planar":
         props["second_axis"] = _first_direction(props["axis"], props.get("second_axis"), entity)
-    return Lowered(Joint, props, {}, notes)
+    return Lowered(type(entity), props | _more(entity, Joint, read), {}, notes)
 
 
 def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:

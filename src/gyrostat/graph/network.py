@@ -33,7 +33,8 @@ class Component:
 
     ``inport`` is a number of ``Network.ports`` (None for the reference frame); ``outports`` maps the names of
     outports to numbers; ``places`` are the placements of outports seen from the inport, for rigid kinds. ``q_at`` and
-    ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up."""
+    ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up; ``met``
+    is the name of the port that it was met by."""
 
     name: str
     kind: type
@@ -44,6 +45,7 @@ class Component:
     q_at: slice
     v_at: slice
     ties: tuple[Ties, ...] = ()
+    met: str = ""
 
     def __getitem__(self, prop: str) -> Any:
         return self.props[prop]
@@ -296,6 +298,7 @@ def _freeze(
             part.places,
             *slices.get(part.name, NO_STATE),
             tuple(moved.ties(k) for k in range(*slices.get(part.name, NO_STATE)[1].indices(BOUND))),
+            part.inport or "",
         )
         for part in parts
     )

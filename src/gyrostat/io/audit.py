@@ -1,16 +1,18 @@
-"""What a file says that is wrong, odd, unused or mended: one finding each, with file and line; ``gs.audit(path)``."""
+"""What a file says that is wrong, odd, unused or mended: one finding each, with file and line."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import sys
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from gyrostat.errors import LoadError, Problem, SpecError
+from gyrostat.errors import ModelWarning, Problem
 
 Severity = Literal["error", "warning", "ignored", "repaired"]
 Policy = Literal["strict", "repair", "accept"]
@@ -18,6 +20,11 @@ POLICIES = ("strict", "repair", "accept")
 
 TOLD = 20
 """How many findings one message of the log spells out."""
+
+MANY = "many"
+"""The rule of the last finding, where there are more than can be listed."""
+
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
 LISTED = 20_000
 """How many findings of one severity are kept; the others are counted."""
@@ -28,7 +35,8 @@ class Finding:
     """One thing that a reader noticed.
 
     ``element``: where it is in the file, ``robot/link[finger]/inertial/mass``; ``owner``: whom it concerns, ``link
-    'finger'``; ``rule``: short stable name. ``fatal``: an error that no policy gets past.
+    'finger'``; ``rule``: short stable name. ``fatal``: an error that cannot be accepted: there is nothing to compute.
+    ``left_out``: an error that is accepted by leaving this part out of the model; others leave the numbers as they are.
     """
 
     severity: Severity
@@ -41,6 +49,7 @@ class Finding:
     found: str
     fix: str
     fatal: bool = False
+    left_out: bool = False
 
     def __str__(self) -> str:
         parts = [f"{self.owner}: {self.what}"]
@@ -65,7 +74,7 @@ class Audit:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What makes dynamics meaningless; ``gs.load`` refuses it unless told otherwise."""
+        """What makes dynamics meaningless; ``gs.load`` warns of it, or refuses it if told to or if it must."""
         return self._of("error")
 
     @property
@@ -144,17 +153,45 @@ class Notes:
         for severity, n in self.counted.items():
             if n > LISTED:
                 what = f"{n - LISTED} more findings of this kind are not listed"
-                kept.append(_of_file(severity, self.file, "many", what, "mend these first"))
+                kept.append(_of_file(severity, self.file, MANY, what, "mend these first"))
         return Audit(self.file, tuple(kept))
 
 
-def tell(audit: Audit, policy: str) -> None:
-    """Nothing is swallowed: changed and accepted values go to the log, spelt out; warnings are counted there."""
-    told = audit.repaired if policy == "repair" else audit.errors
+def tell(audit: Audit, policy: str, lister: str = "gs.audit(path)") -> None:
+    """Nothing is swallowed: accepted errors are one :class:`ModelWarning` at the caller's line; repairs are spelt out
+    in the log ``gyrostat``, and warnings counted there. ``lister``: the call that lists everything."""
+    if policy == "accept" and audit.errors:
+        _warn(audit, lister)
+        return
+    told = audit.repaired
     more = [f"... and {len(told) - TOLD} more"] if len(told) > TOLD else []
     if told or audit.warnings:
-        lines = [*map(str, told[:TOLD]), *more, f"{audit.summary()}; gs.audit(path) lists everything"]
+        lines = [*map(str, told[:TOLD]), *more, f"{audit.summary()}; {lister} lists everything"]
         logging.getLogger("gyrostat").warning("%s", "\n".join(lines))
+
+
+def _warn(audit: Audit, lister: str) -> None:
+    rules = {so: Counter(f.rule for f in audit.errors if f.left_out is so and f.rule != MANY) for so in (False, True)}
+    done = [
+        f"{what} {', '.join(f'{n} {rule}' for rule, n in rules[so].items())}"
+        for so, what in ((False, "taken as it stands:"), (True, "left out of the model:"))
+        if rules[so]
+    ]
+    done += [f.what for f in audit.errors if f.rule == MANY]
+    text = (
+        f"{audit.file}: {_plural(len(audit.errors), 'error')} accepted; {'; '.join(done)} (besides: "
+        f"{_plural(len(audit.warnings), 'warning')}, {len(audit.ignored)} ignored). Hint: {lister} lists each with its "
+        'line and remedy; policy="strict" refuses such a file, policy="repair" mends what can be mended'
+    )
+    warnings.warn(ModelWarning(text, rules[False] + rules[True]), stacklevel=_depth_of_caller())
+
+
+def _depth_of_caller() -> int:
+    """How many frames above the function that warns the code is that called gyrostat."""
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def _of_file(severity: str, file: str, rule: str, what: str, fix: str) -> Finding:
@@ -169,46 +206,3 @@ def from_problems(file: str, problems: Iterable[Problem]) -> Audit:
         name, number = (place, int(line)) if place and line.isdecimal() else (p.where or file, 0)
         found.append(Finding("error", name, number, "", p.entity, p.rule, p.message, "", p.remedy, fatal=True))
     return Audit(file, tuple(sorted(found, key=lambda f: f.line)))
-
-
-def audit(
-    path: str | os.PathLike[str],
-    base: Literal["fixed", "free"] | None = None,
-    policy: Policy = "strict",
-    roots: Sequence[str | os.PathLike[str]] = (),
-    arguments: Mapping[str, object] | None = None,
-    friction: bool = True,
-    mimic: bool = True,
-) -> Audit:
-    """Everything that is to be said about a file: errors, warnings, what is ignored, what ``policy`` would repair.
-
-    Mistakes in the file are findings; only a file that cannot be opened raises :class:`LoadError`. Options as for
-    ``gs.load``.
-    """
-    from gyrostat.io.files import FOREIGN, checked_options, foreign_text, load, opened
-    from gyrostat.io.mjcf import read_mjcf
-    from gyrostat.io.mjcf_xml import is_mjcf
-    from gyrostat.io.urdf import read_urdf
-
-    place, name = opened(path)
-    checked_options(place, base, policy, roots)
-    if place.suffix.lower() in FOREIGN:
-        try:
-            text, name = foreign_text(place, name, arguments, roots)
-            if is_mjcf(text, name):
-                return read_mjcf(text, name, base, policy, roots)[1]
-            return read_urdf(text, name, base or "fixed", policy, roots, friction, mimic)[1]
-        except LoadError as error:
-            return _unless_unreadable(error, name)
-    try:
-        load(path, base)
-    except SpecError as error:
-        return _unless_unreadable(error, name)
-    return Audit(name, ())
-
-
-def _unless_unreadable(error: SpecError, name: str) -> Audit:
-    """What is wrong inside the file; that there is no such file is for the caller."""
-    if any(p.rule in ("file", "file-kind") for p in error.problems):
-        raise error
-    return from_problems(name, error.problems)

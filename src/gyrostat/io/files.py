@@ -8,40 +8,26 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from gyrostat.errors import LoadError, Problem, SaveError, SpecError, nearest
-from gyrostat.io.audit import POLICIES, Policy
-from gyrostat.io.mjcf import from_mjcf
-from gyrostat.io.mjcf_xml import is_mjcf
-from gyrostat.io.urdf import from_urdf
+from gyrostat.errors import LoadError, Problem, SaveError, SpecError, clipped, nearest
+from gyrostat.io.audit import Audit, Policy, from_problems
+from gyrostat.io.formats import FOREIGN, READERS, Folders, Options, audit_of, model_of
 from gyrostat.io.urdf_write import to_urdf
-from gyrostat.io.xacro import EXPANDED, expanded
-from gyrostat.io.yaml_model import from_text, to_text
+from gyrostat.io.yaml_model import to_text
 from gyrostat.io.yaml_text import MAX_BYTES, refusal, too_large
-from gyrostat.spec.check import check
 from gyrostat.spec.model import Model
 
-READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": from_text}
-"""What can be read, by suffix: text and the file's name in messages -> model."""
-
-
-XACRO = ".xacro"
-FOREIGN = (".urdf", ".xml", ".mjcf", XACRO)
-"""Formats of others: the outermost tag says which of them it is. Of these, URDF can be written."""
-
 _log = logging.getLogger("gyrostat")
-
-Folders = Sequence[str | os.PathLike[str]]
 
 
 def load(
     path: str | os.PathLike[str],
     base: Literal["fixed", "free"] | None = None,
-    policy: Policy = "strict",
+    policy: Policy = "accept",
     roots: Folders = (),
     arguments: Mapping[str, object] | None = None,
     friction: bool = True,
@@ -50,71 +36,64 @@ def load(
     """The model in a file (.yaml, .urdf, .xacro, MJCF .xml), checked. ``base`` replaces what the file says about the
     base.
 
-    For URDF and MJCF: ``policy`` is ``"strict"`` (errors are refused), ``"repair"`` (what can be mended is, and told)
-    or ``"accept"`` (numbers are taken as they are, and what is wrong with them is told); ``roots``: folders that hold
-    packages with meshes and included files. ``gs.audit(path)`` lists everything. ``arguments``: values for the
-    ``<xacro:arg>`` of a .xacro file, which is expanded first; messages then have lines of the expanded document.
-    ``friction=False`` leaves damping and friction out of the dynamics and ``mimic=False`` lets followers move by
-    themselves, which is what Pinocchio computes by default.
+    For URDF and MJCF: ``policy`` is ``"accept"`` (what can be computed is taken as it stands, and one
+    :class:`ModelWarning` counts the errors by rule), ``"strict"`` (every error is refused) or ``"repair"`` (what can be
+    mended is, and told). What cannot be computed is refused in any case: NaN, loops, negative masses. ``roots``:
+    folders that hold packages with meshes and included files. ``gs.audit(path)`` lists everything. ``arguments``:
+    values for the ``<xacro:arg>`` of a .xacro file, which is expanded first; messages then have lines of the expanded
+    document. ``friction=False`` leaves damping and friction out of the dynamics and ``mimic=False`` lets followers move
+    by themselves, which is what Pinocchio computes by default. ``gs.load_string`` reads a text instead of a file.
 
     Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
     """
     place, name = opened(path)
-    checked_options(place, base, policy, roots)
-    if arguments and place.suffix.lower() != XACRO:
-        message, remedy = "arguments are for .xacro files", "leave them out"
-        raise SpecError.one("load", "property-value", message, remedy, arguments)
-    if place.suffix.lower() not in FOREIGN and not (friction and mimic):
-        message, remedy = "friction and mimic are for URDF and MJCF files", "leave them out"
-        raise SpecError.one("load", "property-value", message, remedy, (friction, mimic))
-    if place.suffix.lower() in FOREIGN:
-        text, name = foreign_text(place, name, arguments, roots)
-        if is_mjcf(text, name):
-            return from_mjcf(text, name, base, policy, roots, friction, mimic)
-        return from_urdf(text, name, base or "fixed", policy, roots, friction, mimic)
-    model = READERS[place.suffix.lower()](text_of(place, name), name)
-    if base is not None:
-        model = model.replace({"context.base": base})
-        check(model)
-    return model
+    suffix = place.suffix.lower()
+    options = Options(base, policy, roots, arguments, friction, mimic).checked(suffix)
+    return model_of(text_of(place, name, _language(suffix)), name, suffix, options)
 
 
-def foreign_text(
-    place: Path, name: str, arguments: Mapping[str, object] | None = None, roots: Folders = ()
-) -> tuple[str, str]:
-    """The text of a URDF or MJCF file, xacro expanded, and how messages call it."""
-    text = text_of(place, name, "XML")
-    if place.suffix.lower() != XACRO:
-        return text, name
-    return expanded(text, name, arguments, roots), f"{name}{EXPANDED}"
+def audit(
+    path: str | os.PathLike[str],
+    base: Literal["fixed", "free"] | None = None,
+    policy: Policy = "strict",
+    roots: Folders = (),
+    arguments: Mapping[str, object] | None = None,
+    friction: bool = True,
+    mimic: bool = True,
+) -> Audit:
+    """Everything that is to be said about a file: errors, warnings, what is ignored, what ``policy`` would repair.
+
+    Mistakes in the file are findings; only a file that cannot be opened raises :class:`LoadError`. Options as for
+    ``gs.load``.
+    """
+    place, name = opened(path)
+    suffix = place.suffix.lower()
+    options = Options(base, policy, roots, arguments, friction, mimic).checked(suffix)
+    try:
+        text = text_of(place, name, _language(suffix))
+    except LoadError as error:
+        if any(p.rule == "file" for p in error.problems):
+            raise
+        return from_problems(name, error.problems)
+    return audit_of(text, name, suffix, options)
+
+
+def _language(suffix: str) -> str:
+    return "XML" if suffix in FOREIGN else "YAML"
 
 
 def opened(path: Any) -> tuple[Path, str]:
     """Path and name of a file whose kind can be read."""
     place, name = _path(path, LoadError)
+    if looks_like_text(name):
+        message = "is the text of a model, not the path of a file"
+        raise _failed(
+            LoadError, "file", clipped(name, 40), message, "write gs.load_string(text), gs.audit_string(text)"
+        )
     if place.suffix.lower() not in (*READERS, *FOREIGN):
         what = "is a folder" if place.is_dir() else f"files of the kind '{place.suffix}' cannot be read"
         raise _failed(LoadError, "file-kind", name, what, f"{_known()}, {', '.join(FOREIGN)}")
     return place, name
-
-
-def checked_options(place: Path, base: object, policy: object, roots: object) -> None:
-    """Refuse options that mean nothing."""
-
-    def refuse(name: str, message: str, remedy: str, value: object) -> None:
-        raise SpecError.one("load", "property-value", f"{name} {message}", remedy, value)
-
-    if base not in (None, "fixed", "free"):
-        message = f"must be 'fixed', 'free' or None, got {base!r}"
-        refuse("base", message, "leave it out to take what the file says", base)
-    if policy not in POLICIES:
-        refuse(
-            "policy", f"must be one of {', '.join(POLICIES)}, got {policy!r}", nearest(str(policy), POLICIES), policy
-        )
-    if not isinstance(roots, list | tuple) or not all(isinstance(r, str | os.PathLike) for r in roots):
-        refuse("roots", f"must be a list of folders, got {roots!r}", "write roots=['folder']", roots)
-    if place.suffix.lower() not in FOREIGN and (policy != "strict" or roots):
-        refuse("policy and roots", "are for URDF and MJCF files", "leave them out", policy)
 
 
 def save(model: Model, path: str | os.PathLike[str], allow_loss: bool = False) -> tuple[Problem, ...]:
@@ -157,6 +136,11 @@ def _write(place: Path, data: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink()
+
+
+def looks_like_text(name: str) -> bool:
+    """Whether this is XML or several lines, which no path is."""
+    return name.lstrip("\ufeff \t\r\n").startswith("<") or "\n" in name.strip()
 
 
 def _path(path: Any, kind: type[SpecError]) -> tuple[Path, str]:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gyrostat.errors import Problem, SpecError, nearest
-from gyrostat.io.audit import Audit, Finding, Notes, tell
+from gyrostat.errors import Problem, nearest
+from gyrostat.io.audit import Audit, Finding, Notes
 from gyrostat.io.mjcf_actuators import effort_limits, read_actuators
 from gyrostat.io.mjcf_build import FRAME, FREE, Parts
 from gyrostat.io.mjcf_compile import MeshFile, collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
@@ -51,23 +51,6 @@ def read_mjcf(
     off = (set() if friction else {"damper", "frictionloss"}) | (set() if mimic else {"equality"})
     model = _model(reader, file, base, Roots.of(Path(file), roots), off)
     return (None if notes.refused else model), notes.audit()
-
-
-def from_mjcf(
-    text: str,
-    file: str = "<text>",
-    base: str | None = None,
-    policy: str = "strict",
-    roots: Folders = (),
-    friction: bool = True,
-    mimic: bool = True,
-) -> Model:
-    """The model in an MJCF text; one :class:`SpecError` lists every error that ``policy`` does not get past."""
-    model, audit = read_mjcf(text, file, base, policy, roots, friction, mimic)
-    if model is None:
-        raise SpecError([f.problem() for f in audit.errors])
-    tell(audit, policy)
-    return model
 
 
 def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: set[str]) -> Model | None:

@@ -50,7 +50,7 @@ def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
         heavy = armature or float(np.abs(damping).max())
         if heavy and (not on_joint or np.any(damping[1:])):
             what = "armature or damping of an actuator that is not simply on a joint is not in the model"
-            reader.wrong(element, "actuator", what, attributes(element), "put it on the joint")
+            reader.wrong(element, "actuator", what, attributes(element), "put it on the joint", left_out=True)
             continue
         law = "the actuator is not in the model: tau is the generalised force at the joint, gear included"
         reader.ignore(element, "unused-actuator", law, attributes(element, "joint", "tendon", "site", "body", "gear"))

@@ -121,20 +121,20 @@ class Drives:
         element = self.parts.done.elements["joint"][j]
         found = ", ".join(f"{key} {value:g}" for key, value in forces.items() if value and key != "curved")
         fix = "set them to zero for this joint, or add the forces yourself"
-        self.parts.reader.wrong(element, "joint-forces", f"{sort} are not in the model", found, fix)
+        self.parts.reader.wrong(element, "joint-forces", f"{sort} are not in the model", found, fix, left_out=True)
 
     def couplings(self, ties: list[tuple[Any, Element]], mujoco: Any) -> None:
         """A gear for each equality of two joints; other equalities close loops."""
-        reader, kinds, fix = self.parts.reader, mujoco.mjtEq, "take it out, or load without it by policy='accept'"
+        reader, kinds, fix = self.parts.reader, mujoco.mjtEq, "take it out, or load without couplings by mimic=False"
         for equality, element in ties:
             if not equality.active or "equality" in self.off:
                 reader.ignore(element, "unused-equality", "an equality that is switched off is not in the model")
             elif equality.type not in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON):
                 what = f"<{element.tag}> closes a loop, and loops are not read from MJCF"
-                reader.wrong(element, "loop", what, attributes(element), fix)
+                reader.error(element, "loop", what, attributes(element), fix)
             elif (terms := self._terms(equality, mujoco)) is None or not self._single(terms[0]):
                 what = "only linear couplings of different hinges and slides are treated"
-                reader.wrong(element, "coupling", what, attributes(element), fix)
+                reader.wrong(element, "coupling", what, attributes(element), fix, left_out=True)
             else:
                 self._gear(equality.name, element, *terms)
 

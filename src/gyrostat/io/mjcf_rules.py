@@ -36,7 +36,7 @@ def check_options(reader: MjcfReader, spec: Any) -> None:
     if moves and (option.density > 0.0 or option.viscosity > 0.0):
         what = "forces of the fluid around the bodies are not in the model"
         found = f"density {option.density:g} kg/m^3, viscosity {option.viscosity:g} Pa s"
-        reader.wrong(at, "fluid", what, found, "set both to zero, or add the forces yourself")
+        reader.wrong(at, "fluid", what, found, "set both to zero, or add the forces yourself", left_out=True)
     for element in elements:
         if any(key not in TAKEN for key in element.attrib) or len(element):
             what = "settings of MuJoCo's simulation are not in the model, but for gravity and switched-off forces"
@@ -63,7 +63,14 @@ def check_bodies(reader: MjcfReader, mujoco: Any, spec: Any) -> dict[int, Inerti
             continue
         if body.gravcomp:
             what = "compensation of gravity is not in the model"
-            reader.wrong(element, "gravcomp", what, f"gravcomp {body.gravcomp:g}", "take it out, and add the forces")
+            reader.wrong(
+                element,
+                "gravcomp",
+                what,
+                f"gravcomp {body.gravcomp:g}",
+                "take it out, and add the forces",
+                left_out=True,
+            )
         if body.mocap:
             what = "is moved by the user (mocap); it stands still in the model"
             reader.warn(element, "mocap", what, 'mocap="true"')
@@ -94,7 +101,7 @@ def _inertial(reader: MjcfReader, body: Any, element: Element, inertial: Element
     places: dict[str, Element] = {"inertial": inertial, "mass": inertial, "inertia": inertial}
     link = UrdfLink(element.get("name") or "", inertial, bounded, (0.0, 0.0, 0.0), moments=moments, places=places)
     fine = check_link(reader, link)
-    if fine and link.moments == moments:
+    if fine and (link.mass, link.moments) == (bounded, moments):
         return None
     return Inertial(link.mass, link.moments, full, not fine)
 
@@ -117,7 +124,9 @@ def give_inertias(spec: Any, changed: dict[int, Inertial]) -> None:
         body = bodies[k]
         if inertial.unphysical:
             body.mass, body.inertia, body.fullinertia = 1.0, [1.0, 1.0, 1.0], [math.nan] * 6
-        elif inertial.full or any(inertial.moments[i] for i in (1, 2, 4)):
+            continue
+        body.mass = inertial.mass
+        if inertial.full or any(inertial.moments[i] for i in (1, 2, 4)):
             xx, xy, xz, yy, yz, zz = inertial.moments
             body.fullinertia = [xx, yy, zz, xy, xz, yz]
         else:
@@ -136,7 +145,7 @@ def check_tendons(reader: MjcfReader, spec: Any) -> None:
         there = ", ".join(f"{key} {value:g}" for key, value in forces.items() if value)
         if there:
             what = "forces of tendons are not in the model"
-            reader.wrong(element, "tendon", what, there, "set them to zero, or add the forces yourself")
+            reader.wrong(element, "tendon", what, there, "set them to zero, or add the forces yourself", left_out=True)
         else:
             what = "tendons are not in the model (this one has no passive forces)"
             reader.ignore(element, "unused-tendon", what, attributes(element, "limited", "range"))

@@ -85,7 +85,9 @@ def strip(reader: MjcfReader) -> None:
     for section in list(root):
         if section.tag in SECTIONS:
             if section.tag == "extension" and len(section):
-                reader.wrong(section, "plugin", SECTIONS["extension"], "<extension>", "take its plugins out")
+                reader.wrong(
+                    section, "plugin", SECTIONS["extension"], "<extension>", "take its plugins out", left_out=True
+                )
             elif len(section) or section.attrib:
                 reader.ignore(section, f"unused-{section.tag}", SECTIONS[section.tag], attributes(section))
             root.remove(section)
@@ -126,7 +128,7 @@ def _look_at(reader: MjcfReader, element: Element) -> None:
         reader.ignore(element, f"unused-{tag}", PICTURES[tag], attributes(element, "file", "type", "mode"))
         element.getparent().remove(element)
     elif tag in FORCES:
-        reader.wrong(element, "flexible", FORCES[tag], attributes(element, "type"), "take it out")
+        reader.wrong(element, "flexible", FORCES[tag], attributes(element, "type"), "take it out", left_out=True)
         element.getparent().remove(element)
     elif tag in ("attach", "model"):
         fix = "write the parts into one file, for example with MjSpec.to_xml()"
@@ -148,7 +150,7 @@ def _plugin(reader: MjcfReader, element: Element) -> None:
         what = "an actuator by a plugin is not in the model: tau is the generalised force of all of them"
         reader.ignore(element, "unused-actuator", what, attributes(element))
     else:
-        reader.wrong(element, "plugin", "plugins are never loaded", attributes(element), "take it out")
+        reader.wrong(element, "plugin", "plugins are never loaded", attributes(element), "take it out", left_out=True)
     parent.remove(element)
 
 

@@ -15,7 +15,6 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]  # it has no types
 
 from gyrostat.errors import clipped
-from gyrostat.io.audit import Finding, Severity
 from gyrostat.io.urdf_mesh import Roots
 from gyrostat.io.urdf_xml import MAX_TAGS, Element, Reader, refusal, short
 from gyrostat.io.yaml_text import MAX_BYTES
@@ -122,11 +121,8 @@ class MjcfReader(Reader):
             around = around.getparent()
         return tag if around is None else f"{tag} of {short(around.tag)} {clipped(around.get('name'))}"
 
-    def note(
-        self, severity: Severity, element: Element, rule: str, what: str, found: str, fix: str, fatal: bool = False
-    ) -> None:
-        place = (self.source.file_of[element], self.line(element), self.path(element), self.owner(element))
-        self.notes.add(Finding(severity, *place, rule, what, found, fix, fatal))
+    def file_of(self, element: Element) -> str:
+        return self.source.file_of[element]
 
 
 @dataclass
@@ -182,8 +178,8 @@ class Includes:
         path, why = self.roots.resolve(name)
         if path is None and "refused" not in why and including != self.file:
             here = Path(including).parent
-            path, _ = Roots(here, (self.roots.folder, *self.roots.roots)).resolve(name)
-            allowed = [Path(p).resolve() for p in (self.roots.folder, *self.roots.roots)]
+            path, _ = Roots(here, self.roots.places).resolve(name)
+            allowed = [Path(p).resolve() for p in self.roots.places]
             if path is not None and not any(path.is_relative_to(p) for p in allowed):
                 return None, "is refused: it leads out of the allowed folders", here
             return path, why, here

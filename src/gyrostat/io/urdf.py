@@ -7,13 +7,12 @@ followers (mimic) are tied by gears. What is not in the model is listed as ignor
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from gyrostat.errors import Problem, SpecError, nearest
-from gyrostat.io.audit import Audit, Finding, Notes, tell
+from gyrostat.errors import Problem, nearest
+from gyrostat.io.audit import Audit, Finding, Notes
 from gyrostat.io.urdf_build import build
 from gyrostat.io.urdf_drive import SINGLE, read_mimics, read_transmissions, settle
 from gyrostat.io.urdf_grammar import Unknowns
@@ -26,10 +25,6 @@ from gyrostat.spec.check import problems
 from gyrostat.spec.model import Model
 
 MAX_LINKS = 100_000
-TOLD = 20
-"""How many findings one message of the log spells out."""
-
-_log = logging.getLogger("gyrostat")
 
 
 def read_urdf(
@@ -52,26 +47,6 @@ def read_urdf(
     reader = Reader(notes, text.split("\n"))
     model = _model(reader, root, base, Roots.of(Path(file), roots), file, friction, mimic)
     return (None if notes.refused else model), notes.audit()
-
-
-def from_urdf(
-    text: str,
-    file: str = "<text>",
-    base: str = "fixed",
-    policy: str = "strict",
-    roots: Sequence[str | os.PathLike[str]] = (),
-    friction: bool = True,
-    mimic: bool = True,
-) -> Model:
-    """The model in a URDF text; one :class:`SpecError` lists every error that ``policy`` does not get past.
-
-    What was repaired or accepted is told through the log ``gyrostat``, warnings in one line.
-    """
-    model, audit = read_urdf(text, file, base, policy, roots, friction, mimic)
-    if model is None:
-        raise SpecError([f.problem() for f in audit.errors])
-    tell(audit, policy)
-    return model
 
 
 def _model(

@@ -60,10 +60,11 @@ def read_drive(reader: Reader, joint: Element, kind: str, friction: bool) -> Urd
     element = reader.child(joint, "dynamics")
     if element is None:
         return drive
-    values = {k: reader.scalar(element, k, strict=False) or 0.0 for k in ("damping", "friction") if k in element.attrib}
+    used = kind in SINGLE and friction
+    values = {k: reader.scalar(element, k, used) or 0.0 for k in ("damping", "friction") if k in element.attrib}
     if not any(values.values()):
         return drive
-    if kind not in SINGLE or not friction:
+    if not used:
         why = "left out, as asked for" if kind in SINGLE else f"a {kind} joint has none"
         reader.ignore(element, "unused-dynamics", f"damping and friction: {why}", shown(element))
         return drive
@@ -109,7 +110,9 @@ def _range(reader: Reader, element: Element, kind: str, lower: float, upper: flo
         what = "the lower limit is above the upper one"
         found = f"{lower:g} > {upper:g}"
         what = accepted(reader, what, "they are left out")
-        if not reader.wrong(element, "limit-order", what, found, "exchange them", "read the other way round"):
+        if not reader.wrong(
+            element, "limit-order", what, found, "exchange them", "read the other way round", left_out=True
+        ):
             return {}
         lower, upper = upper, lower
     elif lower == upper:
@@ -130,9 +133,7 @@ def read_mimics(
         if element is None:
             continue
         values = {"multiplier": 1.0, "offset": 0.0}
-        for key in values:
-            if key in element.attrib:
-                values[key] = reader.scalar(element, key, strict=False) or 0.0
+        given = {key: reader.scalar(element, key, strict=follow) for key in values if key in element.attrib}
         leader = reader.need(element, "joint")
         if leader is None:
             continue
@@ -140,6 +141,9 @@ def read_mimics(
             what = f"follows '{leader[:60]}' in the file; it is independent here, as asked for"
             reader.ignore(element, "unused-mimic", what, shown(element))
             continue
+        if None in given.values():  # told already
+            continue
+        values |= {key: value for key, value in given.items() if value is not None}
         if _can_follow(reader, element, kind, leader, joints, values["multiplier"]):
             drives[name].mimic = Mimic(leader, values["multiplier"], values["offset"], element)
     _refuse_circles(reader, drives)
@@ -156,19 +160,35 @@ def _can_follow(
     fix, mended = "take the mimic out", "it moves by itself"
     told = partial(accepted, reader, done=mended)
     if leader in joints and joints[leader][0] is element.getparent():
-        reader.wrong(element, "mimic", told("a joint cannot follow itself"), repr(leader[:60]), fix, mended)
+        reader.wrong(element, "mimic", "a joint cannot follow itself", repr(leader[:60]), fix, mended, fatal=True)
         return False
     if leader not in joints:
         what = "follows a joint that does not exist"
-        reader.wrong(element, "unknown-joint", told(what), repr(leader[:60]), reader.nearest(leader, joints), mended)
+        reader.wrong(
+            element,
+            "unknown-joint",
+            told(what),
+            repr(leader[:60]),
+            reader.nearest(leader, joints),
+            mended,
+            left_out=True,
+        )
         return False
     if kind not in SINGLE or joints[leader][1] not in SINGLE:
         what = "a follower and its leader must have one rate each"
-        reader.wrong(element, "mimic", told(what), f"a {kind} joint follows a {joints[leader][1]} one", fix, mended)
+        reader.wrong(
+            element,
+            "mimic",
+            told(what),
+            f"a {kind} joint follows a {joints[leader][1]} one",
+            fix,
+            mended,
+            left_out=True,
+        )
         return False
     if multiplier == 0.0:
         what = "a follower with the multiplier 0 does not move"
-        reader.wrong(element, "mimic", told(what), 'multiplier="0"', "make it a fixed joint", mended)
+        reader.wrong(element, "mimic", told(what), 'multiplier="0"', "make it a fixed joint", mended, left_out=True)
         return False
     return True
 
@@ -198,9 +218,8 @@ def _refuse_circles(reader: Reader, drives: Mapping[str, UrdfDrive]) -> None:
             at = drives[at.leader].mimic if at.leader in drives else None
         if at is not None and at.leader == name and drive.mimic is not None:
             ring = " follows ".join(repr(n[:40]) for n in [*seen[:6], name])
-            element, done = drive.mimic.element, "it moves by itself"
-            what = accepted(reader, "joints follow each other in a circle", done)
-            reader.wrong(element, "mimic", what, ring, "take one mimic out", done)
+            what, done = "joints follow each other in a circle", "it moves by itself"
+            reader.wrong(drive.mimic.element, "mimic", what, ring, "take one mimic out", done, fatal=True)
             drive.mimic = None
 
 
@@ -225,7 +244,7 @@ def read_transmissions(reader: Reader, root: Element, drives: Mapping[str, UrdfD
             what = f"another transmission drives this joint, in line {reader.line(drive.transmission)}"
             found = f"reduction {reduction}, rotor inertia {rotor}"
             what, fix = accepted(reader, what, "this one is left out"), "keep one of them, with the sum of the inertias"
-            reader.wrong(element, "doubled-rotor", what, found, fix, "this one is left out")
+            reader.wrong(element, "doubled-rotor", what, found, fix, "this one is left out", left_out=True)
             continue
         drive.transmission = element
         if reduction == 0.0:
@@ -254,7 +273,8 @@ def _inner(reader: Reader, element: Element, tag: str) -> float | None:
         value = number((inner.text or "").strip())
         if isinstance(value, float):
             return value
-        reader.warn(inner, "transmission", f"<{tag}> must be a number", repr((inner.text or "")[:40]), str(value))
+        tell = reader.error if tag == "rotorInertia" else reader.warn  # the dynamics depend on it
+        tell(inner, "transmission", f"<{tag}> must be a number", repr((inner.text or "")[:40]), str(value))
     return None
 
 

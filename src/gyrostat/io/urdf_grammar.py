@@ -133,10 +133,12 @@ class Unknowns:
         place = f"<{name}> in <{short(parent.tag)}>"
         if name in PLACED:
             fix = f"put <{name}> where it belongs"
-            self.reader.wrong(child, "misplaced-tag", f"{place} has no meaning", "", fix, "it was passed over")
+            self.reader.wrong(
+                child, "misplaced-tag", f"{place} has no meaning", "", fix, "it was passed over", left_out=True
+            )
             return
         if "origin" in known and "origin" not in self.there and {"xyz", "rpy"} & set(child.attrib):
-            self.reader.wrong(child, "misspelt-tag", f"{place} is unknown", "", "did you mean 'origin'?")
+            self.reader.wrong(child, "misspelt-tag", f"{place} is unknown", "", "did you mean 'origin'?", left_out=True)
             return
         self._unknown(child, "tag", f"<{name}> in <{short(parent.tag)}>", name, known, self.there)
 
@@ -148,7 +150,7 @@ class Unknowns:
             self.reader.warn(element, "unknown-attribute", what)
         if element.tag == "origin" and unknown and not there & set(known) and "quat_xyzw" not in there:
             what = f"<origin> has neither xyz nor rpy, but '{short(unknown[0])}'"
-            self.reader.wrong(element, "misspelt-attribute", what, "", "write xyz and rpy")
+            self.reader.wrong(element, "misspelt-attribute", what, "", "write xyz and rpy", left_out=True)
             return
         for key in unknown[:MANY]:
             if element.tag == "origin" and key == "quat_xyzw":
@@ -165,7 +167,9 @@ class Unknowns:
         meant = [k for k in close if k not in there]
         hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known) or 'none'}"
         if meant:  # without it something is missing that the author thinks is there
-            self.reader.wrong(element, f"misspelt-{sort}", f"{label} is unknown", "", f"did you mean '{meant[0]}'?")
+            self.reader.wrong(
+                element, f"misspelt-{sort}", f"{label} is unknown", "", f"did you mean '{meant[0]}'?", left_out=True
+            )
         else:
             self.reader.warn(element, f"unknown-{sort}", f"{label} is unknown and was passed over", "", hint)
 

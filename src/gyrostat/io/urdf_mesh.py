@@ -8,17 +8,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
+TEXT = "<text>"
+"""What messages call a text that came without a file; the name may go on with a suffix."""
+
+REFERENCE = "is a mere reference: the text came without a folder"
+"""What is said about names in such a text."""
+
 
 @dataclass(frozen=True)
 class Roots:
-    """``folder``: that of the file, in which relative names are looked up; ``roots``: where packages are."""
+    """``folder``: that of the file, in which relative names are looked up; ``roots``: where packages are.
 
-    folder: Path
+    A text without a file has no folder: then names are followed in ``roots`` alone.
+    """
+
+    folder: Path | None
     roots: tuple[Path, ...] = ()
 
     @classmethod
     def of(cls, file: Path, roots: Sequence[str | os.PathLike[str]]) -> Roots:
-        return cls(file.parent, tuple(Path(os.fsdecode(root)) for root in roots))
+        alone = str(file).startswith(TEXT)
+        return cls(None if alone else file.parent, tuple(Path(os.fsdecode(root)) for root in roots))
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Every folder in which files may be."""
+        return self.roots if self.folder is None else (self.folder, *self.roots)
+
+    def around(self, package: str) -> list[Path]:
+        """The nearest folder of this name that holds the file."""
+        if self.folder is None:
+            return []
+        here = self.folder.absolute()
+        return [self.folder] if here.name == package else [p for p in here.parents if p.name == package][:1]
 
     def resolve(self, name: str) -> tuple[Path | None, str]:
         """The file that a mesh name means, or None; and what is to be said about it, empty if all is well.
@@ -27,14 +49,14 @@ class Roots:
         holds the URDF; ``file:///x`` is a file inside the URDF's folder or a root; other names are relative to the URDF
         or to a root. A name that leads out of these folders is refused.
         """
+        if not self.places:
+            return None, REFERENCE
         try:
             if name.startswith("package://"):
                 package, _, inside = name.removeprefix("package://").partition("/")
                 if package in ("", ".", ".."):
                     return None, "names no package"
-                here = [p for p in self.folder.absolute().parents if p.name == package][:1]
-                here = [self.folder] if self.folder.absolute().name == package else here
-                places = [*(root / package for root in self.roots), *here]
+                places = [*(root / package for root in self.roots), *self.around(package)]
                 if not places:
                     return None, f"the package '{package}' is not known; name the folder that holds it in roots=[...]"
                 return _first(places, inside)
@@ -48,7 +70,7 @@ class Roots:
 
     def inside(self, name: str) -> tuple[Path | None, str]:
         """A file with a path, or a name relative to one of the allowed folders, that is inside one of them."""
-        allowed = [Path(os.path.realpath(place)) for place in (self.folder, *self.roots)]
+        allowed = [Path(os.path.realpath(place)) for place in self.places]
         targets = [Path(os.path.realpath(place / name)) for place in allowed]
         kept = [target for target in targets if any(target.is_relative_to(place) for place in allowed)]
         if not kept:

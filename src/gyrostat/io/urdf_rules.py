@@ -10,7 +10,7 @@ import numpy as np
 from gyrostat.io.urdf_read import MOMENTS, Robot, UrdfLink
 from gyrostat.io.urdf_tree import Tree
 from gyrostat.io.urdf_xml import Reader
-from gyrostat.spec.rules import ROUNDING
+from gyrostat.spec.rules import LEAST, ROUNDING
 
 NOISE = 1e-12
 """Inertia per mass [m^2], a radius of gyration of 1 um: below, an unphysical inertia is taken as zero."""
@@ -32,11 +32,13 @@ def check_link(reader: Reader, link: UrdfLink) -> bool:
     """Findings about mass and inertia of one link; False if they are unphysical and were left so."""
     if not link.readable or "inertial" not in link.places:
         return True
-    scale = max(map(abs, link.moments))
     if link.mass < 0.0:
         element = link.at("mass")
-        reader.wrong(element, "mass", "the mass must not be negative", f"{link.mass:g} kg", "give the mass in kg")
+        reader.error(element, "mass", "the mass must not be negative", f"{link.mass:g} kg", "give the mass in kg")
         return False
+    if not _large_enough(reader, link):
+        return False
+    scale = max(map(abs, link.moments))
     if link.mass == 0.0:
         return scale == 0.0 or _without_mass(reader, link)
     _check_mass(reader, link)
@@ -48,6 +50,22 @@ def check_link(reader: Reader, link: UrdfLink) -> bool:
     fine = _check_moments(reader, link, scale, low, mid, high)
     if fine:
         _check_units(reader, link, high)
+    return fine
+
+
+def _large_enough(reader: Reader, link: UrdfLink) -> bool:
+    """Rules ``mass-small`` and ``inertia-small``; False if such numbers are left."""
+    fine, moments = True, max(map(abs, link.moments))
+    for key, value, unit in (("mass", link.mass, "kg"), ("inertia", moments, "kg m^2")):
+        if not 0.0 < value < LEAST:
+            continue
+        what, fix = f"the {key} is less than that of an atom", f"give it in {unit}, or zero"
+        mended = reader.wrong(link.at(key), f"{key}-small", what, f"{value:g} {unit}", fix, "taken as zero")
+        if mended and key == "mass":
+            link.mass = 0.0
+        elif mended:
+            link.moments = (0.0,) * 6
+        fine &= mended
     return fine
 
 
@@ -116,6 +134,9 @@ def _check_mass(reader: Reader, link: UrdfLink) -> None:
 def _check_units(reader: Reader, link: UrdfLink, high: float) -> None:
     radius = math.sqrt(high / link.mass)
     if radius <= 1.0:
+        if high <= NOISE * link.mass:
+            what = f"has a mass of {link.mass:g} kg and hardly any inertia: a radius of gyration of {radius:.2g} m"
+            reader.warn(link.at("inertia"), "point-mass", what, f"{high:g} kg m^2", "give its moments of inertia")
         return
     guess = (
         next((u for u, factor in UNITS if 1e-3 <= radius * math.sqrt(factor) <= 0.3), None) if radius > 3.0 else None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Literal
 
-from gyrostat.io.urdf_mesh import Roots
+from gyrostat.io.urdf_mesh import REFERENCE, Roots
 from gyrostat.io.urdf_xml import Element, Reader, short
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import Euler
@@ -104,13 +105,16 @@ def _mesh(reader: Reader, solid: Element, roots: Roots) -> str:
     path, told = roots.resolve(name)
     if path is not None:
         return path.as_posix()
+    reference = f"file://{name}" if os.path.isabs(name) else name  # a bare path would be one that was found
+    if told == REFERENCE:
+        return reference
     rule, fix = "mesh-missing", "name the folder that holds it in roots=[...]"
     if "refused" in told:
         rule, fix = "mesh-path", "keep meshes beside the URDF, or name their folder in roots=[...]"
     reader.warn(
         solid, rule, f"the mesh {told}" if told.startswith("is ") else f"the mesh is not found: {told}", repr(name), fix
     )
-    return name
+    return reference
 
 
 def _material(reader: Reader, element: Element | None) -> tuple[Color | None, str]:

@@ -136,6 +136,10 @@ class Reader:
     compared: int = 0
 
     # ------------------------------------------------------------------ where
+    def file_of(self, element: Element) -> str:
+        """The name of the file that the element is in."""
+        return self.notes.file
+
     def line(self, element: Element) -> int:
         """The line in which the tag begins; the parser knows that in which it ends."""
         last = min(int(element.sourceline or 1), len(self.lines))
@@ -169,22 +173,43 @@ class Reader:
 
     # ------------------------------------------------------------------ findings
     def note(
-        self, severity: Severity, element: Element, rule: str, what: str, found: str, fix: str, fatal: bool = False
+        self,
+        severity: Severity,
+        element: Element,
+        rule: str,
+        what: str,
+        found: str,
+        fix: str,
+        fatal: bool = False,
+        left_out: bool = False,
     ) -> None:
         """Keep a finding about an element."""
-        place = (self.notes.file, self.line(element), self.path(element), self.owner(element))
-        self.notes.add(Finding(severity, *place, rule, what, found, fix, fatal))
+        place = (self.file_of(element), self.line(element), self.path(element), self.owner(element))
+        self.notes.add(Finding(severity, *place, rule, what, found, fix, fatal, left_out))
 
     def error(self, element: Element, rule: str, what: str, found: str = "", fix: str = "") -> None:
-        """What no policy gets past."""
+        """What no policy gets past: there is nothing to compute, or nobody knows what."""
         self.note("error", element, rule, what, found, fix, fatal=True)
 
-    def wrong(self, element: Element, rule: str, what: str, found: str, fix: str, mended: str = "") -> bool:
-        """What the policy decides about; ``mended``: what a repair does. True if the caller shall do it."""
+    def wrong(
+        self,
+        element: Element,
+        rule: str,
+        what: str,
+        found: str,
+        fix: str,
+        mended: str = "",
+        left_out: bool = False,
+        fatal: bool = False,
+    ) -> bool:
+        """What the policy decides about; ``mended``: what a repair does. True if the caller shall do it.
+
+        ``left_out``: it is accepted by leaving this part out of the model; ``fatal``: it can be mended, not accepted.
+        """
         if self.notes.policy == "repair" and mended:
             self.note("repaired", element, rule, f"{what}: {mended}", found, "")
             return True
-        self.note("error", element, rule, what, found, fix)
+        self.note("error", element, rule, what, found, fix, fatal, left_out)
         return False
 
     def warn(self, element: Element, rule: str, what: str, found: str = "", fix: str = "") -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gyrostat.errors import LoadError, Problem, SpecError, clipped
+from gyrostat.io.urdf_mesh import Roots
 from gyrostat.io.urdf_xml import parse
 
 SECONDS = 10.0
@@ -38,6 +39,7 @@ def expanded(
     request = {
         "file": os.path.abspath(file),
         "text": text,
+        "alone": Roots.of(Path(file), ()).folder is None,
         "roots": [os.path.abspath(os.fsdecode(root)) for root in roots],
         "arguments": _texts(arguments or {}),
         "path": [os.path.abspath(p) for p in sys.path if p],

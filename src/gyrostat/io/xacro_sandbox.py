@@ -30,13 +30,15 @@ class RefusedError(Exception):
 
 @dataclass
 class Sandbox:
-    """What the expander may use. ``folders``: where files may be; ``roots``: folders that hold packages."""
+    """What the expander may use. ``folders``: where files may be; ``roots``: folders that hold packages; ``alone``: the
+    document is a text without a folder."""
 
     xacro: Any
     expression: Any
     home: Path
     roots: list[Path]
     folders: list[Path] = field(default_factory=list)
+    alone: bool = False
     packages: dict[str, Path] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     macros: int = 0
@@ -96,7 +98,8 @@ class Sandbox:
         """The folder of a package: in one of the roots, or around the model."""
         if not _PACKAGE.fullmatch(package):
             raise RefusedError(f"'{package[:60]}' is no name of a package", "use letters, digits, _ and -", self.here())
-        around = [p for p in (self.home.parent, *self.home.parent.parents) if p.name == package][:1]
+        outward = () if self.alone else (self.home.parent, *self.home.parent.parents)
+        around = [p for p in outward if p.name == package][:1]
         for place in (*(root / package for root in self.roots), *around):
             folder = Path(os.path.realpath(place))
             if folder.is_dir() and (place in around or any(folder.is_relative_to(r) for r in self.folders)):

@@ -86,7 +86,9 @@ def expand(request: dict[str, Any], bounds: Any) -> str:
         importlib.import_module(name)
     home = Path(os.path.realpath(request["file"]))
     roots = [Path(os.path.realpath(root)) for root in request["roots"]]
-    sandbox = bounds.Sandbox(xacro, beside("xacro_expression"), home, roots, [home.parent, *roots])
+    alone = bool(request["alone"])  # a text without a file has no folder
+    folders = [*roots] if alone else [home.parent, *roots]
+    sandbox = bounds.Sandbox(xacro, beside("xacro_expression"), home, roots, folders, alone)
     xacro.safe_eval, xacro.eval_extension = sandbox.expression_value, sandbox.extension
     xacro.parse, xacro.load_yaml = sandbox.document, sandbox.yaml
     xacro.eval_all, xacro.handle_macro_call = sandbox.counted(xacro.eval_all), sandbox.called(xacro.handle_macro_call)

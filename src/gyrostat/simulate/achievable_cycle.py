@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.actuators import UNLIMITED, Actuator, coupled
-from gyrostat.algorithms.affine import mass_matrix_and_bias
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.crba import composite_mass_matrix, crba
+from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.engine.choose import maximum, minimum, where
 from gyrostat.graph.network import Network
@@ -83,10 +82,7 @@ class Cycle:
     ) -> dict[str, Any]:
         """q_next, v_next, a, u (actuators), which torques are cut: -1, 0, 1, and the marks of :meth:`wanted`; ``left``:
         1 if rounds did not suffice. ``cut``: those of the cycle before, to begin with."""
-        if crba.covers(net):
-            H, bias = composite_mass_matrix(net, on, q), sweep_forces(net, on, q, v, np.zeros(len(v)), given)[0]
-        else:
-            H, bias = mass_matrix_and_bias(net, on, q, v, given)
+        H, bias = composite_mass_matrix(net, on, q), sweep_forces(net, on, q, v, np.zeros(len(v)), given)[0]
         back = np.linalg.inv(self.T)
         H, bias = back.T @ H @ back, back.T @ bias
         w, (v_next, marks) = self.T @ v, self.wanted(q, v, v_p)

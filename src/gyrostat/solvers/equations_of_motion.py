@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.forward import any_mass_matrix
+from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.algorithms.sensitivity import coriolis_matrix
 from gyrostat.algorithms.stacked import applied_forces, at_rest, gravity_forces, velocity_matrix
@@ -25,6 +25,7 @@ class Coriolis(OfMotion):
     [Echeandia, Wensing 2021; (3.52) halved]."""
 
     name = "coriolis"
+    needs = ("inertial",)
     result = "C"
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
@@ -72,6 +73,7 @@ class EquationsOfMotion(StateSolver):
     A base that moves by itself is in none of the terms; use :class:`Bias`."""
 
     name = "equations_of_motion"
+    needs = ("inertial",)
     Result = Terms
     takes_wrenches = True
     state = ("q", "v")
@@ -96,7 +98,7 @@ class EquationsOfMotion(StateSolver):
         live = {path: x[path] for path in self.live if path in x}
         whole = network(self.model, single, live=live)
         return {
-            "D": any_mass_matrix(net, on, q),
+            "D": composite_mass_matrix(net, on, q),
             "C": velocity_matrix(whole, on, q, v),
             "G": gravity_forces(net, on, q),
             "Q": applied_forces(net, on, q, given, v),
@@ -109,6 +111,7 @@ class ReferenceDynamics(StateSolver):
     [Slotine, Li 1987]. C is that of :class:`Coriolis`. All of q, v, v_r, a_r may be batches; force elements count."""
 
     name = "rnea_reference"
+    needs = ("inertial",)
     result = "tau"
     state = ("q", "v", "v_r", "a_r")
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.forward import any_mass_matrix
+from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.ltdl import Factors, factorise, inboard_rates
 from gyrostat.algorithms.rne import Loads, sweep_forces
 from gyrostat.graph.network import Network
@@ -30,7 +30,7 @@ def at_rest(x: Array, held: Sequence[int]) -> Array:
 
 def inertia_factors(net: Network, on: Setting, q: Array, held: Sequence[int]) -> Factors:
     """Factors of the mass matrix, that of the free rates beside ones for the held."""
-    M = np.array(any_mass_matrix(net, on, q))
+    M = np.array(composite_mass_matrix(net, on, q))
     held = list(held)
     M[held, :], M[:, held] = 0.0, 0.0
     M[held, held] = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.forward import any_mass_matrix
+from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.ltdl import factorise, inboard_rates
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
@@ -25,7 +25,7 @@ def expect_inertia(network: Network, q: np.ndarray, who: str) -> None:
     base = BaseState(np.eye(3), np.zeros(3), np.zeros(6), np.zeros(6))
     on = Setting(representation("body"), Gravity(np.zeros(3)), base if network.driven else 0.0)
     with np.errstate(all="ignore"):
-        M = np.asarray(any_mass_matrix(network, on, q), dtype=float)
+        M = np.asarray(composite_mass_matrix(network, on, q), dtype=float)
         factors = factorise(inboard_rates(network), M)
         share = {k: 1.0 / (float(inverse) * float(M[k, k])) for k, inverse in factors.inverse.items()}
     bad = next((network.model.dofs[k] for k, x in share.items() if not x > SINGULAR), None)  # outermost first

@@ -52,6 +52,7 @@ class Regressor(OfAcceleration):
     them."""
 
     name = "regressor"
+    needs = ("light",)
     Result = Linear
     rate_axes = (("Y", (0,)),)
 

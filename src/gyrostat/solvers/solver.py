@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.examination import examined, refuse
 from gyrostat.engine.builtin import available
 from gyrostat.engine.direct import Direct
 from gyrostat.engine.kernel import Kernel
@@ -47,6 +48,8 @@ class Solver(Direct):
     the network, all by default."""
 
     name = "solver"
+    needs: tuple[str, ...] = ()
+    """What every component must be able to give, see :data:`~gyrostat.algorithms.examination.WHY`."""
 
     def __init__(
         self,
@@ -73,6 +76,8 @@ class Solver(Direct):
         self._rules = None if rules is None else tuple(rules)
         self.network = network(model, self._rules)
         self.network.refuse_loops(self.name)
+        examined(self.network)
+        refuse(self.network, self.name, self.needs)
         self._live = {path: live_value(model, path) for path in self.live}
         self._kernels: dict[Any, Kernel] = {}
         self._seconds: dict[str, float] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,16 +14,20 @@ from gyrostat.algorithms.pairs import pair_energy
 from gyrostat.algorithms.rne import Loads, own_inertia, spin_momentum
 from gyrostat.algorithms.shafts import element_energy, element_inertia
 from gyrostat.algorithms.stacked import bodies, rotors
+from gyrostat.algorithms.stored_energy import stored_energy
+from gyrostat.algorithms.two_rows import equations, foreign, own_state, velocity_forces
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.calls import OfConfiguration, OfMotion
 from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.spatial.algebra import force_to_child, join
+from gyrostat.spatial.gravity import Gravity
 from gyrostat.spatial.inertia import SpatialInertia, steiner
-from gyrostat.spatial.representation import representation
+from gyrostat.spatial.representation import Motion, Pose, representation
 from gyrostat.spec.context import CentralGravity, UniformGravity
 
 ABSOLUTE = representation("absolute")
+WEIGHTLESS = Setting(representation("body"), Gravity(np.zeros(3)))
 
 
 class Mass(NamedTuple):
@@ -39,6 +43,7 @@ class TotalInertia(OfConfiguration):
     """Total mass, centre of mass and inertia of the robot [H04 4.3.2.2]; bodies that are fixed to the world count."""
 
     name = "total_inertia"
+    needs = ("rigid",)
     Result = Mass
     rate_axes = (("m", ()), ("p", ()), ("J", ()))
 
@@ -66,6 +71,7 @@ class CenterOfMass(OfMotion):
     """Position and velocity of the centre of mass."""
 
     name = "center_of_mass"
+    needs = ("rigid",)
     Result = Centre
     rate_axes = (("p", ()), ("v", ()))
 
@@ -84,6 +90,11 @@ def _momentum(net: Network, on: Setting, q: Array, v: Array) -> tuple[SpatialIne
         M = own_inertia(c, on, motion)
         total, momentum = total + M, momentum + M @ motion.V
         momentum = momentum + join(motion.pose.R @ c["momentum"], np.zeros(3))
+    for c in foreign(net):
+        motion, own = motions[c.inport], own_state(net, c, q, v)  # type: ignore[index]
+        moving = equations(c, on, motion, own.q, own.v)
+        spun = join(velocity_forces(c, on, motion, own.q, own.v).l, np.zeros(3))
+        total, momentum = total + moving.body, momentum + moving.M @ motion.V + moving.G @ own.v + spun
     every = net.transmission.rates(v)
     for c in rotors(net):
         momentum = momentum + spin_momentum(c, on, motions[c.inport]) * every[c.v_at.start]  # type: ignore[index]
@@ -94,6 +105,7 @@ class CentroidalMomentum(OfMotion):
     """Momentum (..., 6) about the centre of mass, world axes: angular [N m s], then linear [N s]."""
 
     name = "centroidal_momentum"
+    needs = ("rigid",)
     result = "h"
     rate_axes = (("h", ()),)
 
@@ -107,6 +119,7 @@ class CentroidalMatrix(OfConfiguration):
     the composite-body algorithm carries to the base."""
 
     name = "centroidal_matrix"
+    needs = ("rigid",)
     result = "A"
     rate_axes = (("A", (1,)),)
 
@@ -130,6 +143,10 @@ class KineticEnergy(OfMotion):
         for c in bodies(net):
             motion = motions[c.inport]  # type: ignore[index]
             T = T + 0.5 * (motion.V @ (own_inertia(c, on, motion) @ motion.V))
+        for c in foreign(net):
+            motion, own = motions[c.inport], own_state(net, c, x["q"], x["v"])  # type: ignore[index]
+            V = np.concatenate([motion.V, own.v])
+            T = T + 0.5 * (V @ (equations(c, on, motion, own.q, own.v).whole @ V))
         every = net.transmission.rates(x["v"])
         for c in rotors(net):
             motion, rate = motions[c.inport], every[c.v_at.start]  # type: ignore[index]
@@ -140,11 +157,24 @@ class KineticEnergy(OfMotion):
         return {"T": T}
 
 
+def _masses(net: Network, motions: Mapping[int, Motion], q: Array) -> Iterator[tuple[Pose, SpatialInertia]]:
+    """Every body with the pose of its frame, its inertia in that frame."""
+    rest = np.zeros(net.model.nv)
+    for c in bodies(net):
+        yield motions[c.inport].pose, SpatialInertia.at_centre(c["mass"], c["com"], c["inertia"])  # type: ignore[index]
+    for c in foreign(net):
+        pose, own = motions[c.inport].pose, own_state(net, c, q, rest)  # type: ignore[index]
+        still = equations(c, WEIGHTLESS, Motion(pose, np.zeros(6), np.zeros(6)), own.q, own.v)
+        if not still.massless:
+            yield pose, still.body
+
+
 class PotentialEnergy(OfConfiguration):
     """U (...) [J] of gravity, -m g . p summed over bodies in uniform gravity, -mu m / |r| around a centre (the torque
     of its gradient on a long body is not in it), and of springs, on shafts and between frames."""
 
     name = "potential_energy"
+    needs = ("rigid", "energy")
     result = "U"
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
@@ -152,14 +182,16 @@ class PotentialEnergy(OfConfiguration):
         rest = np.zeros(net.model.nv)
         motions = sweep_motion(net, on, x["q"], rest, rest)
         U: Any = element_energy(net, x["q"]) + pair_energy(net, on, motions)
-        for c in bodies(net):
-            pose = motions[c.inport].pose  # type: ignore[index]
-            p = pose.p + pose.R @ c["com"]
+        for c in foreign(net):
+            if any(kind in stored_energy.rows for kind in c.kind.__mro__):
+                own = own_state(net, c, x["q"], rest)
+                U = U + stored_energy.of(c)(c, on, motions[c.inport], own.q)  # type: ignore[index]
+        for pose, M in _masses(net, motions, x["q"]):
             if isinstance(law, UniformGravity):
-                U = U - c["mass"] * (np.asarray(x.get("context.gravity", law.g)) @ p)
+                U = U - np.asarray(x.get("context.gravity", law.g)) @ (pose.p * M.m + pose.R @ M.h)
             elif isinstance(law, CentralGravity):
-                r = p - np.array(law.centre)
-                U = U - c["mass"] * law.mu / np.sqrt(r @ r)
+                r = pose.p + pose.R @ (M.h / M.m) - np.array(law.centre)
+                U = U - M.m * law.mu / np.sqrt(r @ r)
             else:
                 raise StateError(
                     "potential_energy: the context's gravity is a field without a potential. "

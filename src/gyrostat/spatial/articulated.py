@@ -27,8 +27,17 @@ class ArticulatedInertia:
     def of(M: SpatialInertia) -> ArticulatedInertia:
         return ArticulatedInertia(M.J, skew(M.h), np.eye(3) * M.m)
 
-    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+    @staticmethod
+    def from_matrix(P: Array) -> ArticulatedInertia:
+        """From a symmetric matrix (6, 6); what is below its diagonal is not looked at."""
+        return ArticulatedInertia(_symmetric(P[:3, :3]), P[:3, 3:], _symmetric(P[3:, 3:]))
+
+    def __add__(self, other: ArticulatedInertia | SpatialInertia) -> ArticulatedInertia:
+        if isinstance(other, SpatialInertia):
+            other = ArticulatedInertia.of(other)
         return ArticulatedInertia(self.A + other.A, self.B + other.B, self.D + other.D)
+
+    __radd__ = __add__
 
     def __matmul__(self, V: Array) -> Array:
         """P V, (6,)."""

@@ -25,6 +25,8 @@ class SpatialInertia:
         return SpatialInertia(m, m * com, J_c + m * steiner(com))
 
     def __add__(self, other: SpatialInertia) -> SpatialInertia:
+        if not isinstance(other, SpatialInertia):
+            return NotImplemented  # an articulated inertia
         return SpatialInertia(self.m + other.m, self.h + other.h, self.J + other.J)
 
     @staticmethod
@@ -50,6 +52,11 @@ class SpatialInertia:
         # J_a = R J R^T - p~ h~ - h~ p~ - m p~ p~
         J = R_ab @ self.J @ R_ab.T + self.m * steiner(p) + 2.0 * (h @ p) * np.eye(3) - hp - hp.T
         return SpatialInertia(self.m, h + self.m * p, J)
+
+    @staticmethod
+    def from_matrix(M: Array) -> SpatialInertia:
+        """From M (6, 6) of a rigid body."""
+        return SpatialInertia(M[3, 3], np.array([M[2, 4], M[0, 5], M[1, 3]]), M[:3, :3])
 
     def matrix(self) -> Array:
         """M as (6, 6)."""

@@ -87,6 +87,11 @@ class Entity(BaseModel):
         return ()
 
     @property
+    def shafts(self) -> tuple[str, ...]:
+        """Scalar ports, in the order of the rates that they turn with: where a drive can be connected."""
+        return tuple(port.name for port in self.ports if port.kind == "scalar")
+
+    @property
     def quaternion_at(self) -> int | None:
         """Where a unit quaternion starts within ``coordinates``, if there is one."""
         return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
-from gyrostat.spec.rules import axis_problems, finite, not_finite, shown
+from gyrostat.spec.rules import LEAST, axis_problems, finite, not_finite, shown
 from gyrostat.spec.values import Axis, Number, Vector
 
 
@@ -45,6 +45,9 @@ class RotorInertia(Entity):
             message = f"inertia must be positive, got {shown(self.inertia)} kg m^2"
             remedy = "give the moment of inertia about the spin axis, on the rotor's own side of the gear"
             found.append(self.problem("rotor-inertia", message, remedy, ("inertia",)))
+        if 0.0 < self.inertia < LEAST:
+            message = f"inertia must be at least {LEAST:g} kg m^2, got {shown(self.inertia)} kg m^2"
+            found.append(self.problem("inertia-small", message, "give it in kg m^2", ("inertia",)))
         if self.axis is not None:
             found += axis_problems(self, "axis", self.axis)
         own = {"mass": self.mass, "position": self.position, "transverse": self.transverse}

@@ -22,6 +22,11 @@ ROUNDING = 1e-9
 """Relative slack for symmetry, positivity and the triangle inequality of inertias."""
 
 
+LEAST = 1e-50
+"""Mass [kg] and largest moment of inertia [kg m^2] of a body at least, if it has any: an atom has more. The reciprocals
+of such numbers, which accelerations need, leave the range of floating-point numbers."""
+
+
 def numbers(value: object) -> Iterator[float]:
     if isinstance(value, float):
         yield value
@@ -120,17 +125,24 @@ def rotation_problems(entity: Entity, field: str, rotation: object) -> list[Prob
 
 
 def inertia_problems(entity: Entity, mass: float, inertia: tuple[tuple[float, float, float], ...]) -> list[Problem]:
-    """Rules ``mass``, ``inertia-symmetric``, ``inertia-positive``, ``inertia-triangle``, ``inertia-without-mass``."""
+    """Rules ``mass``, ``mass-small``, ``inertia-small``, ``inertia-symmetric``, ``inertia-positive``,
+    ``inertia-triangle``, ``inertia-without-mass``."""
     found: list[Problem] = []
     if math.isfinite(mass) and mass < 0.0:
         message = f"mass must not be negative, got {shown(mass)} kg"
         found.append(entity.problem("mass", message, "give the mass in kg", ("mass",)))
+    if 0.0 < mass < LEAST:
+        message = f"mass must be zero or at least {LEAST:g} kg, got {shown(mass)} kg"
+        found.append(entity.problem("mass-small", message, "give the mass in kg, or zero", ("mass",)))
     if not finite(inertia):
         return found
     path = ("inertia",)
     scale = max(abs(x) for row in inertia for x in row)
     if scale == 0.0:
         return found
+    if scale < LEAST:
+        message = f"inertia must be zero or at least {LEAST:g} kg m^2, got {shown(inertia)} kg m^2"
+        found.append(entity.problem("inertia-small", message, "give it in kg m^2; zero is a point mass", path))
     if mass == 0.0:
         message = f"has inertia {shown(inertia)} but mass 0"
         remedy = "give the mass in kg; a massless link is a Displacement"

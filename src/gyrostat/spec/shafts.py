@@ -14,7 +14,6 @@ from typing import Any
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
-from gyrostat.spec.joint import Joint
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shaft_problems import At, is_wrong, massless, open_ports, without_frames
 from gyrostat.spec.wiring import Wiring, label_of
@@ -61,8 +60,7 @@ class Shafts:
 
     def shaft(self, name: str, entity: Entity, k: int) -> int | None:
         """The shaft that turns with rate k of an entity, if one is connected."""
-        ports = entity.table.shafts if isinstance(entity, Joint) else ("shaft",)
-        return self.at.get((name, ports[k])) if k < len(ports) else None
+        return self.at.get((name, entity.shafts[k])) if k < len(entity.shafts) else None
 
     def kept(self, name: str, entity: Entity) -> list[int]:
         """Numbers of the rates of an entity that are coordinates of the model."""
@@ -137,8 +135,7 @@ def shafts(wiring: Wiring) -> Shafts:
     rates = [
         (order.get(name, 0), found.at[name, port], (name, k))
         for name, e in wiring.entities.items()
-        if isinstance(e, Joint)
-        for k, port in enumerate(e.table.shafts)
+        for k, port in enumerate(e.shafts[: len(e.rates)])
         if (name, port) in found.at
     ]
     for _, shaft, rate in sorted(rates):
@@ -189,7 +186,7 @@ def _preference(wiring: Wiring, found: Shafts, driven: set[Any], shaft: int) -> 
     rates = found.rates.get(shaft, [])
     if not rates:
         return 0, -shaft
-    if any(isinstance(wiring.entities[name], Joint) for name, _ in rates):
+    if any(wiring.entities[name].rates for name, _ in rates):
         return (3 if shaft in driven else 4), -shaft
     return (1 if shaft in driven else 2), -shaft
 

@@ -73,17 +73,18 @@ def _driven(
 ) -> tuple[tuple[Entity, ...], Connections]:
     """Entities and connections of a scope, with the drive of one of its joints."""
     joint = next((e for e in entities if e.name == name), None)
-    if not isinstance(joint, Joint):
-        known = [e.name for e in entities if isinstance(e, Joint)]
+    if joint is None or not joint.rates:
+        known = [e.name for e in entities if e.rates]
         what = "is no joint" if joint is not None else f"there is no such joint in '{owner}'"
         raise _refused(name, what, nearest(name, known))
-    if len(joint.table.shafts) != 1:
+    if len(joint.shafts) != 1:
         remedy = (
             "connect RotorInertia, Gear and Motor to its shafts one by one"
-            if joint.table.shafts
-            else ("only revolute, continuous, prismatic and helical joints can be driven so")
+            if joint.shafts
+            else "only joints with one scalar port, such as revolute and prismatic ones, can be driven so"
         )
-        raise _refused(name, f"a {joint.kind} joint has {len(joint.table.shafts)} shafts, expected one", remedy)
+        kind = f"{joint.kind} joint" if isinstance(joint, Joint) else joint.type_name.replace("_", " ")
+        raise _refused(name, f"a {kind} has {len(joint.shafts)} shafts, expected one", remedy)
     given = dict(given)
     if given.pop("replace", False):
         entities = tuple(e for e in entities if e.name != f"{name}_drive")
@@ -92,7 +93,7 @@ def _driven(
         remedy = "change its values with model.replace, or put another in its place with with_drive(..., replace=True)"
         raise _refused(name, f"there is already '{name}_drive'", remedy)
     drive, seat = _drive(name, joint, place, **given)
-    links = ((f"{name}.{joint.table.shafts[0]}", f"{drive.name}.shaft"),)
+    links = ((f"{name}.{joint.shafts[0]}", f"{drive.name}.shaft"),)
     if seat is not None:
         links += ((seat[0], f"{drive.name}.carrier"),)
     return (*entities, drive), (*connections, *links)
@@ -100,7 +101,7 @@ def _driven(
 
 def _drive(
     name: str,
-    joint: Joint,
+    joint: Entity,
     place: _Place,
     rotor_inertia: Any = None,
     carrier: str | None = None,
@@ -201,7 +202,7 @@ def put_together(
     return Assembly(f"{name}_drive", entities=tuple(parts), connections=tuple(connections), exposes=exposes)
 
 
-def _seat(name: str, joint: Joint, place: _Place, carrier: str | None, axis: Any) -> tuple[str, Any]:
+def _seat(name: str, joint: Entity, place: _Place, carrier: str | None, axis: Any) -> tuple[str, Any]:
     """The port that carries the rotor, and its axis there."""
     near, wiring = _inport(place.model(), place.full), place.scope()
     if carrier is None:
@@ -218,9 +219,12 @@ def _seat(name: str, joint: Joint, place: _Place, carrier: str | None, axis: Any
     raise _refused(name, message, "give rotor_axis in the axes of the carrier")
 
 
-def own_axis(joint: Joint, near: str) -> Any:
+def own_axis(joint: Entity, near: str) -> Any:
     """The joint's axis; a rotor behind a positive gear turns as the outboard body does."""
-    axis = joint.axis or (0.0, 0.0, 1.0)
+    axis = getattr(joint, "axis", None)
+    if axis is None:
+        message = f"a {joint.type_name.replace('_', ' ')} has no property 'axis', so the axis of its rotor is not known"
+        raise _refused(joint.name, message, "give rotor_axis, in the axes of the port that carries the rotor")
     return axis if near == "a" else tuple(-x if x else 0.0 for x in axis)
 
 

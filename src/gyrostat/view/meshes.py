@@ -40,7 +40,7 @@ def find_mesh(
     of the model are followed inside the folder of that file and inside ``roots`` only.
     """
     source = (model.source(body) or "").rpartition(":")[0]
-    trusted = not source.lower().endswith((".yaml", ".yml"))
+    trusted = not source.lower().endswith((".yaml", ".yml"))  # names in a URDF are found or marked as mere references
     allowed = Roots.of(Path(source) if source else Path("model"), roots)
     if os.path.isabs(name):
         if not trusted:

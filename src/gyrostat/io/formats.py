@@ -1,0 +1,102 @@
+"""From a text to a model, by the format that its name ends with: what ``load``, ``load_string`` and audits share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gyrostat.errors import LoadError, SpecError, nearest
+from gyrostat.io.audit import POLICIES, Audit, from_problems, tell
+from gyrostat.io.mjcf import read_mjcf
+from gyrostat.io.mjcf_xml import is_mjcf
+from gyrostat.io.urdf import read_urdf
+from gyrostat.io.xacro import EXPANDED, expanded
+from gyrostat.io.yaml_model import from_text
+from gyrostat.spec.check import check
+from gyrostat.spec.model import Model
+
+READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": from_text}
+"""What can be read and written, by suffix: text and the file's name in messages -> model."""
+
+XACRO = ".xacro"
+FOREIGN = (".urdf", ".xml", ".mjcf", XACRO)
+"""Formats of others: the outermost tag says which of them it is. Of these, URDF can be written."""
+
+Folders = Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a text is read; as in ``gs.load``."""
+
+    base: Literal["fixed", "free"] | None = None
+    policy: str = "accept"
+    roots: Folders = ()
+    arguments: Mapping[str, object] | None = None
+    friction: bool = True
+    mimic: bool = True
+
+    def checked(self, suffix: str) -> Options:
+        """Refuse options that mean nothing, or nothing for this format."""
+        if self.base not in (None, "fixed", "free"):
+            message = f"base must be 'fixed', 'free' or None, got {self.base!r}"
+            _refuse(message, "leave it out to take what the file says", self.base)
+        if self.policy not in POLICIES:
+            message = f"policy must be one of {', '.join(POLICIES)}, got {self.policy!r}"
+            _refuse(message, nearest(str(self.policy), POLICIES), self.policy)
+        roots: Any = self.roots
+        if not isinstance(roots, list | tuple) or not all(isinstance(r, str | os.PathLike) for r in roots):
+            _refuse(f"roots must be a list of folders, got {roots!r}", "write roots=['folder']", roots)
+        if self.arguments and suffix != XACRO:
+            _refuse("arguments are for .xacro files", "leave them out", self.arguments)
+        if suffix not in FOREIGN and (self.policy == "repair" or self.roots):
+            _refuse("repairs and roots are for URDF and MJCF files", "leave them out", self.policy)
+        if suffix not in FOREIGN and not (self.friction and self.mimic):
+            message = "friction and mimic are for URDF and MJCF files"
+            _refuse(message, "leave them out", (self.friction, self.mimic))
+        return self
+
+
+def _refuse(message: str, remedy: str, value: object) -> None:
+    raise SpecError.one("load", "property-value", message, remedy, value)
+
+
+def model_of(text: str, name: str, suffix: str, options: Options, lister: str = "gs.audit(path)") -> Model:
+    """The model in a text; ``name``: that of the file in messages; one :class:`SpecError` lists what is refused.
+
+    What was accepted is told in a warning, see :func:`tell`.
+    """
+    if suffix not in FOREIGN:
+        model = READERS[suffix](text, name)
+        if options.base is None:
+            return model
+        model = model.replace({"context.base": options.base})
+        check(model)
+        return model
+    model, audit = _read(text, name, suffix, options)
+    if model is None:
+        raise SpecError([f.problem() for f in audit.errors])
+    tell(audit, options.policy, lister)
+    return model
+
+
+def audit_of(text: str, name: str, suffix: str, options: Options) -> Audit:
+    """Everything that is to be said about a text."""
+    refusal = LoadError if suffix in FOREIGN else SpecError
+    try:
+        if suffix in FOREIGN:
+            return _read(text, name, suffix, options)[1]
+        model_of(text, name, suffix, options)
+    except refusal as error:
+        return from_problems(name, error.problems)
+    return Audit(name, ())
+
+
+def _read(text: str, name: str, suffix: str, o: Options) -> tuple[Model | None, Audit]:
+    if suffix == XACRO:
+        text, name = expanded(text, name, o.arguments, o.roots), f"{name}{EXPANDED}"
+    if is_mjcf(text, name):
+        return read_mjcf(text, name, o.base, o.policy, o.roots, o.friction, o.mimic)
+    return read_urdf(text, name, o.base or "fixed", o.policy, o.roots, o.friction, o.mimic)
