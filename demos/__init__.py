@@ -6,8 +6,8 @@ Each is a module of its name with ``main(arguments: list[str] | None = None) -> 
 
 DEMOS = {
     "lwr": "inverse and forward dynamics of the KUKA LWR 4+ [WM15 4.2-4.4]",
-    "hydraulic": "five-axis hydraulic manipulator: path, torques, closing valves [G13 3, Figs. 3-5]",
-    "trainer": "disorientation trainer: torques, and what its motors can do [KV IV-V, Fig. 3]",
+    "hydraulic": "five-axis hydraulic manipulator: path, torques, closing valves, cylinders [G13 3, Figs. 3-5]",
+    "trainer": "disorientation trainer: torques, and what its motors can do [KV IV-VI, Fig. 3]",
     "elastic": "seven axes with elastic gears: motor torques, against the rigid model [H04 5.1, Figs. 5.2-5.3]",
 }
 """Names of the experiments, and what they show."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gyrostat as gs
+from demos.hydraulic_cylinders import Cylinders, closure
 from demos.options import Stages, save, say_figures, subplots, table, with_samples
 
 Array = np.ndarray
@@ -23,6 +24,7 @@ STIFFNESS = np.array([2.5e6, 3.0e6, 1.2e6, 4.0e5, 3.0e4])  # of oil and hoses, a
 DAMPING = np.array([4.0e4, 5.0e4, 1.5e4, 3.0e3, 150.0])  # [N m s/rad]
 CLOSURE = 1.25  # when the valves close, on the way up [s]
 SWING = 2.0  # time after the closure [s]
+CLOSING = 0.05  # of valves that close within a time [s]
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,13 @@ def forward_problem(motion: Motion, samples: int = 1001) -> Closure:
     return Closure(closed, free, run, exact)
 
 
+def with_cylinders(motion: Motion, law: Closure, closing: float = 0.0) -> Cylinders:
+    """The same closure with cylinders in the place of (14); within ``closing`` [s], from steady motion, if it is not
+    zero."""
+    q0, v0 = motion.path.derivatives(CLOSURE, 1)
+    return closure(motion.arm, q0, v0, STIFFNESS, DAMPING, law.run.t, closing)
+
+
 # ---------------------------------------------------------------------------------------------------- figures
 def figure_3(motion: Motion):
     figure, axes = subplots(3, 1, (8.5, 8.0), sharex=True)
@@ -177,7 +186,47 @@ def figure_5(closure: Closure):
     return figure
 
 
+def figure_cylinders(law: Closure, sudden: Cylinders):
+    figure, axes = subplots(5, 3, (12.5, 9.0), sharex=True)
+    t = law.run.t
+    for j, name in enumerate(law.closed.dofs):
+        swing, torque, pressure = axes[j]
+        swing.plot(t, 1e3 * (sudden.run.q[:, j] - law.run.q[0, j]), lw=1.6, color=f"C{j}", label="cylinder")
+        swing.plot(t, 1e3 * (law.run.q[:, j] - law.run.q[0, j]), lw=1.0, ls="--", color="0.15", label="law (14)")
+        torque.plot(t, sudden.run.tau[:, j] / 1e3, lw=1.6, color=f"C{j}", label="cylinder")
+        torque.plot(t, law.torque[:, j] / 1e3, lw=1.0, ls="--", color="0.15", label="law (14)")
+        for k, chamber in enumerate("ab"):
+            style = ("-", ":")[k]
+            pressure.plot(t, sudden.pressures[:, j, k] / 1e6, style, lw=1.5, color=f"C{j}", label=f"chamber {chamber}")
+        swing.set_ylabel(f"{name} - {name}(0) [mrad]")
+        torque.set_ylabel(f"torque {name} [kN m]")
+        pressure.set_ylabel("pressure [MPa]")
+    for ax, title in zip(axes[0], ("swing", "torque at the joint", "pressures of the chambers"), strict=True):
+        ax.set_title(title)
+        ax.legend(loc="lower right" if title.startswith("torque") else "upper right")
+    for ax in axes[-1]:
+        ax.set_xlabel("time after the closure [s]")
+    figure.align_ylabels(axes)
+    figure.suptitle("Closed valves: cylinders between the links and the law G13 (14)")
+    return figure
+
+
 # ---------------------------------------------------------------------------------------------------- words
+def report_cylinders(law: Closure, sudden: Cylinders, slow: Cylinders) -> str:
+    head = ("cylinder", "swing [mrad]", "by (14)", "torque [N m]", "by (14)", "p_a, p_b up to [MPa]", "down to [MPa]",
+            "after 2 s [mrad]", "torque, closed in 50 ms [N m]")  # fmt: skip
+    rows = []
+    for j, name in enumerate(law.closed.dofs):
+        highest, lowest = (x(sudden.pressures[:, j], axis=0) / 1e6 for x in (np.max, np.min))
+        swings = [1e3 * np.abs(x.q[:, j] - law.run.q[0, j]).max() for x in (sudden.run, law.run)]
+        torques = [np.abs(x[:, j]).max() for x in (sudden.run.tau, law.torque)]
+        pressures = [f"{a:.2f}, {b:.2f}" for a, b in (highest, lowest)]
+        rest = 1e3 * (sudden.run.q[-1, j] - law.run.q[0, j])
+        cells = [f"{x:.5g}" for x in (*swings, *torques)]
+        rows.append((name, *cells, *pressures, f"{rest:.3f}", f"{np.abs(slow.run.tau[:, j]).max():.5g}"))
+    return table(head, rows) + "\n"
+
+
 def report(motion: Motion, alone: Array, run: gs.Result, closure: Closure) -> str:
     head = ("joint", "largest speed [rad/s]", "torque [N m]", "swing, valves closed [mrad]", "torque, closed [N m]")
     columns = (motion.v, motion.tau, 1e3 * (closure.run.q - closure.run.q[0]), closure.torque)
@@ -205,14 +254,17 @@ def report(motion: Motion, alone: Array, run: gs.Result, closure: Closure) -> st
 
 def main(arguments: list[str] | None = None) -> None:
     options = with_samples("hydraulic", __doc__, 501, "times along the path", arguments)
-    with Stages(4, options.quiet) as stage:
+    with Stages(5, options.quiet) as stage:
         motion = stage("path and torques", lambda: inverse_problem(options.samples))
         alone = stage("torques one by one", lambda: one_by_one(motion))
         run = stage("forward dynamics", lambda: driven(motion))
-        closure = stage("closed valves", lambda: forward_problem(motion))
-    figures = {"motion": figure_3(motion), "torques": figure_4(motion, alone), "closure": figure_5(closure)}
+        law = stage("closed valves", lambda: forward_problem(motion))
+        sudden, slow = stage("cylinders", lambda: [with_cylinders(motion, law, x) for x in (0.0, CLOSING)])
+    figures = {"motion": figure_3(motion), "torques": figure_4(motion, alone), "closure": figure_5(law)}
+    figures["cylinders"] = figure_cylinders(law, sudden)
     paths = [save(figure, options, f"hydraulic_{name}") for name, figure in figures.items()]
-    print(report(motion, alone, run, closure))
+    print(report(motion, alone, run, law))
+    print(report_cylinders(law, sudden, slow))
     say_figures(paths)
 
 

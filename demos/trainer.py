@@ -1,5 +1,5 @@
 """The spatial disorientation trainer of KV: link torques and accelerations by the one-pass algorithm (section IV,
-Fig. 3), and what of a programmed motion its motors can do (sections II and V).
+Fig. 3), what of a programmed motion its motors can do (sections II and V), and the forces of its joints then (VI).
 
 KV prints neither the programme nor masses, lengths, gears and motors: these are ours. Of KV: four axes with the offsets
 of section IV, cycles between 3 ms and 10 ms, equations (34) and (42)-(44), the rule for torques beyond their limits.
@@ -37,6 +37,20 @@ class Links:
     rnea: Array
     mrnea: Array
     solved: Array
+
+
+AXES = {"q1": 2, "q2": 2, "q3": 1, "q4": 0}
+"""Along which axis of its frame a joint turns."""
+
+
+@dataclass(frozen=True)
+class JointForces:
+    """What a joint transmits over time (N - 1,), programmed and achievable: ``drive`` torque about its axis [N m],
+    ``moment`` across its axis [N m] and ``force`` [N], which its bearings carry."""
+
+    drive: tuple[Array, Array]
+    moment: tuple[Array, Array]
+    force: tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -101,6 +115,24 @@ def motor_level() -> Motors:
     return Motors(trainer, programme, wanted, motion(programme), by_44, motion.slow_down(programme))
 
 
+def joint_forces(motors: Motors) -> dict[str, JointForces]:
+    """KV II, VI: forces and moments of the joints, as the programme would have them and as they can occur."""
+    ports = {joint: f"{joint}.b" for joint in AXES}
+    v = np.diff(motors.programme, axis=0) / CYCLE
+    asked = gs.InverseDynamics(motors.trainer).port_forces(
+        motors.programme[:-2], v[:-1], np.diff(v, axis=0) / CYCLE, ports=ports.values()
+    )
+    both = asked, motors.achieved.forces(list(ports.values()))
+    found = {}
+    for joint, axis in AXES.items():
+        wrenches = [x[ports[joint]] for x in both]
+        drive = [x[:, axis] for x in wrenches]
+        moment = [np.linalg.norm(np.delete(x[:, :3], axis, axis=1), axis=1) for x in wrenches]
+        force = [np.linalg.norm(x[:, 3:], axis=1) for x in wrenches]
+        found[joint] = JointForces(*((a, b) for a, b in (drive, moment, force)))
+    return found
+
+
 # ---------------------------------------------------------------------------------------------------- figures
 def figure_3(links: Links):
     figure, axes = subplots(4, 2, (10.0, 8.6), sharex=True)
@@ -153,7 +185,40 @@ def figure_achievable(motors: Motors):
     return figure
 
 
+def figure_forces(motors: Motors, forces: dict[str, JointForces]):
+    figure, axes = subplots(4, 3, (12.0, 9.0), sharex=True)
+    t, episodes = motors.achieved.t[:-2], motors.achieved.report()
+    for j, (joint, x) in enumerate(forces.items()):
+        rows = ((x.drive, "drive {} [N m]"), (x.moment, "moment {} [N m]"), (x.force, "force {} [N]"))
+        for ax, ((asked, done), label) in zip(axes[j], rows, strict=True):
+            ax.plot(t, asked, lw=1.1, color="0.45", ls="--", label="programmed")
+            ax.plot(t, done, lw=1.4, color=f"C{j}", label="achievable")
+            ax.set_ylabel(label.format(joint))
+            for episode in episodes:
+                ax.axvspan(episode.start, episode.end, color="C3", alpha=0.10, lw=0)
+    axes[0, 0].legend(loc="upper right")
+    titles = "torque about the axis", "moment on the bearings", "force on the bearings"
+    for ax, title in zip(axes[0], titles, strict=True):
+        ax.set_title(title)
+    for ax in axes[-1]:
+        ax.set_xlabel("time [s]   (shaded: a motor at its limit)")
+    figure.align_ylabels(axes)
+    figure.suptitle("Disorientation trainer: forces of the joints, programmed and achievable (KV VI)")
+    return figure
+
+
 # ---------------------------------------------------------------------------------------------------- words
+def report_forces(forces: dict[str, JointForces]) -> str:
+    head = ("joint", "drive [N m]", "can be", "moment on bearings [N m]", "can be", "differs by", "force [N]", "can be",
+            "differs by")  # fmt: skip
+    rows = []
+    for joint, x in forces.items():
+        drive, moment, force = ([np.abs(y).max() for y in pair] for pair in (x.drive, x.moment, x.force))
+        apart = [np.abs(pair[0] - pair[1]).max() for pair in (x.moment, x.force)]
+        rows.append((joint, *(f"{y:.1f}" for y in (*drive, *moment, apart[0], *force, apart[1]))))
+    return table(head, rows) + "\n"
+
+
 def report(links: Links, motors: Motors) -> str:
     found = motors.achieved
     columns = (
@@ -167,7 +232,7 @@ def report(links: Links, motors: Motors) -> str:
     rows = [(name, *(x[j].item() for x in columns)) for j, name in enumerate(found.actuators)]
     return "\n".join(
         [
-            "Spatial disorientation trainer [KV IV, V]; masses, motors and programme are ours\n",
+            "Spatial disorientation trainer [KV IV-VI]; masses, motors and programme are ours\n",
             f"links: largest torques {', '.join(f'{x:.1f}' for x in np.abs(links.rnea).max(axis=0))} N m",
             f"RNEA and mRNEA differ by {np.abs(links.rnea - links.mrnea).max():.1e} N m; accelerations from (34) and "
             f"those of the input by {np.abs(links.solved - links.a).max():.1e} rad/s^2\n",
@@ -180,12 +245,15 @@ def report(links: Links, motors: Motors) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     options = with_samples("trainer", __doc__, 1001, "times of figure 3", arguments)
-    with Stages(2, options.quiet) as stage:
+    with Stages(3, options.quiet) as stage:
         links = stage("links", lambda: link_level(options.samples))
         motors = stage("motors", motor_level)
+        forces = stage("joints", lambda: joint_forces(motors))
     figures = {"links": figure_3(links), "achievable": figure_achievable(motors)}
+    figures["forces"] = figure_forces(motors, forces)
     paths = [save(figure, options, f"trainer_{name}") for name, figure in figures.items()]
     print(report(links, motors))
+    print(report_forces(forces))
     say_figures(paths)
 
 

@@ -14,7 +14,7 @@ from gyrostat.algorithms.kinematics import moving, rigid
 from gyrostat.algorithms.rne import inboard
 from gyrostat.spatial.algebra import inverse, join
 from gyrostat.spatial.inertia import SpatialInertia
-from gyrostat.spatial.joints import JointMotion
+from gyrostat.spatial.joints import MOTIONS, JointMotion
 from gyrostat.spatial.rotation import about_axis, from_quaternion
 from gyrostat.spec.entity import Port
 from gyrostat.spec.values import Axis, Number, Vector
@@ -469,3 +469,47 @@ def arm(parts: Parts, base: Any = "fixed", gravity: Any = (0.0, 0.0, -9.81)) -> 
         "link", mass=1.0, com=(0.05, 0, 0.2), inertia=(0.1, 0.1, 0.05), frames={"end": (0.02, 0.01, 0.5)}
     )
     return gs.assemble("arm", gs.chain("world", trunk, *hinges, link), *parts, gravity=gravity, base=base)
+
+
+# ---------------------------------------------------------------------------------------------- a tree in own kinds
+class OwnJoint(gs.Joint):
+    """Every kind of joint, by rows of somebody else."""
+
+
+@gs.kinematics.row(OwnJoint)
+def _(c, on, motion, q, v, a):
+    joint = MOTIONS[c["kind"]](c.props, q, v)
+    out, memo = moving(on, motion, joint.reversed() if c.met == "b" else joint, v, a)
+    return {name: out for name in c.outports}, memo
+
+
+@gs.rne.row(OwnJoint)
+def _(c, on, motion, memo):
+    def action(forces):
+        (f,) = forces.values()
+        return memo.shift.force(f), memo.S.T @ f
+
+    return action
+
+
+class OwnBody(gs.RigidBody):
+    """A rigid body, by a row of somebody else; its motion is that of a rigid body."""
+
+
+@gs.rne.row(OwnBody)
+def _(c, on, motion, memo):
+    own = needed(on, motion, c["mass"], c["com"], c["inertia"], c["momentum"])
+    return lambda forces: (inboard(forces, memo, own), NONE)
+
+
+def in_own_kinds(model: gs.Model, rng: np.random.Generator, share: float = 0.5) -> gs.Model:
+    """The same model, a share of its joints and bodies by rows of somebody else."""
+    kinds = {gs.Joint: OwnJoint, gs.RigidBody: OwnBody}
+
+    def other(entity: Any) -> Any:
+        kind = kinds.get(type(entity))
+        if kind is None or rng.random() > share:
+            return entity
+        return kind(**{key: getattr(entity, key) for key in type(entity).model_fields})
+
+    return gs.Model(model.name, [other(e) for e in model.entities], model.connections, model.context)

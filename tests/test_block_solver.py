@@ -269,6 +269,7 @@ def test_a_simulation_takes_a_forward_dynamics_of_yours(method):
     block = gs.BlockSolver(ARM, forward_by_hand, like=gs.ForwardDynamics)
     step = {"dt": 0.01} if method == "rk4" else {"rtol": 1e-8, "atol": 1e-10}
     given = {"q0": [0.3, -0.4], "t_end": 0.5, "method": method, "t_eval": np.linspace(0, 0.5, 6), **step}
+    given["wrenches"] = {TIP: gs.Wrench([0, 0, 0, 0.5, 0, 1.0], "aligned")}
     mine, general = gs.simulate(ARM, [1.0, 0.2], forward_dynamics=block, **given), gs.simulate(ARM, [1.0, 0.2], **given)
     assert_close(mine.q, general.q, 1e-7 if method == "radau" else 1e-10)
     assert mine.counters.compiled and mine.counters.rhs_evaluations == general.counters.rhs_evaluations

@@ -223,28 +223,6 @@ def test_the_current_of_a_motor_rises_with_its_electrical_time_constant():
     assert np.allclose(found.out["tau"], 5.0 * found.out["i"])
 
 
-def test_a_cylinder_comes_to_rest_where_flow_and_leakage_meet():
-    cylinder = bl.HydraulicCylinder(1e-3, 1e-4, 2e7, 1e-7, leakage=1e-11)
-    x = {"u": np.array([0.1]), "v": np.array([0.0])}
-    found = run(cylinder, lambda t, y: x, 0.1, 2e-4)
-    P = found.out["pressure"][-1, 0]
-    assert pytest.approx(4e6, rel=1e-9) == P  # K u sqrt(P_s - P) = c P, a quadratic
-    moving = cylinder.derivative(0.0, x | {"v": np.array([0.05])}, np.array([0.0]), NOTHING)
-    assert moving == pytest.approx(4.0 * 1.4e9 / 1e-4 * (1e-8 * math.sqrt(2e7) - 5e-5))
-
-
-def test_a_cylinder_pushes_as_it_pulls():
-    cylinder = bl.HydraulicCylinder(1e-3, 1e-4, 2e7, 1e-7, leakage=1e-11)
-    for u, v, P in ((0.3, 0.02, 5e6), (0.3, 0.0, 2.5e7), (0.5, -0.1, -1e6)):
-        push, pull = (
-            cylinder.derivative(0.0, {"u": np.array([s * u]), "v": np.array([s * v])}, np.array([s * P]), NOTHING)
-            for s in (1.0, -1.0)
-        )
-        assert push == -pull
-    across = cylinder.derivative(0.0, {"u": np.array([-0.3]), "v": np.zeros(1)}, np.array([5e6]), NOTHING)
-    assert across == pytest.approx(-4.0 * 1.4e9 / 1e-4 * (3e-8 * math.sqrt(2.5e7) + 5e-5))
-
-
 # ------------------------------------------------------------------------------------------------ references, prints
 def test_a_reference_gives_position_velocity_and_acceleration():
     motion = gs.trajectories.quintic([0.0, 1.0], [1.0, -1.0], 2.0)

@@ -45,7 +45,27 @@ MISTAKES = {
     "rate limits": (lambda: bl.RateLimit((-2.0, -1.0), sample_time=1.0), r"zero must be between the limits"),
     "motor": (lambda: bl.MotorCurrent(0.0, 1.0, 1.0), r"motor current: inductance must be above zero, got 0"),
     "gear": (lambda: bl.MotorCurrent(1.0, 1.0, 1.0, 0.0), r"gear_ratio must not be zero"),
-    "cylinder": (lambda: bl.HydraulicCylinder(1.0, -1.0, 1.0, 1.0), r"volume must be above zero, got -1\. Hint: in m"),
+    "cylinder": (
+        lambda: bl.HydraulicCylinder(1.0, 1.0, -1.0, 1.0, 1.0), r"dead_volume must be above zero, got -1\. Hint: in"
+    ),
+    "rod": (lambda: bl.HydraulicCylinder(1, 1, 1, 1, 1, 1.4), r"rod_ratio must be at most 1, got 1\.4\. Hint: side a"),
+    "tank": (lambda: bl.HydraulicCylinder(1, 1, 1, 1e7, 1, tank=2e7), r"tank must be between lowest, -101325 Pa"),
+    "pinion": (lambda: bl.HydraulicCylinder(1, 1, 1, 1, 1, lever=0.0), r"lever must not be zero, got 0\. Hint: 1 for"),
+    "one pressure": (
+        lambda: bl.HydraulicCylinder(1, 1, 1, 1, 1, initial=1e6), r"initial must hold 2 pressures, p_a before"
+    ),
+    "boiling": (
+        lambda: bl.HydraulicCylinder(1, 1, 1, 1, 1, initial=(1e6, -2e5)), r"initial must not be below lowest"
+    ),
+    "one end": (
+        lambda: bl.HydraulicCylinder(1, 1, 1, 1, 1, between="boom.pin"), r"between must name two ports .* got"
+    ),
+    "several between": (
+        lambda: bl.HydraulicCylinder([1, 2], 1, 1, 1, 1, closed_length=1, between=("a", "b")), r"two frames is one"
+    ),
+    "no length": (
+        lambda: bl.HydraulicCylinder(1, 1, 1, 1, 1, between=("a", "b")), r"closed_length must be above zero, got 0"
+    ),
     "sum": (lambda: bl.Sum(("a", "a")), r"terms must be different signals"),
     "signs": (lambda: bl.Sum(("a", "b"), (1.0,)), r"1 signs for 2 terms"),
     "impulses": (

@@ -574,6 +574,9 @@ REFUSED = {
         lambda: RigidBody("rod"), "rigid body 'rod'", "missing-property", "needs the property 'mass'", "add 'mass'"),
     "a property that does not exist": (
         lambda: rod(mas=1), "rigid body 'rod'", "unknown-property", "has no property 'mas'", "did you mean 'mass'"),
+    "a solid without density or mass": (
+        lambda: RigidBody.from_shape("rod", "sphere", size=[0.1]), "rigid body 'rod'", "from-shape",
+        "needs density [kg/m^3] or mass [kg], got none", "give one of them"),
     "a property that resembles none": (
         lambda: rod(colour=1), "rigid body 'rod'", "unknown-property", "has no property 'colour'",
         "known: 'mass', 'com'"),

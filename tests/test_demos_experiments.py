@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from demos import DEMOS, elastic, hydraulic, lwr_inverse_dynamics, trainer
+from demos import DEMOS, elastic, hydraulic, hydraulic_cylinders, lwr_inverse_dynamics, trainer
 from demos.__main__ import main
 
 PAGES = Path(__file__).parents[1] / "docs" / "experiments"
@@ -51,11 +51,15 @@ def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsy
     [
         pytest.param(
             "hydraulic",
-            ("motion", "torques", "closure"),
-            ("speed at the middle point 1.1835 m/s", "differs by 5.3e-09 rad after 5 s", "damped tones 3.49, 4.15"),
+            ("motion", "torques", "closure", "cylinders"),
+            ("speed at the middle point 1.1835 m/s", "rad after 5 s", "damped tones 3.49, 4.15", "14.96, 16.23"),
             marks=pytest.mark.slow,
         ),
-        ("trainer", ("links", "achievable"), ("limits are met in 443 of them", "factor 1.171255")),
+        (
+            "trainer",
+            ("links", "achievable", "forces"),
+            ("limits are met in 443 of them", "factor 1.171255", "2161.0   1597.4"),
+        ),
         pytest.param(
             "elastic",
             ("torques", "difference", "springs"),
@@ -175,7 +179,87 @@ def test_the_law_as_printed_would_drive_the_joints_away(motion, closure):
         assert (np.linalg.eigvals(A).real.max() > 1.0) == unstable
 
 
-# ------------------------------------------------------------------------------------------------ trainer [KV IV, V]
+@pytest.fixture(scope="module")
+def cylinders(motion, closure) -> hydraulic_cylinders.Cylinders:
+    return hydraulic.with_cylinders(motion, closure)
+
+
+TRIANGLES = {  # pins before and behind the joint, in its plane, from its axis [m]
+    1: ((0.40 - 0.25, -0.65), (0.60, -0.10)),
+    2: ((0.70 - 1.6, 0.30), (-0.30, 0.20)),
+    3: ((0.85 - 1.4, 0.15), (0.0, 0.22)),
+}
+
+
+def length_and_lever(j, angle):
+    """Of the cylinder of joint j, by hand."""
+    if j not in TRIANGLES:
+        lever = hydraulic_cylinders.DRIVES[f"q{j + 1}"].lever
+        return lever * angle, lever
+    base, (x, y) = TRIANGLES[j]
+    rod = np.array([x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)])
+    way = rod - base
+    length = np.linalg.norm(way)
+    return length, (way @ [-rod[1], rod[0]]) / length
+
+
+def closed_by_hand(block, length, speed, p_a, p_b):
+    """Force and rates of the pressures of a cylinder with a closed valve."""
+    (A,), (ratio,), (s,), (V,), (C,), (d,) = (
+        getattr(block, key) for key in ("area", "rod_ratio", "stroke", "dead_volume", "compliance", "viscous")
+    )
+    x, leak = length - block.closed_length[0], 2e-14 * (p_a - p_b)
+    rate_a = (-A * speed - leak) / ((V + A * x) / 1.4e9 + C)
+    rate_b = (A * ratio * speed + leak) / ((V + A * ratio * (s - x)) / 1.4e9 + C)
+    return A * p_a - A * ratio * p_b - d * speed, rate_a, rate_b
+
+
+def test_the_closure_with_cylinders_is_that_of_pinocchio_and_scipy(motion, cylinders):
+    oracle = pytest.importorskip("pinocchio_oracle").Oracle(motion.arm)
+    solve = pytest.importorskip("scipy.integrate").solve_ivp
+
+    def rate(_, x):
+        q, v, p = x[:5], x[5:10], x[10:].reshape(5, 2)
+        tau, change = np.zeros(5), np.zeros((5, 2))
+        for j, block in enumerate(cylinders.blocks):
+            length, lever = length_and_lever(j, q[j])
+            force, *change[j] = closed_by_hand(block, length, lever * v[j], *p[j])
+            tau[j] = lever * force
+        return np.concatenate([v, oracle.aba(q, v, tau), change.ravel()])
+
+    start = np.concatenate([cylinders.run.q[0], cylinders.run.v[0], cylinders.run.p[0]])
+    t = cylinders.run.t[:101:20]  # 0.2 s
+    atol = np.concatenate([np.full(10, 1e-11), np.full(10, 1e-3)])
+    want = solve(rate, (0.0, t[-1]), start, "DOP853", t, rtol=1e-9, atol=atol).y.T
+    assert np.abs(cylinders.run.q[:101:20] - want[:, :5]).max() < 1e-8
+    assert np.abs(cylinders.run.p[:101:20] / want[:, 10:] - 1.0).max() < 1e-6
+
+
+def test_the_cylinders_have_the_stiffness_of_the_law(motion, closure, cylinders):
+    q0, lengths = closure.run.q[0], [length_and_lever(j, closure.run.q[0, j]) for j in range(5)]
+    for j, (block, (length, lever)) in enumerate(zip(cylinders.blocks, lengths, strict=True)):
+        _, rate_a, rate_b = closed_by_hand(block, length, lever, 0.0, 0.0)  # [Pa/rad]
+        A = block.area[0]
+        stiffness = -lever * (A * rate_a - A * block.rod_ratio[0] * rate_b)
+        assert stiffness == pytest.approx(hydraulic.STIFFNESS[j], rel=1e-9)
+        assert lever**2 * block.viscous[0] == pytest.approx(hydraulic.DAMPING[j], rel=1e-12)
+    assert cylinders.run.tau[0] == pytest.approx(gs.gravity(motion.arm, q0) - hydraulic.DAMPING * closure.run.v[0])
+
+
+def test_cylinders_swing_as_the_law_says_but_sink(motion, closure, cylinders):
+    first = closure.run.t < 0.3
+    swing, law = (np.abs(x.q[first] - closure.run.q[0]).max(axis=0) for x in (cylinders.run, closure.run))
+    assert swing == pytest.approx(law, rel=5e-3)
+    assert np.abs(cylinders.run.tau).max(axis=0) == pytest.approx(np.abs(closure.torque).max(axis=0), rel=5e-3)
+    sunk = cylinders.run.q[-1] - closure.run.q[0]
+    assert np.all(sunk[1:4] < [-5e-5, -5e-4, -1e-3]) and np.abs(sunk[[0, 4]]).max() < 5e-5
+    assert np.abs(cylinders.run.energy_residual).max() < 1e-4
+    slow = hydraulic.with_cylinders(motion, closure, hydraulic.CLOSING)
+    assert np.all(np.abs(slow.run.tau).max(axis=0) < np.abs(closure.torque).max(axis=0))
+    assert np.abs(slow.run.a[0]).max() < 1e-3  # it starts in steady motion
+
+
+# ------------------------------------------------------------------------------------------------ trainer [KV IV-VI]
 @pytest.fixture(scope="module")
 def motors() -> trainer.Motors:
     return trainer.motor_level()
@@ -256,6 +340,32 @@ def test_by_kv_44_all_accelerations_follow_from_the_torques_that_were_cut(motors
 def test_slower_by_the_factor_the_programme_is_just_achievable(motors):
     for factor, met in ((motors.factor, False), (0.9999 * motors.factor, True)):
         assert gs.AchievableMotion(motors.trainer, trainer.CYCLE * factor)(motors.programme).limited.any() == met
+
+
+def test_forces_of_the_joints_are_those_of_pinocchio_with_every_rotor_as_a_body(motors):
+    oracle, found, forces = explicit_trainer(motors.trainer), motors.achieved, trainer.joint_forces(motors)
+    v = np.diff(motors.programme, axis=0) / trainer.CYCLE
+    motions = (motors.programme, v, np.diff(v, axis=0) / trainer.CYCLE), (found.q, found.v, found.a)
+    largest = {joint: np.max(x.force) for joint, x in forces.items()}
+    for k in [*np.flatnonzero(found.limited)[::40], 100, 900]:
+        for which, (q, v, a) in enumerate(motions):
+            oracle.oracle.rnea(oracle.q(q[k]), oracle.G @ v[k], oracle.G @ a[k])
+            cut = oracle.oracle.joint_forces()
+            for joint, axis in trainer.AXES.items():
+                w, x, near = cut[f"{joint}.b"], forces[joint], 1e-9 * largest[joint]
+                assert x.drive[which][k] == pytest.approx(w[axis], abs=near)
+                assert x.moment[which][k] == pytest.approx(np.linalg.norm(np.delete(w[:3], axis)), abs=near)
+                assert x.force[which][k] == pytest.approx(np.linalg.norm(w[3:]), abs=near)
+
+
+def test_bearings_carry_less_than_the_programme_asks_for_where_a_motor_is_at_its_limit(motors):
+    forces = trainer.joint_forces(motors)
+    asked, done = (max(x) for x in forces["q3"].moment)
+    assert (asked, done) == pytest.approx((2161.0, 1597.4), abs=0.05)
+    free = ~motors.achieved.limited & (motors.achieved.t[:-2] < 1.0)  # before the first limit they are the same
+    for x in forces.values():
+        for programmed, achievable in (x.drive, x.moment, x.force):
+            assert programmed[free] == pytest.approx(achievable[free], abs=1e-6)
 
 
 # ------------------------------------------------------------------------------------------------ elastic [H04 5.1]

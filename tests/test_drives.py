@@ -114,7 +114,7 @@ def test_misspelt_paths_are_told(path, message):
 
 
 def test_a_model_with_drives_is_shown_with_them():
-    text = repr(driven_arm())
+    text = str(driven_arm())
     assert "Model 'arm': nq 4, nv 4, mass 3.5 kg" in text
     (line,) = (line for line in text.splitlines() if line.startswith("elbow_drive.rotor "))
     assert line.split()[:4] == ["elbow_drive.rotor", "rotor", "inertia", "upper"]

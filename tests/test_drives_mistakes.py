@@ -32,8 +32,8 @@ REFUSED = {
     "twice": (
         lambda: arm().with_drive("hinge", viscous=1).with_drive("hinge", viscous=2),
         (
-            "drive of 'hinge': there is already 'hinge_drive'. Hint: change its values with model.replace, or put "
-            "another in its place"
+            "drive of 'hinge': 'viscous' 2 is given, but 'hinge_drive.friction.viscous' is there already: 1. Hint: "
+            "change it with model.replace, or put another drive in its place with with_drive(..., replace=True)."
         ),
     ),
     "massless motor side": (

@@ -28,6 +28,7 @@ LAYERS = (
     "spatial",
     "engine",
     "spec",
+    "geometry",
     "errors",
 )
 FREE = ("__init__.py", "__main__.py")  # directly in gyrostat/: these may import anything

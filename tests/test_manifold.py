@@ -362,6 +362,53 @@ def test_states_may_be_given_by_name():
 
 
 # ------------------------------------------------------------------------------------------------ random configurations
+def limited(**more) -> gs.Model:
+    """A leader within (-0.5, 1) whose follower -2 q + 0.3 has its own limits; and a joint with one limit."""
+    body = lambda name: gs.RigidBody(name, mass=1.0, inertia=(0.1, 0.1, 0.1))  # noqa: E731
+    lead = gs.Joint("lead", "revolute", axis="z", lower=-0.5, upper=1.0)
+    follow = gs.Joint("follow", "prismatic", axis="x", **({"lower": -0.7, "upper": 0.9} | more))
+    above, below = (
+        gs.Joint("above", "revolute", axis="y", lower=2.0),
+        gs.Joint("below", "prismatic", axis="y", upper=-4),
+    )
+    parts = gs.chain("world", lead, body("a"), follow, body("b"), above, body("c"), below, body("d"))
+    ties = gs.connect("lead.shaft", "tie.joint"), gs.connect("follow.shaft", "tie.motor")
+    return gs.assemble("limited", parts, gs.Gear("tie", -2.0, offset=0.3), *ties)
+
+
+def test_random_configurations_are_within_the_limits_of_joints_and_followers():
+    model = limited()
+    q = random_configuration(model, 1, 4000)
+    assert model.coordinates == ("lead", "above", "below")
+    assert np.allclose(q.min(axis=0), [-0.3, 2.0, -6.0], atol=5e-3)
+    assert np.allclose(q.max(axis=0), [0.5, np.pi, -4.0], atol=5e-3)
+    free = random_configuration(model, 1, 4000, within_limits=False)
+    assert np.allclose(free.min(axis=0), [-np.pi, -np.pi, -1.0], atol=1e-2)
+    with pytest.raises(gs.StateError, match=r"limits of 'lead' and of the joints that follow it leave no room. Hint"):
+        random_configuration(limited(lower=3.0, upper=4.0))
+    assert np.all(random_configuration(limited(lower=0.3, upper=0.3), 1, 5)[:, 0] == 0.0)
+
+
+def test_a_joint_that_follows_two_others_stays_within_its_limits():
+    body = lambda name: gs.RigidBody(name, mass=1.0, inertia=(0.1, 0.1, 0.1))  # noqa: E731
+
+    def model(lower, upper):
+        joints = [gs.Joint(n, "revolute", axis="z", lower=-1, upper=1) for n in ("one", "two")]
+        joints.append(gs.Joint("both", "revolute", axis="z", lower=lower, upper=upper))
+        links = [x for j in joints for x in (j, body(f"{j.name}_body"))]
+        ends = (("one", "joint1"), ("two", "joint2"), ("both", "motor"))
+        ties = [gs.connect(f"{name}.shaft", f"sum.{port}") for name, port in ends]
+        return gs.assemble("m", gs.chain("world", *links), gs.Gear("sum", [[1.0, 2.0]], offset=0.5), *ties)
+
+    q = random_configuration(model(-0.2, 0.1), 3, (40, 50))
+    follower = q @ (1.0, 2.0) + 0.5
+    assert follower.min() >= -0.2
+    assert follower.max() <= 0.1
+    assert np.ptp(q[..., 0]) > 1.8
+    with pytest.raises(gs.StateError, match="no configuration was found in which all joints that follow others"):
+        random_configuration(model(10.0, 11.0), 3)
+
+
 def test_random_configurations_cover_angles_lengths_and_rotations():
     parts = [("prismatic", 1.0), ("revolute", np.pi), ("continuous", np.pi)]
     for kind, reach in parts:

@@ -10,6 +10,7 @@ import numpy as np
 import pydantic
 import pytest
 
+import gyrostat as gs
 from gyrostat.errors import SpecError
 from gyrostat.spec.assemble import Parts, assemble, assembly, chain, connect
 from gyrostat.spec.assembly import Assembly
@@ -148,7 +149,7 @@ def test_whole_entities_frames_and_contexts_can_be_replaced(model):
 def test_changes_inside_an_assembly_change_its_ports():
     model = assemble("m", chain("world", assembly("a", joint("j"), exposes={"in": "j.a", "drive": "j.shaft"})))
     assert model["a"].ports == (Port("in"), Port("drive", "scalar"))
-    changed = model.replace({"a.j": body("j")})
+    changed = model.replace({"a.j": body("j", frames={"a": (0, 0, 0), "shaft": (0, 0, 1)})})
     assert changed["a"].ports == (Port("in"), Port("drive"))
 
 
@@ -313,7 +314,7 @@ def test_the_order_of_a_long_chain_takes_no_time():
 
 # ------------------------------------------------------------------------------------------------ looks
 def test_the_text_of_a_model_is_a_table(model):
-    assert repr(model).splitlines() == [
+    assert str(model).splitlines() == [
         "Model 'walker': nq 3, nv 3, mass 5 kg, base fixed, gravity (0, 0, -9.81) m/s^2",
         "entity       kind             on           mass [kg]  rates",
         "-----------  ---------------  -----------  ---------  -----",
@@ -329,8 +330,24 @@ def test_the_text_of_a_model_is_a_table(model):
     ]
 
 
+@pytest.mark.parametrize("bodies", [1, 3, 7, 40, 200])
+def test_the_short_text_of_a_model_is_ten_lines_at_most(bodies):
+    model = gs.robots.tree(bodies, bodies)
+    lines = repr(model).splitlines()
+    assert len(lines) <= 10
+    assert lines[0] == str(model).splitlines()[0]
+    assert max(map(len, lines)) < 140
+    if bodies > 7:
+        assert re.search(r"joints +\d+ ", repr(model))
+        assert "print(model) shows every entity" in lines[-1]
+
+
+def test_the_short_text_of_a_small_model_is_its_table():
+    assert repr(gs.robots.pendulum()) == str(gs.robots.pendulum())
+
+
 def test_a_broken_model_can_be_looked_at():
-    text = repr(Model("broken", [body("b"), body("b"), joint("j")], [("b", "nowhere")]))
+    text = str(Model("broken", [body("b"), body("b"), joint("j")], [("b", "nowhere")]))
     assert "unreachable" in text
     assert "Model 'broken'" in repr(Model("broken", []))
 

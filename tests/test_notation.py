@@ -120,6 +120,14 @@ def test_displacements_of_quaternions_are_turns_in_the_moving_frame():
     assert d == pytest.approx(np.diag([-19.62, -19.62, 0]), abs=1e-12)  # the mass stands above the joint
 
 
+def test_a_locked_joint_is_a_displacement_of_b_in_a():
+    slide = gs.Joint("slide", "prismatic", axis="x")
+    model = gs.assemble("m", gs.chain("world", slide, gs.RigidBody("cart", mass=1.0)))
+    assert model.lock("slide", 0.2)["slide.translation"] == (0.2, 0.0, 0.0)
+    place = model.attach(gs.RigidBody("load", mass=1.0), to="cart", at=((1, 0, 0), gs.axis_angle("z", 0.5)))
+    assert np.allclose(gs.fk(place, [0.2])["load.origin"].p, (1.2, 0, 0))
+
+
 def test_momentum_is_about_the_centre_of_mass_and_energy_from_the_origin():
     box = gs.assemble("box", gs.chain("world", gs.RigidBody("body", mass=2.0, inertia=(0.1, 0.2, 0.3))), base="free")
     q, v = [5.0, 0, 3.0, 0, 0, 0, 1], [0, 0, 4.0, 1.0, 0, 0]

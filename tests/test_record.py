@@ -315,11 +315,7 @@ def by_min(x):
 
 
 def by_max_of_numpy(x):
-    return np.maximum(x[0], 0.0)
-
-
-def by_sign_of_numpy(x):
-    return np.sign(x[0])
+    return np.maximum(x, 0.0)
 
 
 def by_where_of_numpy(x):
@@ -359,13 +355,12 @@ def by_complex(x):
 @pytest.mark.parametrize(
     ("function", "line", "what", "instead"),
     [
-        (by_if, 1, "a Python condition", r"choose\.where\(c, a, b\)"),
-        (by_and, 1, "a Python condition", r"choose\.where"),
-        (by_min, 1, "a Python condition .*min", r"choose\.where"),
-        (by_max_of_numpy, 1, "a Python condition .*max", r"choose\.where"),
-        (by_sign_of_numpy, 1, r"a Python condition .*np\.sign", r"choose\.where"),
-        (by_where_of_numpy, 1, "a Python condition", r"choose\.where"),
-        (by_clip, 1, "a Python condition", r"choose\.where"),
+        (by_if, 1, "a Python condition", r"np\.where\(c, a, b\)"),
+        (by_and, 1, "a Python condition", r"np\.where"),
+        (by_min, 1, "a Python condition .*min", r"np\.where"),
+        (by_max_of_numpy, 1, "a Python condition .*max", r"np\.where"),
+        (by_where_of_numpy, 1, "a Python condition", r"np\.where"),
+        (by_clip, 1, "a Python condition", r"np\.where"),
         (by_float, 1, "a conversion to float", "NumPy functions"),
         (by_math, 1, r"a conversion to float .*math\.sin", "NumPy functions"),
         (by_writing_into_floats, 2, "a conversion to float .*writing into a float array", r"np\.array\(\[\.\.\.\]\)"),

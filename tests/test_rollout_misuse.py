@@ -88,8 +88,8 @@ MISTAKES = {
     "branch": ({"controller": branching}, r"'branching' cannot be compiled: a Python condition .* in branching\(\)"),
     "math": ({"controller": scalar_math}, r"'scalar_math' cannot be compiled: a conversion to float"),
     "error inside": ({"controller": throwing}, r"'throwing' cannot be compiled, KeyError: 'nothing'. Hint"),
-    "dice": ({"controller": rolling_dice}, "does not return the same when it is recorded"),
-    "memory": ({"controller": counting}, "does not return the same when it is recorded"),
+    "dice": ({"controller": rolling_dice}, "is no function of its arguments: it returned"),
+    "memory": ({"controller": counting}, "it changes .CALLS.*Hint: gs.simulate takes gs.blocks.sampled"),
     "too few": ({"controller": lambda t, q, v: q[:1]}, r"returned shape \(1,\), expected \(2,\)"),
 }  # fmt: skip
 

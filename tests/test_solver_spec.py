@@ -118,6 +118,25 @@ def test_models_carry_them_through_files_and_changes(tmp_path):
     assert lost.message == "specifications of solvers cannot be said: M"
 
 
+def test_edits_keep_them_and_rename_what_they_name():
+    specs = {"tip": gs.SolverSpec("Jacobian", frames=TIP, order=["slide", "waist"], live=["arm.mass"])}
+    specs["all"] = gs.SolverSpec(
+        "Solvers", answers={"rnea": {"only": ["slide"]}, "J": {"solver": "jacobian", "frame": TIP}}
+    )
+    model = MODEL.with_solvers(specs)
+    changed = model.rename("end", "gripper").rename("slide", "rail").rename("arm", "boom")
+    data = changed.solvers["tip"].data()
+    assert (data["frames"], data["order"], data["live"]) == (["gripper.tip"], ["rail", "waist"], ["boom.mass"])
+    answers = changed.solvers["all"].data()["answers"]
+    assert answers["rnea"]["only"] == ["rail"] and answers["J"]["frame"] == "gripper.tip"
+    assert changed.solvers["tip"].build(changed)([0.1, 0.2]).shape == (6, 2)
+    load = model.attach(gs.RigidBody("load", mass=1.0, inertia=(0.1, 0.1, 0.1)), to=TIP)
+    assert load.solvers == specs
+    with pytest.raises(gs.SpecError, match=r"solver 'tip': order: 'waist' is no joint with coordinates"):
+        model.lock("waist", 0.3)
+    assert model.with_solvers({"tip": None}).lock("waist", 0.3).solvers == {"all": specs["all"]}
+
+
 def test_the_schema_knows_them():
     jsonschema = pytest.importorskip("jsonschema")
     validator = jsonschema.Draft202012Validator(json_schema())

@@ -30,7 +30,7 @@ _NAMES = {
     "gyrostat.spec.gear": "Gear",
     "gyrostat.spec.motor": "Motor",
     "gyrostat.spec.pair_forces": "Bushing PointSpring",
-    "gyrostat.spec.rotor": "RotorInertia",
+    "gyrostat.spec.rotor": "LockedRotor RotorInertia",
     "gyrostat.spec.shape": "Shape",
     "gyrostat.spec.solver_spec": "SolverSpec",
     "gyrostat.spec.shaft_elements": "Backlash Damper Friction Spring",
@@ -100,7 +100,7 @@ _NAMES = {
     # ---- errors
     "gyrostat.errors": (
         "CompileError DisagreementError FrameError GyrostatError LoadError LoopError ModelWarning NonFiniteError "
-        "Problem RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
+        "PerformanceWarning Problem RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
 """Module -> its names that are public here."""
@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from gyrostat.errors import LoopError as LoopError
     from gyrostat.errors import ModelWarning as ModelWarning
     from gyrostat.errors import NonFiniteError as NonFiniteError
+    from gyrostat.errors import PerformanceWarning as PerformanceWarning
     from gyrostat.errors import Problem as Problem
     from gyrostat.errors import RecordError as RecordError
     from gyrostat.errors import RowError as RowError
@@ -248,6 +249,7 @@ if TYPE_CHECKING:
     from gyrostat.spec.pair_forces import PointSpring as PointSpring
     from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
     from gyrostat.spec.rigid_body import RigidBody as RigidBody
+    from gyrostat.spec.rotor import LockedRotor as LockedRotor
     from gyrostat.spec.rotor import RotorInertia as RotorInertia
     from gyrostat.spec.shaft_elements import Backlash as Backlash
     from gyrostat.spec.shaft_elements import Damper as Damper

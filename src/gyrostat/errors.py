@@ -101,6 +101,10 @@ class LoopError(GyrostatError):
         super().__init__(message)
 
 
+class MeshError(GyrostatError):
+    """A mesh cannot be read, or is no solid."""
+
+
 class RowError(GyrostatError):
     """An algorithm has no row for a kind of component."""
 
@@ -119,6 +123,10 @@ class DisagreementError(GyrostatError):
 
 class RecordError(GyrostatError):
     """A function cannot be recorded, or a recorded program is not sound."""
+
+
+class PerformanceWarning(UserWarning):
+    """A function runs in Python at every evaluation, where machine code was meant."""
 
 
 class CompileError(GyrostatError):

@@ -18,7 +18,7 @@ from gyrostat.algorithms.pairs import with_pairs
 from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.shafts import element_inertia, element_torques
 from gyrostat.algorithms.tangent import coordinate_rates
-from gyrostat.algorithms.two_rows import equations, foreign, own_state, run, velocity_forces
+from gyrostat.algorithms.two_rows import dissipation, equations, foreign, own_state, run, velocity_forces
 from gyrostat.engine.dual import rates_of, values_of, with_rates
 from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Component, Network
@@ -277,7 +277,7 @@ def _applied(c: Component, on: Setting, motion: Motion, own: Own) -> Array:
     """Forces (6 + n,) of a component from elsewhere that are neither inertial nor its weight: at rest, and damping."""
     still = Motion(motion.pose, motion.V * 0.0, motion.A * 0.0)
     at_rest = np.concatenate(run(c, on, still, Own(own.q, own.v * 0.0, own.a * 0.0))[1:])
-    return at_rest + velocity_forces(c, on, motion, own.q, own.v).rest
+    return at_rest + dissipation(c, on, motion, own)
 
 
 def _dissipated(network: Network, on: Setting, q: Array, v: Array) -> Array:
@@ -289,7 +289,7 @@ def _dissipated(network: Network, on: Setting, q: Array, v: Array) -> Array:
     jacobians = body_jacobians(network, on, q) if there else {}
     for c in there:
         own = own_state(network, c, q, v)
-        rest = velocity_forces(c, on, motions[c.inport], own.q, own.v).rest  # type: ignore[index]
+        rest = dissipation(c, on, motions[c.inport], own)  # type: ignore[index]
         total = total + np.concatenate([jacobians[c.name], own_rates(c, len(v))]).T @ rest
     return total
 

@@ -166,6 +166,14 @@ def velocity_forces(c: Component, on: Setting, motion: Motion, q: Array, v: Arra
     return VelocityForces(matrix, rest_forces, l)
 
 
+def dissipation(c: Component, on: Setting, motion: Motion, own: Own) -> Array:
+    """Forces (6 + n,) that go with the velocities and are not inertial; none where everything is known to stand
+    still."""
+    if all(isinstance(x, float) and x == 0.0 for x in (*motion.V, *own.v)):
+        return np.zeros(6 + len(own.v))
+    return velocity_forces(c, on, motion, own.q, own.v).rest
+
+
 def linear_and_quadratic(force: Any, x: Array) -> tuple[Array, Array]:
     """Of forces h(x) (m,): the matrices L, B (m, m) with L y and B y = B(x, y) the linear and the symmetric bilinear
     part at zero velocity: h = h(0) + L x + B(x, x) + ..."""

@@ -32,6 +32,8 @@ def _tidy(result: Any) -> Any:
 
 _where, _minimum = _pick("select", lambda c, a, b: a if c else b), _pick("min", min)
 _maximum, _sign = _pick("max", max), _pick("sign", lambda x: float(np.sign(x)))
+_both, _either = _pick("and", lambda a, b: bool(a and b)), _pick("or", lambda a, b: bool(a or b))
+_negated = _pick("not", lambda a: not a)
 
 
 def where(condition: Any, one: Any, two: Any) -> Any:
@@ -54,3 +56,18 @@ def sign(value: Any) -> Any:
     while isinstance(value, Dual):
         value = value.x
     return _tidy(_sign(value))
+
+
+def both(one: Any, two: Any) -> Any:
+    """Whether both conditions hold."""
+    return _tidy(_both(one, two))
+
+
+def either(one: Any, two: Any) -> Any:
+    """Whether one of two conditions holds."""
+    return _tidy(_either(one, two))
+
+
+def negated(condition: Any) -> Any:
+    """Whether a condition does not hold."""
+    return _tidy(_negated(condition))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import os
 import sys
+import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -24,10 +26,24 @@ TINY = sys.float_info.min
 ADD, SUB, MUL, DIV, NEG = (CODE[name] for name in ("add", "sub", "mul", "div", "neg"))
 
 
+ARITHMETIC = frozenset({np.add, np.subtract, np.multiply, np.divide, np.negative, np.matmul, np.sin, np.cos, np.sqrt})
+
+
+class _Tapes(threading.local):
+    """Recordings of this thread of which something is still in use."""
+
+    def __init__(self) -> None:
+        self.live: weakref.WeakSet[Tape] = weakref.WeakSet()
+
+
+TAPES = _Tapes()
+
+
 class Tape:
     """Nodes that were recorded, each once."""
 
     def __init__(self) -> None:
+        TAPES.live.add(self)
         self.nodes: list[Node] = []
         self.constants: list[float] = []
         self.known: dict[Any, int] = {}
@@ -189,6 +205,19 @@ class Recorded:
     __rand__, __ror__ = __and__, __or__
     __hash__ = None  # type: ignore[assignment]
 
+    # ---- NumPy with a recorded scalar among its arguments: choices are recorded too, see :mod:`signals`
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if ufunc in ARITHMETIC:  # by the elements themselves
+            return getattr(ufunc, method)(*[alone(x) if type(x) is Recorded else x for x in inputs], **kwargs)
+        from gyrostat.engine.signals import scalar_ufunc
+
+        return scalar_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from gyrostat.engine.signals import scalar_function
+
+        return scalar_function(func, args, kwargs)
+
     # ---- what NumPy calls on objects: np.sin(x) is x.sin()
     def arctan2(self, other: Any) -> Any:
         return general("atan2", self, other)
@@ -204,9 +233,7 @@ class Recorded:
 
     # ---- what cannot be recorded
     def __bool__(self) -> bool:
-        raise _not_recordable(
-            "a Python condition (if, while, and, or, not, min, max, np.sign)", "gyrostat.engine.choose.where(c, a, b)"
-        )
+        raise _not_recordable("a Python condition (if, while, and, or, not, min, max)", "np.where(c, a, b)")
 
     def __float__(self) -> float:
         raise _not_recordable(
@@ -221,6 +248,13 @@ class Recorded:
 
     def __repr__(self) -> str:
         return f"<recorded node {self.k}>"
+
+
+def alone(x: Recorded) -> np.ndarray:
+    """A recorded scalar as an array ()."""
+    array = np.empty((), dtype=object)
+    array[()] = x
+    return array
 
 
 def _unary(name: str) -> Callable[[Recorded], Any]:

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.geometry.rotation import plane_direction
 from gyrostat.spatial.algebra import Array, compose, inverse
 from gyrostat.spatial.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.rotor import LockedRotor, RotorInertia
 from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
 
 Placement = tuple[Array, Array]
@@ -150,11 +151,22 @@ def _(entity: RotorInertia, read: Values, inport: str | None) -> Lowered:
     props = {"inertia": read("inertia"), "axis": axis} | _more(entity, RotorInertia, read)
     found = Lowered(type(entity), props, {}, notes)
     if not entity.lumped:
-        across = read("transverse")
-        inertia = np.eye(3) * across + np.outer(axis, axis) * (read("inertia") - across)
-        body = {"mass": read("mass"), "com": read("position"), "inertia": inertia, "momentum": np.zeros(3)}
-        found.beside = body
+        found.beside = _rotor_as_body(read, axis)
     return found
+
+
+@lower.register
+def _(entity: LockedRotor, read: Values, inport: str | None) -> Lowered:
+    axis, changed = unit(read("axis"))
+    notes = [f"{read.name}.axis scaled to unit length"] * changed
+    return Lowered(RigidBody, _rotor_as_body(read, axis), {}, notes)
+
+
+def _rotor_as_body(read: Values, axis: Array) -> dict[str, Any]:
+    """What a rotor that stands still in its carrier is: a body in the axes of the carrier's port."""
+    across = read("transverse")
+    inertia = np.eye(3) * across + np.outer(axis, axis) * (read("inertia") - across)
+    return {"mass": read("mass"), "com": read("position"), "inertia": inertia, "momentum": np.zeros(3)}
 
 
 @lower.register
@@ -174,7 +186,4 @@ def _(entity: Joint, read: Values, inport: str | None) -> Lowered:
 
 def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
     """The planar joint's first direction, exactly perpendicular to n."""
-    if given is None:
-        given = np.eye(3)[(int(np.argmax(np.abs(np.array(entity.axis)))) + 1) % 3]
-    e = given - n * (n @ given)
-    return e / np.sqrt(e @ e)
+    return plane_direction(n, given, int(np.argmax(np.abs(np.array(entity.axis)))))

@@ -18,7 +18,7 @@ from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.rotor import LockedRotor, RotorInertia
 from gyrostat.spec.wiring import label_of
 
 HERE: Placement = (np.eye(3), np.zeros(3))
@@ -112,6 +112,10 @@ def groups_of(model: Model) -> Parts:
             continue
         if seen.kind not in (RigidBody, Displacement):
             found.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
+            continue
+        if isinstance(entity, LockedRotor):
+            own = {key: seen.props[key] for key in ("mass", "com", "inertia")}
+            found.groups[k].spots.append(Spot(name, place, RigidBody(entity.name, **own)))
             continue
         for out, inner in seen.places.items():
             at[f"{name}.{out}"] = k, compose(*place, *inner)

@@ -32,7 +32,14 @@ LINKS = (
     (45.0, (0.12, 0.0, 0.0), (0.4, 0.20, 0.20)),
     (35.0, (0.0, 0.0, -0.20), (0.3, 0.30, 0.30)),
 )
-TOOL = (0.0, 0.0, -0.5)  # ours: where the load's centre of mass is in the frame of link 5 [m]
+# Ours: pins of the cylinders that turn joints 2 to 4, and where the load's centre of mass is, in the links' frames [m]
+FRAMES = (
+    {"boom_base": (0.40, 0.0, -0.65)},
+    {"boom_rod": (0.60, -0.10, 0.0), "stick_base": (0.70, 0.30, 0.0)},
+    {"stick_rod": (-0.30, 0.20, 0.0), "wrist_base": (0.85, 0.15, 0.0)},
+    {"wrist_rod": (0.0, 0.22, 0.0)},
+    {"tool": (0.0, 0.0, -0.5)},
+)
 
 
 def hydraulic_manipulator(load: float = 3200.0) -> Model:
@@ -48,6 +55,9 @@ def hydraulic_manipulator(load: float = 3200.0) -> Model:
     boxes), g = 9.81 m/s^2, and the load as a cube of steel, so that its mass is ``load`` / g. Lengths, frame by frame:
     shoulder 0.9 m high and 0.25 m out, arms of 1.6 m and 1.4 m, wrist 0.25 m. With all angles zero the arms lie
     stretched along x; positive q2, q3, q4 lift. ``link5.tool`` is the centre of mass of the load, 0.5 m below axis 4.
+    Ours, too, are the pins of three cylinders: one below the boom from ``link1.boom_base`` to ``link2.boom_rod``, which
+    lifts as it grows, and two above, ``link2.stick_base`` to ``link3.stick_rod`` and ``link3.wrist_base`` to
+    ``link4.wrist_rod``, which lift as they shrink.
     """
     if not isinstance(load, Real) or not math.isfinite(load) or load < 0.0:
         message = f"load must be a weight of 0 N or more, got {clipped(load)}"
@@ -56,8 +66,8 @@ def hydraulic_manipulator(load: float = 3200.0) -> Model:
     for j, ((alpha, a, d), (mass, com, edges)) in enumerate(zip(SHIFTS, LINKS, strict=True), start=1):
         links.append(DHDisplacement(f"shift{j}", alpha=alpha, a=a, d=d, convention="modified"))
         links.append(Joint(f"q{j}", "revolute", axis="z"))
-        frames = {"tool": TOOL} if j == len(LINKS) else {}
-        links.append(RigidBody(f"link{j}", mass=mass, com=com, inertia=box(mass, *edges), frames=frames))
+        links.append(RigidBody(f"link{j}", mass=mass, com=com, inertia=box(mass, *edges), frames=FRAMES[j - 1]))
+        links.append("origin")
     parts = chain("world", *links)
     return assemble(
         "hydraulic_manipulator", parts, steel_cube(load), connect("link5.tool", "load.origin"), gravity=(0, 0, -GRAVITY)

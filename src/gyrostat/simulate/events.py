@@ -16,6 +16,7 @@ from gyrostat.errors import GyrostatError, ShapeError, clipped
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.roots import root
 from gyrostat.simulate.torque_source import expect_arguments
+from gyrostat.simulate.user_memory import LATE, Remembers, UserMemory, probes
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -27,6 +28,7 @@ ODD = np.array([0.0718, 0.1697, 0.3819, 0.6180, 0.8660])
 """More of them for functions that may change fast, at no common distance: nothing periodic hides between them."""
 LOOKS = 400
 """How often a function is looked at in a step at most, about."""
+REMEMBERING = "reset is called once for every event and may remember; compiled=False calls it as it is"
 NEAR = 1e-9
 """Values of an event's function that are zero, right after it."""
 
@@ -221,6 +223,25 @@ def user_watch(event: Event) -> Watch:
         return float(found.reshape(()))
 
     return Watch(value, event.direction, event.terminal or event.reset is not None, event)
+
+
+def event_memory(event: Event, model: Model) -> UserMemory:
+    """Refuse the function of an event that keeps something between its calls. A reset may: it is called once."""
+    memory = UserMemory(WHO, f"event '{event.name}'", (event.function,), REMEMBERING)
+
+    def value(t: float, q: Array, v: Array) -> Array:
+        return np.asarray(event.function(t, q.copy(), v.copy()), dtype=float).ravel()
+
+    for late in LATE:
+        try:
+            with np.errstate(all="ignore"):
+                memory.numbers([lambda x=x: value(*x) for x in probes(model, late)])
+            break
+        except Remembers:
+            raise
+        except Exception:  # it may fail at some states; what it does along the run is told there
+            memory.start.restore()
+    return memory
 
 
 def reset_state(event: Event, model: Model, t: float, q: Array, v: Array) -> tuple[Model, Array, Array]:

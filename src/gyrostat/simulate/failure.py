@@ -10,6 +10,7 @@ from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.result import Result
+from gyrostat.simulate.torque_source import trouble_ahead
 
 Array = np.ndarray
 State = tuple[float, Array, Array, Array]
@@ -17,13 +18,14 @@ WHO = "simulate"
 
 
 def failed(
-    error: Exception, plant: Plant, state: State, t_end: float, result: Callable[[str], Result]
+    error: Exception, plant: Plant, state: State, t_end: float, dt: float | None, result: Callable[[str], Result]
 ) -> SimulationError:
-    """The error with time, joint and cause; ``result(message)`` is the run up to there."""
+    """The error with time, joint and cause; ``dt`` [s]: of a method with fixed steps; ``result(message)`` is the run up
+    to there."""
     t, _, v, _ = state
     cause, hint, dof = str(error), "", getattr(error, "dof", None)
     if isinstance(error, StepFailure):
-        cause, hint, dof = looked_into(plant, state, error)
+        cause, hint, dof = looked_into(plant, state, error, dt)
     elif not isinstance(error, GyrostatError):
         cause = f"{type(error).__name__}: {error}"
     joint = plant.model.dofs[int(np.argmax(np.abs(v))) if dof is None else dof]
@@ -35,12 +37,16 @@ def failed(
     return SimulationError(message, result(message), t, joint, cause)
 
 
-def looked_into(plant: Plant, state: State, error: StepFailure) -> tuple[str, str, int | None]:
+def looked_into(plant: Plant, state: State, error: StepFailure, dt: float | None) -> tuple[str, str, int | None]:
     """Cause, hint and rate to blame: what the source of the efforts itself has to say shortly after the last state, if
     that is the reason; otherwise what the method says."""
     t, q, v, p = state
+    soon = max(1e-6, 1e-9 * abs(t))
     try:
-        plant.torque(t + max(1e-6, 1e-9 * abs(t)), q, v, p)
+        plant.torque(t + soon, q, v, p)
+        if words := trouble_ahead(plant.source, plant.model, t, (q, v, p, plant.memory), max(soon, dt or 0.0)):
+            cause, _, hint = words.partition(". Hint: ")
+            return cause, hint, None
     except NonFiniteError as found:
         return str(found), "look at the efforts there", found.dof
     except GyrostatError as found:

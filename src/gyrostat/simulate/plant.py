@@ -3,7 +3,8 @@ possible."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +22,9 @@ from gyrostat.graph.network import network
 from gyrostat.simulate.chart import local_rates, moved
 from gyrostat.simulate.plant_blocks import expected_block
 from gyrostat.simulate.plant_derivatives import PlantDerivatives
+from gyrostat.simulate.stick_slip_law import DirectedSource
 from gyrostat.simulate.torque_source import TorqueSource, torque_source
+from gyrostat.simulate.wrench_source import LoadedSource, with_wrenches
 from gyrostat.solvers.functions import aba, rnea
 from gyrostat.solvers.inertia import expect_inertia
 from gyrostat.solvers.manifold import difference, integrate, neutral
@@ -65,7 +68,15 @@ class Plant(PlantDerivatives):
     not. ``why_not_compiled`` tells why a plant calls Python in every evaluation, "" if it does not. ``forward``: a
     :class:`BlockSolver` in the place of the articulated-body algorithm."""
 
-    def __init__(self, model: Model, torque: Any = None, compiled: bool | None = None, forward: Any = None):
+    def __init__(
+        self,
+        model: Model,
+        torque: Any = None,
+        compiled: bool | None = None,
+        wrenches: Any = None,
+        times: Any = None,
+        forward: Any = None,
+    ):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
@@ -73,7 +84,8 @@ class Plant(PlantDerivatives):
         self.network = network(model)
         self.network.refuse_loops(WHO)
         expect_inertia(self.network, neutral(model), WHO)
-        self.source: TorqueSource = torque_source(model, torque)
+        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque), wrenches, times)
+        self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.memory = self.source.m0.copy()
         self.counters = Counters()
@@ -106,6 +118,13 @@ class Plant(PlantDerivatives):
         """tau (nv,) and dp/dt (np,) of the source alone."""
         return self._plainly(t, q, v, p)
 
+    def applied(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
+        """External wrenches (k, 6), and the efforts (nv,) beside them."""
+        source = self.source.inner if isinstance(self.source, DirectedSource) else self.source
+        if not isinstance(source, LoadedSource):
+            return np.zeros((0, 6)), self.torque(t, q, v, p)[0]
+        return source.apart(t, q, v, p, self.memory[: len(source.m0)])
+
     def residual(self, t: float, q: Array, v: Array, a: Array, p: Array) -> Array:
         """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]; see :meth:`Hold.residual` for
         what is held."""
@@ -121,9 +140,17 @@ class Plant(PlantDerivatives):
         """dv (nv,) that leads from q0 to q1, ``gs.difference``."""
         return q1 - q0 if self.plain else difference(self.model, q0, q1)
 
-    def sample(self, t: float, q: Array, v: Array, p: Array) -> None:
-        """A sampling instant: digital parts read the state and set what they hold until the next one."""
-        self.memory = self.source.update(t, q, v, p, self.memory)
+    def sample(self, t: float, q: Array, v: Array, p: Array, due: Sequence[float] | None = None) -> None:
+        """A sampling instant of the sample times ``due``, None for all: digital parts read the state and set what they
+        hold until the next one."""
+        self.memory = self.source.update(t, q, v, p, self.memory, due)
+
+    def renew(self) -> None:
+        """What users' functions read may have been changed, by the reset of an event: they are recorded anew then."""
+        if self.user_memory is not None and self.user_memory.renewed():
+            self.source = copy(self.source)
+            for name in ("_stage", "_source_program", "_source_jacobians"):
+                self.__dict__.pop(name, None)
 
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over: everything is recorded anew, the counters go on."""
@@ -136,7 +163,8 @@ class Plant(PlantDerivatives):
         self.network = network(model)
         self.network.refuse_loops(WHO)
         expect_inertia(self.network, neutral(model), WHO)
-        for name in ("_stage", "_chart"):
+        self.source.change_model(model)
+        for name in ("_stage", "_chart", "_source_program", "_source_jacobians"):
             self.__dict__.pop(name, None)
 
     # ------------------------------------------------------------------ local coordinates
@@ -215,6 +243,8 @@ class Plant(PlantDerivatives):
         """The source on numbers. What a user's function raises comes through as it is."""
         tau, p_rate = self.source.evaluate(float(t), q, v, p, self.memory)
         if not np.isfinite(tau).all():
+            if words := self.source.trouble(float(t), q, v, p, self.memory):
+                raise NonFiniteError(f"{WHO}: {words}")
             k = int(np.flatnonzero(~np.isfinite(tau))[0])
             error = NonFiniteError(f"{WHO}: {self.source.told} returned {tau[k]} for '{self.model.dofs[k]}'")
             error.dof = k
@@ -226,17 +256,36 @@ class Plant(PlantDerivatives):
         return tau, p_rate
 
     # ------------------------------------------------------------------ whether it can be recorded
+    @property
+    def asked_for_python(self) -> bool:
+        """Whether functions are to be called as they are, whatever they do."""
+        return self._asked is False
+
+    @property
+    def falls_back(self) -> str:
+        """What is said of a source that could not be compiled though that was meant; "" if there is nothing to say."""
+        why = self.why_not_compiled
+        if not why or self.asked_for_python or not self.source.users or self.source.constant is not None:
+            return ""
+        why = why.split(" Hint: ")[0].rstrip(".")
+        return (
+            f"{self.source.told} runs in Python at every evaluation, which is slower: {why}. Hint: np.where, np.clip, "
+            "np.sign and the like choose without 'if'; compiled=False says that it is to be called"
+        )
+
     def _why_not(self) -> str:
         """Empty if everything about the plant can be recorded, else the reason why not."""
         context = self.model.context
         if self._asked is False:
             return "not asked for"
+        reason = ""
         if self.forward is not None and not self.forward.can_be_recorded():
-            return self.forward.why_interpreted
-        if self.nv > LARGE:
-            return f"{self.nv} rates are too many for machine code"
-        if not isinstance(context.base, str | HarmonicMotion):
-            return "the base follows a Python function"
+            reason = self.forward.why_interpreted
+        elif self.nv > LARGE:
+            reason = f"{self.nv} rates are too many for machine code"
+        elif not isinstance(context.base, str | HarmonicMotion):
+            reason = "the base follows a Python function"
         if self.source.constant is not None:
-            return ""
-        return self._source_problem()
+            return reason
+        problem = self._source_problem(recorded=not reason)
+        return reason or problem

@@ -15,14 +15,13 @@ from gyrostat.engine.program import Program
 from gyrostat.engine.record import record
 from gyrostat.errors import GyrostatError, RecordError
 from gyrostat.simulate.stick_slip_plant import PlantHolds
+from gyrostat.simulate.user_memory import LATE, Remembers, UserMemory, alike, probes
 from gyrostat.solvers.functions import aba_derivatives, rnea_derivatives
-from gyrostat.solvers.manifold import integrate, neutral, tangent
+from gyrostat.solvers.manifold import integrate, tangent
 
 Array = np.ndarray
 STEP = 6e-6
 """Relative step of central differences, the cube root of rounding."""
-ALIKE = 1e-9
-"""Relative difference between two values of a torque that is rounding."""
 
 
 class SourceDerivatives(NamedTuple):
@@ -43,6 +42,7 @@ class PlantDerivatives(PlantHolds):
     nq: int
     np: int
     why_not_compiled: str
+    user_memory: UserMemory | None = None
     _plainly: Callable[[float, Array, Array, Array], tuple[Array, Array]]
 
     def residual_jacobians(self, t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array, Array]:
@@ -144,27 +144,51 @@ class PlantDerivatives(PlantHolds):
     def _source_inputs(self, t: float, q: Array, v: Array, p: Array) -> list[Array]:
         return [np.array([t]), q, v, *([p] if self.np else []), *([self.memory] if len(self.memory) else [])]
 
-    def _source_problem(self) -> str:
-        """Why the source cannot be recorded, or ""; a source whose recording does not give what it gives itself, twice,
-        at different times and states, has a memory or a clock of its own, and must be called."""
-        rng = np.random.default_rng(1)
-        points = [
-            (t, integrate(self.model, neutral(self.model), 0.1 * rng.normal(size=self.nv)), rng.normal(size=self.nv))
-            for t in (0.0, 0.3711)
-        ]
+    def _source_problem(self, recorded: bool = True) -> str:
+        """Why the source cannot be recorded, or "". A source that has a memory is refused; one whose recording does not
+        give what it gives itself must be called."""
+        self.user_memory = UserMemory("simulate", self.source.told, self.source.users)
+        with np.errstate(all="ignore"):
+            problem = self._recording_problem() if recorded else "not asked for"
+            self.user_memory.recorded()
+            said = ""
+            for late in LATE:
+                points = probes(self.model, late)
+                try:
+                    self.user_memory.numbers([lambda x=x: self._both(*x) for x in points])
+                    return problem or self._recorded_otherwise(points)
+                except Remembers:
+                    raise
+                except Exception as error:  # what is a function of (t, q, v) may still fail at some states
+                    self.user_memory.start.restore()
+                    said = str(error) if isinstance(error, GyrostatError) else f"{type(error).__name__}: {error}"
+        return problem or f"it was tried at another state, {said}"
+
+    def _both(self, t: float, q: Array, v: Array) -> Array:
+        """tau and the rates of its states, at the start of these."""
+        return np.concatenate(self._tried(t, q, v))
+
+    def _tried(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """The source on numbers; NaN where it says that the state is none of its own."""
+        p = self.source.p0
+        if self.source.trouble(t, q, v, p, self.memory):
+            return self.source.evaluate(t, q, v, p, self.memory)
+        return self._plainly(t, q, v, p)
+
+    def _recording_problem(self) -> str:
         try:
-            with np.errstate(all="ignore"):
-                kernel = Kernel(self._source_program, "simulate")
-                for t, q, v in [*points, points[0]]:
-                    found = kernel.call(*self._source_inputs(t, q, v, self.source.p0))
-                    tau, p_rate = self._plainly(t, q, v, self.source.p0)
-                    pairs = [(found["tau"], tau), *([(found["p_rate"], p_rate)] if self.np else [])]
-                    if any(np.any(np.abs(x - y) > ALIKE * (1.0 + np.abs(y))) for x, y in pairs):
-                        return "it does not return the same for the same arguments when it is recorded"
+            _ = self._source_program
         except RecordError as error:
             return str(error)
-        except GyrostatError as error:
-            return f"it was tried at another state, {error}"
         except Exception as error:  # the user's function may fail in any way on recorded values; it is called instead
             return f"it cannot be recorded, {type(error).__name__}: {error}"
+        return ""
+
+    def _recorded_otherwise(self, points: list[Any]) -> str:
+        kernel = Kernel(self._source_program, "simulate")
+        for t, q, v in points:
+            found = kernel.call(*self._source_inputs(t, q, v, self.source.p0), nonfinite="return")
+            recorded = np.concatenate(list(found.values()))
+            if not alike(recorded, self._both(t, q, v)):
+                return "it does not return the same for the same arguments when it is recorded"
         return ""

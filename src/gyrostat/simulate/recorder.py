@@ -11,6 +11,7 @@ from gyrostat.simulate.events import Happened
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.result import Counted, Result
+from gyrostat.solvers.wrench import Wrench
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -24,6 +25,7 @@ class Recorder:
         self.plant, self.t_eval, self.method = plant, t_eval, method
         self.model = plant.model
         self.rows: list[tuple[float, Array, Array, Array, Array, Array, float, float]] = []
+        self.wrenches: list[Array] = []
         self.began = time.perf_counter()
         self.events: list[Happened] = []
         self.phases: list[tuple[int, Model]] = [(0, plant.model)]
@@ -40,6 +42,9 @@ class Recorder:
     def _keep(self, t: float, q: Array, v: Array, p: Array, a: Any, tau: Any, work: float) -> None:
         if a is None or tau is None:
             a, _, tau = self.plant.observe(t, q, v, p)
+        if self.plant.places:  # the efforts of a sample are those of the source alone
+            W, tau = self.plant.applied(t, q, v, p)
+            self.wrenches.append(W)
         self.rows.append((t, q, v, p, a, tau, work, time.perf_counter() - self.began))
 
     def step(self, step: Step, end: float) -> None:
@@ -92,6 +97,11 @@ class Recorder:
             total += weight * float(self.plant.torque(step.t0 + half * (1.0 + s), q, v, p)[0] @ v)
         return half * total
 
+    def _wrenches(self) -> dict[str, Wrench]:
+        """By port."""
+        W = np.array(self.wrenches).reshape(len(self.rows), len(self.plant.places), 6)
+        return {x.port: Wrench(W[:, k], x.expressed_in) for k, x in enumerate(self.plant.places)}
+
     def result(self, status: str, message: str, counted: Counted, settings: dict[str, Any]) -> Result:
         """All that was kept."""
         n, k = self.plant.nq, self.plant.nv
@@ -111,4 +121,5 @@ class Recorder:
             method=self.method,
             settings=settings,
             phases=tuple(self.phases),
+            wrenches=self._wrenches(),
         )

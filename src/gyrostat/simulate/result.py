@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gyrostat.errors import StateError, nearest
+from gyrostat.graph.network import network
 from gyrostat.simulate.events import Happened
+from gyrostat.simulate.wrench_source import applied_efforts
 from gyrostat.solvers.forward_kinematics import Motions
-from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
+from gyrostat.solvers.functions import fk, kept_solver, kinetic_energy, potential_energy
+from gyrostat.solvers.inverse_dynamics import InverseDynamics, PortForces
+from gyrostat.solvers.wrench import Application, Wrench
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -30,7 +34,8 @@ class Counted:
     ``rhs_evaluations`` of forward dynamics with its torque source, by the integration (rejected steps included);
     ``residual_evaluations`` of inverse dynamics in implicit methods; ``jacobian_evaluations``; ``output_evaluations``
     for a and tau of samples, which the integration does not need. ``steps`` accepted, ``rejected`` ones; ``wall_time``
-    [s] without compiling; ``build_time`` [s] for recording and compiling; ``statistics`` of the method."""
+    [s] without compiling; ``build_time`` [s] for recording and compiling; ``statistics`` of the method. ``in_python``:
+    what was called in Python during the run, and why; "" if nothing was."""
 
     rhs_evaluations: int = 0
     residual_evaluations: int = 0
@@ -42,6 +47,7 @@ class Counted:
     build_time: float = 0.0
     simulated_time: float = 0.0
     compiled: bool = True
+    in_python: str = ""
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -68,7 +74,8 @@ class Result:
 
     ``result["elbow"].q`` is one joint. ``status``: "finished", "event" (a terminal event ended it), "interrupted"
     (Ctrl-C) or "failed"; ``message`` says more. ``events``; ``counters``; ``method`` and its ``settings``. Where an
-    event makes the state jump, the same t is there twice, before and after it. There is no NaN in a result."""
+    event makes the state jump, the same t is there twice, before and after it. There is no NaN in a result.
+    ``wrenches``: the external ones by port, each (T, 6) in its frame; ``tau`` is without them, ``work`` with them."""
 
     model: Model
     t: Array
@@ -86,6 +93,7 @@ class Result:
     method: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[tuple[int, Model], ...] = ()
+    wrenches: Mapping[str, Wrench] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:
@@ -103,19 +111,42 @@ class Result:
         """Places, velocities and accelerations of all frames: ``result.frames()["tool.tip"].p`` (T, 3)."""
         return fk(self.model, self.q, self.v, self.a, t=self._times(self.t))
 
+    def port_forces(self, ports: Any = None) -> dict[str, Array]:
+        """The cut force (T, 6) at every port, or at some ``ports``, of every sample: torque [N m] about the port's
+        origin, then force [N], in the port's axes; what the side of the base exerts on the far side [AS 4.2, KV (32)].
+
+        It is that of Newton and Euler for the motion as it was, so that friction, stops, springs, efforts and external
+        wrenches are all in it, a joint that sticks or rests at its stop included."""
+        parts: list[dict[str, Array]] = []
+        for model, at in self._spans():
+            wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
+            options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
+            solver = kept_solver(model, InverseDynamics, representation="body")
+            motion = self.q[at], self.v[at], self.a[at]
+            parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options))
+        if not parts:
+            raise StateError("result: there are no samples. Hint: a run of more than no time")
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return PortForces(network(self.model), joined)
+
+    def _spans(self) -> Iterator[tuple[Model, slice]]:
+        """The model in force, and its samples."""
+        phases = self.phases or ((0, self.model),)
+        ends = [*(start for start, _ in phases[1:]), len(self.t)]
+        for (start, model), end in zip(phases, ends, strict=True):
+            if end > start:
+                yield model, slice(start, end)
+
     def _times(self, t: Array) -> Any:
         return None if isinstance(self.model.context.base, str) else t
 
     # ------------------------------------------------------------------ energy
     def _piecewise(self, of: Any, *arrays: Array) -> Array:
         """A function of the model in force at each sample."""
-        phases = self.phases or ((0, self.model),)
-        ends = [*(start for start, _ in phases[1:]), len(self.t)]
         found = np.zeros(len(self.t))
-        for (start, model), end in zip(phases, ends, strict=True):
-            if end > start:
-                options = {} if isinstance(model.context.base, str) else {"t": self.t[start:end]}
-                found[start:end] = of(model, *(x[start:end] for x in arrays), **options)
+        for model, at in self._spans():
+            options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
+            found[at] = of(model, *(x[at] for x in arrays), **options)
         return found
 
     @cached_property
@@ -135,13 +166,24 @@ class Result:
 
     @property
     def power(self) -> Array:
-        """Power (T,) [W] of the efforts, tau . v."""
-        return np.einsum("ij,ij->i", self.tau, self.v)
+        """Power (T,) [W] of the efforts and of external wrenches, tau . v + w . V."""
+        return np.einsum("ij,ij->i", self.tau + self._applied, self.v)
+
+    @cached_property
+    def _applied(self) -> Array:
+        """J^T w (T, nv) of the external wrenches."""
+        found = np.zeros(self.tau.shape)
+        for model, at in self._spans() if self.wrenches else ():
+            places = [Application(port, w.expressed_in) for port, w in self.wrenches.items()]
+            W = np.concatenate([w.value[at] for w in self.wrenches.values()], axis=1)
+            found[at] = applied_efforts(model, places, self.t[at], self.q[at], W)
+        return found
 
     @property
     def energy_residual(self) -> Array:
-        """(T + U) - (T + U at the first sample) - work (T,) [J]: what is not the work of the efforts. Friction, dampers
-        and impacts make it negative, a driven base changes it; without them it is the error of the integration."""
+        """(T + U) - (T + U at the first sample) - work (T,) [J]: what is not the work of the efforts and wrenches.
+        Friction, dampers and impacts make it negative, a driven base changes it; without them it is the error of the
+        integration."""
         if not len(self.t):
             return np.zeros(0)
         return self.energy - self.energy[0] - (self.work - self.work[0])

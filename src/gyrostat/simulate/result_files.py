@@ -1,6 +1,7 @@
 """Results in .npz files, with a version and without pickles.
 
-An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, and
+An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, wrench if
+there were any, and
 ``meta``: UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gyrostat.errors import LoadError, Problem, SaveError
 from gyrostat.io.yaml_model import from_text, to_text
 from gyrostat.simulate.events import Happened
 from gyrostat.simulate.result import Counted, Result
+from gyrostat.solvers.wrench import Wrench
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -53,12 +55,15 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
         "settings": {key: _plain(value) for key, value in result.settings.items()},
         "counters": {key: _plain(value) for key, value in asdict(result.counters).items()},
         "events": [{"t": e.t, "name": e.name, "kind": e.kind} for e in result.events],
+        "wrenches": [{"port": port, "expressed_in": w.expressed_in} for port, w in result.wrenches.items()],
         "phases": [{"start": k, "model": to_text(m)} for k, m in result.phases[1:]],
     }
     arrays = {name: getattr(result, name) for name in ARRAYS}
     for name, size in EVENTS.items():
         rows = [getattr(e, name.removeprefix("event_")) for e in result.events]
         arrays[name] = np.array(rows, dtype=float).reshape(len(rows), getattr(result.model, size))
+    if result.wrenches:
+        arrays["wrench"] = np.stack([w.value for w in result.wrenches.values()], axis=1)
     arrays["meta"] = np.frombuffer(json.dumps(meta, allow_nan=True).encode("utf-8"), dtype=np.uint8)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
@@ -88,7 +93,8 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
             total = sum(info.file_size for info in file.infolist())
             if total > MAX_BYTES:
                 raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
-            arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta"]}
+            more = ["wrench"] if "wrench.npy" in file.namelist() else []
+            arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta", *more]}
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
     except FileNotFoundError:
         raise _refused(name, "does not exist", "check the path") from None
@@ -151,9 +157,12 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
             Happened(float(e["t"]), str(e["name"]), str(e["kind"]), *(arrays[key][k] for key in EVENTS))
             for k, e in enumerate(happened)
         )
-        counters = Counted(**{key: meta["counters"][key] for key in Counted.__dataclass_fields__})
+        counters = Counted(**{key: ({"in_python": ""} | meta["counters"])[key] for key in Counted.__dataclass_fields__})
         later = [(int(x["start"]), from_text(str(x["model"]), name)) for x in meta["phases"]]
         settings = dict(meta["settings"])
+        applied = [(str(x["port"]), str(x["expressed_in"])) for x in meta.get("wrenches", ())]
+        W = arrays.get("wrench", np.zeros((rows, 0, 6)))
+        _expect(name, "wrench", W, (rows, len(applied), 6))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _refused(name, f"is incomplete: {type(error).__name__} {error}", "save it again") from None
     status, message, method = (str(meta.get(key)) for key in ("status", "message", "method"))
@@ -167,6 +176,7 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         method=method,
         settings=settings,
         phases=((0, model), *later),
+        wrenches={port: Wrench(W[:, k], frame) for k, (port, frame) in enumerate(applied)},
     )
 
 

@@ -16,6 +16,7 @@ from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateErro
 from gyrostat.simulate.rollout_kernel import PHASES, RolloutKernel
 from gyrostat.simulate.rollout_law import WHO, Law, constant, further_arguments, is_block
 from gyrostat.simulate.rollout_result import DivergedError, Rollout, divergence
+from gyrostat.simulate.rollout_wrenches import RolloutWrenches
 from gyrostat.simulate.settings import spelt
 from gyrostat.simulate.stick_slip_law import DryFriction
 from gyrostat.solvers.kept import kept
@@ -42,6 +43,7 @@ def rollout(
     every: int | None = 1,
     threads: int = 1,
     nonfinite: str = "raise",
+    wrenches: Mapping[str, Any] | None = None,
 ) -> Rollout:
     """Simulate N robots with a fixed step dt [s]; states after every ``every``-th of ``steps`` steps, the start first.
 
@@ -52,6 +54,8 @@ def rollout(
 
     ``parameters``: physical properties by path, one value for each robot, ``{"lower.mass": (N,)}``; further arguments
     of a function by name, with the robots in front: ``f(t, q, v, kp)`` and ``{"kp": (N,)}`` or ``(N, nv)``.
+
+    ``wrenches``: external ones by port, as :func:`simulate` takes them; arrays (6,), or (N, 6) with one for each robot.
 
     ``method``: ``"rk4"`` (order 4) or ``"semi-implicit"`` Euler (order 1, one evaluation a step). ``every=None``: the
     last state only, one row. ``threads``: over groups of robots; neither they nor the number of robots change a bit.
@@ -68,10 +72,12 @@ def rollout(
     if q0 is None:
         raise StateError(f"{WHO}: q0 is missing. Hint: q0=gs.neutral(model), or one row for each robot")
     given = _parameters(model, controller, parameters or {})
-    kernel = _kernel(model, method, controller, given)
+    applied = RolloutWrenches(model, wrenches)
+    kernel = _kernel(model, method, controller, given, applied)
     arrays = {"q": coordinates(model, q0, WHO), "v": np.zeros(model.nv) if v0 is None else rates(model, v0, WHO, "v0")}
     if kernel.law is None:
         arrays["tau"] = constant(model, controller, rates)
+    arrays |= applied.inputs
     sizes = {name: 1 for name in arrays} | {name: len(shape) for name, (_, shape) in given.items()}
     arrays |= {name: x for name, (x, _) in given.items()}
     lead = _lead(arrays, sizes)
@@ -79,7 +85,7 @@ def rollout(
     kernel.loop.run(memory, threads)
     result = _result(kernel, memory, arrays, sizes, lead, h, every)
     if nonfinite == "raise" and np.any(result.diverged >= 0):
-        raise DivergedError(divergence(result, h), result)
+        raise DivergedError(divergence(result, h, None if kernel.law is None else kernel.law.source), result)
     return result
 
 
@@ -143,7 +149,7 @@ def _check_extremes(model: Model, path: str, array: Array, shape: tuple[int, ...
             check(model.replace({path: value}))
 
 
-def _kernel(model: Model, method: str, controller: Any, given: Given) -> RolloutKernel:
+def _kernel(model: Model, method: str, controller: Any, given: Given, applied: RolloutWrenches) -> RolloutKernel:
     """The compiled loop. A controller is recorded at every call, as what it reads from outside may have changed; the
     rest is kept."""
     law = None
@@ -151,15 +157,19 @@ def _kernel(model: Model, method: str, controller: Any, given: Given) -> Rollout
     if callable(controller) or is_block(controller):
         law = Law(model, controller, {name: shape for name, (_, shape) in given.items() if name not in paths})
     live = tuple(name for name in given if name in paths)
+    if law is not None:
+        _expect_fixed(law, {name: given[name] for name in live})
     words = None if law is None else (law.program.digest, tuple(law.p0), tuple(law.m0), law.sample_time)
     if law is not None and is_block(controller) and len(law.p0) + len(law.m0):
         words = (controller, words)  # rates and updates are not in the program of tau
     table = kept(model).setdefault("rollouts", {})
-    key = method, words, tuple(law.gains.items()) if law else (), live
+    beside = (tuple(applied.places), applied.program.digest if applied.laws else "", tuple(applied.inputs))
+    beside += (tuple(applied.p0), tuple(applied.m0), tuple(applied.sample_times))
+    key = method, words, tuple(law.gains.items()) if law else (), live, beside
     try:
         known = table.get(key)
     except TypeError:  # a block that cannot be told from others
-        return RolloutKernel(model, method, law, live)
+        return RolloutKernel(model, method, law, live, applied)
     if known is None:
         if DryFriction.of(model) is not None:  # said once, when it is built
             _log.warning(
@@ -170,8 +180,22 @@ def _kernel(model: Model, method: str, controller: Any, given: Given) -> Rollout
             law.trusted()
         while len(table) >= KEPT:
             table.pop(next(iter(table)), None)
-        known = table[key] = RolloutKernel(model, method, law, live)
+        known = table[key] = RolloutKernel(model, method, law, live, applied)
     return known
+
+
+def _expect_fixed(law: Law, live: Given) -> None:
+    """Refuse parameters that move the frames which a block acts on: it is recorded with those of the model."""
+    if law.source is None or law.source.block is law.source.given:
+        return
+    for path, (array, shape) in live.items():
+        for value in array.reshape(-1, *shape):
+            changed = Law(law.model.replace({path: value if shape else float(value)}), law.controller, law.gains)
+            if changed.program.digest != law.program.digest:
+                raise StateError(
+                    f"{WHO}: parameters['{path}'] moves the frames between which {law.told} acts. "
+                    "Hint: one rollout, or gs.simulate, for each model.replace({...})"
+                )
 
 
 def _lead(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[int, ...]:
@@ -196,31 +220,34 @@ def _memory(
     method: str,
 ) -> Memory:
     robots = lead[0] if lead else 1
-    fixed = {"t0": np.zeros((1, 1)), "dt": np.full((1, 1), dt), "sample": np.full((1, 1), _sample(kernel.law, dt))}
+    fixed = {"t0": np.zeros((1, 1)), "dt": np.full((1, 1), dt), "sample": np.full((1, 1), _sample(kernel, dt))}
     inputs = {slot.name: slot for slot in kernel.loop.program.inputs}
     for name in arrays.keys() - kernel.states.keys():
         slot = inputs[name]
         one = arrays[name].size == slot.size
         full = arrays[name] if one else np.broadcast_to(arrays[name], (robots, *slot.shape))
         fixed[name] = np.require(full.reshape(1 if one else robots, slot.size), np.float64, ["C", "A"])
-    start = dict(arrays)
-    if kernel.law is not None:
-        start |= {"p": kernel.law.p0, "m": kernel.law.m0}
+    start = {**arrays, "p": kernel.p0, "m": kernel.m0}
     rows = {name: np.empty((steps[0] // steps[1] + 1, robots, size)) for name, size in kernel.states.items()}
     for name, array in rows.items():
         array[0] = start[name]
     return Memory(rows, fixed, PHASES[method], steps[1], np.full(robots, -1, dtype=np.int64))
 
 
-def _sample(law: Law | None, dt: float) -> float:
-    """Steps between two samples of a digital controller."""
-    if law is None or law.sample_time is None:
+def _sample(kernel: RolloutKernel, dt: float) -> float:
+    """Steps between two samples of a digital controller or wrench."""
+    law, told = kernel.law, "a wrench" if kernel.law is None else kernel.law.told
+    times = kernel.wrenches.sample_times | ({law.sample_time} if law is not None and law.sample_time else set())
+    if not times:
         return 1.0
-    steps = law.sample_time / dt
+    if len(times) > 1:
+        raise StateError(f"{WHO}: there are different sample times {tuple(times)}. Hint: gs.simulate takes them")
+    (sample_time,) = times
+    steps = sample_time / dt
     if round(steps) < 1 or abs(steps - round(steps)) > 1e-9 * steps:
         raise StateError(
-            f"{WHO}: the sample time {law.sample_time:g} s of {law.told} is no multiple of dt = {dt:g} s. "
-            f"Hint: dt={law.sample_time / max(1, math.ceil(abs(steps))):g}"
+            f"{WHO}: the sample time {sample_time:g} s of {told} is no multiple of dt = {dt:g} s. "
+            f"Hint: dt={sample_time / max(1, math.ceil(abs(steps))):g}"
         )
     return float(round(steps))
 
@@ -252,7 +279,9 @@ def _result(
             return np.array(np.broadcast_to(arrays["tau"], parts["v"].shape))
         law, times = kernel.law, t.reshape(-1, *[1] * len(lead))
         gains = [np.broadcast_to(arrays[n], (*lead, *arrays[n].shape[arrays[n].ndim - sizes[n] :])) for n in law.gains]
-        return Kernel(law.program, WHO).call(times, *parts.values(), *gains, nonfinite="return")["tau"]
+        own = parts["p"][..., : len(law.p0)], parts["m"][..., : len(law.m0)]  # wrenches have theirs behind them
+        given = (times, parts["q"], parts["v"], *own, *gains)
+        return Kernel(law.program, WHO).call(*given, nonfinite="return")["tau"]
 
     diverged = bad if lead else bad[0]
     return Rollout(kernel.model, t, parts["q"], parts["v"], parts["p"], diverged, torque)

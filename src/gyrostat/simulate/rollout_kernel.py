@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.rne import no_loads
 from gyrostat.algorithms.tangent import coordinate_rates
 from gyrostat.engine.choose import maximum, where
 from gyrostat.engine.record import record
@@ -27,6 +26,7 @@ from gyrostat.engine.wide_loop import WideLoop
 from gyrostat.errors import StateError
 from gyrostat.simulate.chart import moved
 from gyrostat.simulate.rollout_law import WHO, Law
+from gyrostat.simulate.rollout_wrenches import RolloutWrenches
 from gyrostat.solvers.forward_dynamics import ForwardDynamics
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.context import MovingBase
@@ -45,13 +45,24 @@ class RolloutKernel:
 
     ``live``: paths of properties that are inputs."""
 
-    def __init__(self, model: Model, method: str, law: Law | None, live: Sequence[str]):
+    def __init__(
+        self,
+        model: Model,
+        method: str,
+        law: Law | None,
+        live: Sequence[str],
+        wrenches: RolloutWrenches | None = None,
+    ):
         if isinstance(model.context.base, MovingBase):
             raise StateError(
                 f"{WHO}: the base of '{model.name}' moves by a Python function, which cannot be compiled. "
                 "Hint: gs.HarmonicMotion can; gs.simulate takes any function"
             )
-        self.model, self.method, self.law = model, method, law
+        wrenches = RolloutWrenches(model, None) if wrenches is None else wrenches
+        self.model, self.method, self.law, self.wrenches = model, method, law, wrenches
+        own = np.zeros(0)
+        self.p0 = np.concatenate([own if law is None else law.p0, wrenches.p0])
+        self.m0 = np.concatenate([own if law is None else law.m0, wrenches.m0])
         self.solver = ForwardDynamics(model, live=live)
         self.solver._expect_inertia()
 
@@ -64,9 +75,7 @@ class RolloutKernel:
     def states(self) -> dict[str, int]:
         """Sizes of q, v and, if the law has such things, its states p and memory m."""
         found = {"q": self.model.nq, "v": self.model.nv}
-        if self.law is not None:
-            found |= {name: len(x) for name, x in (("p", self.law.p0), ("m", self.law.m0)) if len(x)}
-        return found
+        return found | {name: len(x) for name, x in (("p", self.p0), ("m", self.m0)) if len(x)}
 
     @cached_property
     def loop(self) -> WideLoop:
@@ -78,7 +87,7 @@ class RolloutKernel:
         start = dict(sorted(start.items()))
         inputs = {name: (self.states[name.removesuffix("_0").removeprefix("s_")],) for name in start}
         inputs |= {"table": (5,), "step": (), "t0": (), "dt": (), "sample": ()}
-        inputs |= self.live | ({"tau": (self.model.nv,)} if self.law is None else self.law.gains)
+        inputs |= self.live | self.wrenches.shapes | ({"tau": (self.model.nv,)} if self.law is None else self.law.gains)
         with np.errstate(all="ignore"):
             program = record(self._stage, inputs, f"{self.model.name}_{self.method}")
         return WideLoop(program, {f"{name}_next": name for name in start}, start, "table", "step")
@@ -87,13 +96,18 @@ class RolloutKernel:
         h, (c, b, a, last, first) = x["dt"][()], x["table"]
         t = x["t0"][()] + (x["step"][()] + c) * h
         q, v, p = x["q"], x["v"], x.get("p", np.zeros(0))
+        m = self._memory(x, t, first)
+        np_, nm = (0, 0) if self.law is None else (len(self.law.p0), len(self.law.m0))
         if self.law is None:
-            tau, p_dot, m = x["tau"], p, np.zeros(0)
+            tau, p_dot = x["tau"], p[:0]
         else:
-            m = self._memory(self.law, x, t, first)
-            tau, p_dot = self.law.recorded(t, q, v, p, m, {name: x[name] for name in self.law.gains})
+            gains = {name: x[name] for name in self.law.gains}
+            tau, p_dot = self.law.recorded(t, q, v, p[:np_], m[:nm], gains)
+        applied, p_dot_applied = self.wrenches.evaluate(t, q, v, p[np_:], m[nm:], x)
+        p_dot = np.concatenate([p_dot, p_dot_applied])
         net, on = self.solver._scene(x | {"t": np.array(t, dtype=object)})
-        v_dot = self.solver.compute(net, on, {"q": q, "v": v, "tau": tau}, no_loads)["a"]
+        given = self.wrenches.loads(net, on, applied)
+        v_dot = self.solver.compute(net, on, {"q": q, "v": v, "tau": tau}, given)["a"]
         found: dict[str, Any] = {"m_next": m} if "m" in x else {}
         if self.method == "semi-implicit":
             v = v + h * v_dot
@@ -109,11 +123,14 @@ class RolloutKernel:
             found[f"s_{name}_next"] = s * (1.0 - last)
         return dict(sorted(found.items()))
 
-    def _memory(self, law: Law, x: Mapping[str, Any], t: Any, first: Any) -> Array:
+    def _memory(self, x: Mapping[str, Any], t: Any, first: Any) -> Array:
         """What digital parts hold in this stage."""
         if "m" not in x:
             return np.zeros(0)
-        fresh = law.update(t, x["q"], x["v"], x.get("p", np.zeros(0)), x["m"])
+        law, q, v, p, m = self.law, x["q"], x["v"], x.get("p", np.zeros(0)), x["m"]
+        np_, nm = (0, 0) if law is None else (len(law.p0), len(law.m0))
+        own = law.update(t, q, v, p[:np_], m[:nm]) if law is not None and nm else m[:0]
+        fresh = np.concatenate([own, self.wrenches.update(t, q, v, p[np_:], m[nm:])])
         now = first * where(x["step"][()] % x["sample"][()] == 0.0, 1.0, 0.0)
         return where(now > 0.0, fresh, x["m"])
 

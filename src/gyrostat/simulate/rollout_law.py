@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -13,15 +14,14 @@ import numpy as np
 from gyrostat.engine.program import Program, run
 from gyrostat.engine.record import record
 from gyrostat.engine.signals import handed
-from gyrostat.errors import GyrostatError, RecordError, ShapeError, StateError
+from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError, StateError
 from gyrostat.simulate.torque_source import BlockSource, forces
-from gyrostat.solvers.manifold import integrate, neutral
+from gyrostat.simulate.user_memory import ALIKE, LATE, UserMemory, probes
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.model import Model
 
 WHO = "rollout"
-ALIKE = 1e-9
-"""Relative difference between a function and its recording that is rounding."""
+REMEMBERING = "gs.simulate takes gs.blocks.sampled(f, T), which runs it once at every sampling instant, in order"
 
 
 class Law:
@@ -32,6 +32,7 @@ class Law:
     def __init__(self, model: Model, controller: Any, gains: Mapping[str, tuple[int, ...]]):
         self.model, self.controller, self.gains = model, controller, dict(gains)
         self.source = BlockSource(model, controller) if is_block(controller) else None
+        self.users = (controller,)
         self.p0: Array = np.zeros(0) if self.source is None else self.source.p0
         self.m0: Array = np.zeros(0) if self.source is None else self.source.m0
         times = () if self.source is None else self.source.sample_times
@@ -57,21 +58,12 @@ class Law:
 
     def update(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
         """The memory (nm,) after a sample."""
-        return np.asarray(self.controller.update(t, {"q": q, "v": v}, p, m))
+        block = self.controller if self.source is None else self.source.block
+        return np.asarray(block.update(t, {"q": q, "v": v}, p, m))
 
     def recorded(self, *arguments: Any) -> tuple[Array, Array]:
         """:meth:`evaluate` on recorded values; whatever fails is told as what it means."""
-        try:
-            return self.evaluate(*arguments)
-        except RecordError as error:
-            raise RecordError(f"{WHO}: {self.told} cannot be compiled: {error}") from error
-        except GyrostatError:
-            raise
-        except Exception as error:  # a function of the user's may fail in any way on recorded values
-            raise RecordError(
-                f"{WHO}: {self.told} cannot be compiled, {type(error).__name__}: {error}. "
-                "Hint: it must be arithmetic and NumPy functions of t, q (nq,), v (nv,); gs.simulate takes any function"
-            ) from error
+        return compilable(self.told, self.evaluate, *arguments)
 
     @cached_property
     def program(self) -> Program:
@@ -79,28 +71,63 @@ class Law:
         shapes = {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), "p": self.p0.shape, "m": self.m0.shape}
 
         def function(t: Any, q: Array, v: Array, p: Array, m: Array, **gains: Any) -> Mapping[str, Any]:
+            if len(self.m0):  # what it does at samples is looked at, too
+                self.update(t[()], q, v, p, m)
             return {"tau": self.recorded(t[()], q, v, p, m, gains)[0]}
 
-        with np.errstate(all="ignore"):
-            return record(function, shapes | self.gains, f"{self.model.name}_controller")
+        memory = UserMemory(WHO, self.told, self.users, REMEMBERING)
+        try:
+            with np.errstate(all="ignore"):
+                program = record(function, shapes | self.gains, f"{self.model.name}_controller")
+        except Exception:
+            memory.recorded(failed=True)
+            with suppress(AttributeError, ArithmeticError, LookupError, TypeError, ValueError, NonFiniteError):
+                self._on_numbers(memory)  # what remembers is told so, whatever else is in the way
+            raise
+        memory.recorded()
+        return program
 
     def trusted(self) -> Law:
-        """Refuse a function that does not do on numbers what was recorded: it has a memory, a clock or dice."""
-        rng = np.random.default_rng(1)
-        gains = {name: rng.uniform(0.5, 1.5, shape) for name, shape in self.gains.items()}
-        for t in (0.0, 0.3711, 0.0):
-            q = integrate(self.model, neutral(self.model), 0.1 * rng.normal(size=self.model.nv))
-            v = rng.normal(size=self.model.nv)
+        """Refuse a function that has a memory, or does not do on numbers what was recorded: it has a clock or dice."""
+        memory = UserMemory(WHO, self.told, self.users, REMEMBERING)
+        for (t, q, v), gains, want in self._on_numbers(memory):
+            given = [np.array([t]), q, v, self.p0, self.m0, *(np.ravel(x) for x in gains.values())]
             with np.errstate(all="ignore"):
-                given = [np.array([t]), q, v, self.p0, self.m0, *(np.ravel(x) for x in gains.values())]
                 found = np.array(run(self.program, *given)[0], dtype=float)
-                want = np.array(self.evaluate(t, q, v, self.p0, self.m0, gains)[0], dtype=float)
             if not np.allclose(found, want, rtol=ALIKE, atol=ALIKE, equal_nan=True):
                 raise RecordError(
                     f"{WHO}: {self.told} does not return the same when it is recorded, {found} against {want}. "
                     "Hint: it must depend on its arguments alone; gs.simulate takes any function"
                 )
         return self
+
+    def _on_numbers(self, memory: UserMemory) -> list[tuple[Any, dict[str, Array], Array]]:
+        """States (t, q, v), gains and tau there; a memory is refused."""
+        rng = np.random.default_rng(1)
+        gains = {name: rng.uniform(0.5, 1.5, shape) for name, shape in self.gains.items()}
+        points = probes(self.model, LATE[0])
+
+        def value(t: float, q: Array, v: Array) -> Array:
+            return np.array(self.evaluate(t, q, v, self.p0, self.m0, gains)[0], dtype=float)
+
+        with np.errstate(all="ignore"):
+            memory.numbers([lambda x=x: value(*x) for x in points])
+            return [(x, gains, value(*x)) for x in points]
+
+
+def compilable(told: str, evaluate: Callable[..., tuple[Array, Array]], *arguments: Any) -> tuple[Array, Array]:
+    """What a law gives for recorded values; whatever fails is told as what it means."""
+    try:
+        return evaluate(*arguments)
+    except RecordError as error:
+        raise RecordError(f"{WHO}: {told} cannot be compiled: {error}") from error
+    except GyrostatError:
+        raise
+    except Exception as error:  # a function of the user's may fail in any way on recorded values
+        raise RecordError(
+            f"{WHO}: {told} cannot be compiled, {type(error).__name__}: {error}. "
+            "Hint: it must be arithmetic and NumPy functions of t, q (nq,), v (nv,); gs.simulate takes any function"
+        ) from error
 
 
 def is_block(controller: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.rollout_law import WHO
+from gyrostat.simulate.torque_source import TorqueSource, trouble_ahead
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.model import Model
 
@@ -47,15 +48,18 @@ class DivergedError(NonFiniteError):
         self.result = result
 
 
-def divergence(result: Rollout, dt: float) -> str:
-    """Which robot, when, and which of its rates was largest before."""
+def divergence(result: Rollout, dt: float, source: TorqueSource | None = None) -> str:
+    """Which robot, when, and what its controller says about it, or which of its rates was largest before."""
     bad, v = np.atleast_1d(result.diverged), result.v
     ill = np.flatnonzero(bad >= 0)
     robot = int(ill[np.argmin(bad[ill])])
     rows = v[:, robot] if v.ndim == 3 else v
     whole = np.flatnonzero(np.all(np.isfinite(rows), axis=-1))
-    cause = ""
-    if len(whole):
+    cause, hint = "", "a smaller dt, or less stiffness and gain"
+    words = "" if source is None or not len(whole) else _said(result, robot, int(whole[-1]), source)
+    if words:
+        cause, _, hint = f"; {words}".partition(". Hint: ")
+    elif len(whole):
         rate = rows[whole[-1]]
         k = int(np.argmax(np.abs(rate)))
         cause = f"; in the last row before, '{result.model.dofs[k]}' moves fastest, {rate[k]:.3g}"
@@ -63,6 +67,13 @@ def divergence(result: Rollout, dt: float) -> str:
     more = f" ({len(ill)} robots of {len(bad)} diverge)" if len(ill) > 1 else ""
     return (
         f"{WHO}: the state of {who} is not finite any more in step {int(bad[robot])}, t = {bad[robot] * dt:.6g} s"
-        f"{cause}{more}. Hint: a smaller dt, or less stiffness and gain; the exception's result holds everything else, "
-        "nonfinite='return' returns it"
+        f"{cause}{more}. Hint: {hint}; the exception's result holds everything else, nonfinite='return' returns it"
     )
+
+
+def _said(result: Rollout, robot: int, row: int, source: TorqueSource) -> str:
+    """What a controller says about a robot after a row, "" if nothing."""
+    at = (row, robot) if result.v.ndim == 3 else (row,)
+    t, ahead = float(result.t[row]), float(abs(result.t[1] - result.t[0])) if len(result.t) > 1 else 0.0
+    q, v, p = (np.asarray(x[at]) for x in (result.q, result.v, result.p))
+    return trouble_ahead(source, result.model, t, (q, v, p, source.m0), ahead)

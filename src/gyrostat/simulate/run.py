@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import ShapeError
-from gyrostat.simulate.events import Event, Happened, Hit, Watch, hits, reset_state, user_watch
+from gyrostat.errors import PerformanceWarning, ShapeError, StateError
+from gyrostat.simulate.events import Event, Happened, Hit, Watch, event_memory, hits, reset_state, user_watch
 from gyrostat.simulate.failure import failed
 from gyrostat.simulate.guard import Guard
 from gyrostat.simulate.joint_limits import Stops
@@ -55,6 +56,7 @@ def simulate(
     *,
     t_start: float = 0.0,
     compiled: bool | None = None,
+    wrenches: Any = None,
     forward_dynamics: Any = None,
     **options: Any,
 ) -> Result:
@@ -64,6 +66,9 @@ def simulate(
     dict, or a block; or an array (T, nv) of efforts at the instants ``t_eval``, with straight lines between them. A
     function that can be recorded is compiled together with the forward dynamics: it is then called a few times only,
     and must return the same for the same arguments; ``compiled=False`` calls it every time.
+    ``wrenches``: external ones by port, each an array (6,) (torque, then force, in the port's axes), a
+    :class:`Wrench` with another frame, a function f(t, q, v) -> (6,), a block that gives (6,), or rows (T, 6) at
+    ``t_eval``; a :class:`Wrench` may hold a function or block as its value.
     ``q0``, ``v0``: arrays or dicts; by default at rest in the neutral configuration.
 
     ``method``: "dopri5" (default), "ode23": adaptive, explicit; "bdf", "radau", "cvode", "ida": adaptive, for stiff
@@ -82,7 +87,7 @@ def simulate(
     start = time.perf_counter()
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval))
     times = given_times(t_eval, t0, t1)
-    plant = Plant(model, sampled(torque, times), compiled, forward_dynamics)
+    plant = Plant(model, sampled(torque, times), compiled, wrenches, times, forward_dynamics)
     refuse_by_residual(forward_dynamics, spelt(method))
     q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
     v = rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
@@ -104,6 +109,10 @@ class Run:
         self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
         self.settings = settings
         self.users, limits = given_events(events)
+        self.event_memories = (
+            [] if plant.asked_for_python else [event_memory(event, plant.model) for event in self.users]
+        )
+        self.steps_until_looked = 1
         self.stops = Stops(plant, limits) if limits is not None else None
         self.sticking = StickSlip.of(plant)
         self.watches: list[Watch] = [user_watch(event) for event in self.users]
@@ -125,7 +134,11 @@ class Run:
             plant.sample(t, q, v, p)
         if self.stops is not None:
             self.stops.expect_inside(q)
+        if words := plant.source.trouble(t, q, v, p, plant.memory):
+            raise StateError(f"{WHO}: at the start {words}")
         plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
+        if plant.falls_back:
+            warnings.warn(f"{WHO}: {plant.falls_back}", PerformanceWarning, stacklevel=3)
         v = self._settled(t, q, v, p)
         self.recorder.start(t, q, v, p)
         for watch in self.watches:
@@ -139,11 +152,13 @@ class Run:
             self.method.start(*self.state)
             while self.state[0] < self.t_end and status == "finished":
                 status, message = self._advance(progress)
+            self._expect_no_memory()
         except KeyboardInterrupt:
             status, message = "interrupted", f"interrupted at t = {self.state[0]:g} s of {self.t_end:g} s"
             _log.warning("%s: %s; the result holds what was computed", WHO, message)
         except Exception as error:
-            raise failed(error, self.plant, self.state, self.t_end, partial(self._result, "failed")) from error
+            result = partial(self._result, "failed")
+            raise failed(error, self.plant, self.state, self.t_end, self.settings["dt"], result) from error
         finally:
             progress.close()
         return self._result(status, message)
@@ -154,9 +169,24 @@ class Run:
             c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations,
             self.recorder.steps, m.rejected, time.perf_counter() - self.began, self.built,
             self.state[0] - self.settings["t_start"],
-            not self.plant.why_not_compiled, dict(m.statistics),
+            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics),
         )  # fmt: skip
         return self.recorder.result(status, message, counted, self.settings)
+
+    # ------------------------------------------------------------------ functions of users
+    def _expect_no_memory(self) -> None:
+        """Functions that are called may remember something at states that they had not seen before."""
+        plant = self.plant
+        called = plant.user_memory if plant.why_not_compiled and not plant.source.sample_times else None
+        events = () if plant.source.sample_times else self.event_memories  # at samples others may change what they read
+        for memory in [*([] if called is None else [called]), *events]:
+            memory.watched()
+
+    def _in_python(self) -> str:
+        why = self.plant.why_not_compiled
+        source = self.plant.source
+        told = [f"{source.told}: {why}" if source.users else why] if why else []
+        return "; ".join([*told, *(f"event '{event.name}'" for event in self.users)])
 
     # ------------------------------------------------------------------ one step
     def _advance(self, progress: Progress) -> tuple[str, str]:
@@ -177,6 +207,9 @@ class Run:
         cut = found[-1] if found and found[-1].watch.cuts else None
         end = step.t1 if cut is None else cut.t
         self.recorder.step(step, end)
+        if self.recorder.steps >= self.steps_until_looked:
+            self.steps_until_looked = 2 * self.recorder.steps
+            self._expect_no_memory()
         for hit in found:
             if hit is not cut:
                 self._tell(hit.t, hit.watch.item.name, "event", *step.dense(hit.t)[:2])
@@ -200,7 +233,7 @@ class Run:
         for T in due:
             self.instants[T] += 1
         if due and limit < self.t_end:
-            self.plant.sample(*self.state)
+            self.plant.sample(*self.state, due)
             if self.sticking is not None and self.plant.stuck:
                 t, q, v, p = self.state
                 self.state = (t, q, self._settled(t, q, v, p), p)
@@ -275,7 +308,11 @@ class Run:
         t, q, v, p = self.state
         self._expect_an_end(event, t)
         self.recorder.state(t, q, v, p)
+        self._expect_no_memory()
         model, q_new, v_new = reset_state(event, self.plant.model, t, q, v)
+        self.plant.renew()
+        for memory in self.event_memories:
+            memory.renewed()
         q_new = np.array(coordinates(model, q_new, f"{WHO}: reset of '{event.name}'"))
         v_new = np.array(rates(model, v_new, f"{WHO}: reset of '{event.name}'", "v"))
         self._tell(t, event.name, "event", q, v, v_new)

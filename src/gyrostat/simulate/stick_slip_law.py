@@ -134,13 +134,20 @@ class DirectedSource(TorqueSource):
             inner.constant,
             inner.told,
         )
-        self.m0 = np.concatenate([inner.m0, np.zeros(count)])
+        self.m0, self.users = np.concatenate([inner.m0, np.zeros(count)]), inner.users
+        self.sizes = inner.sizes
+
+    def change_model(self, model: Model) -> None:
+        self.inner.change_model(model)
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         return self.inner.evaluate(t, q, v, p, m[: self.own])
 
-    def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
-        return np.concatenate([self.inner.update(t, q, v, p, m[: self.own]), m[self.own :]])
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
+        return np.concatenate([self.inner.update(t, q, v, p, m[: self.own], due), m[self.own :]])
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        return self.inner.trouble(t, q, v, p, m[: self.own])
 
 
 def _dry(net: Network) -> list[ShaftComponent]:

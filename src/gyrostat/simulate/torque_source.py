@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gyrostat.engine.signals import handed
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped, nearest
+from gyrostat.simulate.blocks.block import Block
+from gyrostat.solvers.manifold import integrate
 from gyrostat.solvers.state import rates
 from gyrostat.spec.model import Model
 
@@ -21,22 +23,33 @@ class TorqueSource:
     """tau (nv,) and rates of the source's own states p (np,), as functions of t, q, v, p and a memory m (nm,) that
     changes only at sampling instants.
 
-    ``p0``, ``m0``: their values at the start; ``sample_times`` [s] of digital parts: instants are whole multiples.
-    ``constant``: tau if it never changes."""
+    ``p0``, ``m0``: their values at the start; ``sizes`` (np,): what counts as one for each state, see ``Block``;
+    ``sample_times`` [s] of digital parts: instants are whole multiples. ``constant``: tau if it never changes."""
 
     p0: Array = np.zeros(0)
+    sizes: Array = np.zeros(0)
     m0: Array = np.zeros(0)
     sample_times: tuple[float, ...] = ()
     constant: Array | None = None
     told = "no torque"
+    users: tuple[Any, ...] = ()
+    """Functions and blocks that others have written."""
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """tau (nv,) and dp/dt (np,); on numbers, and on recorded values if the source can be recorded."""
         raise NotImplementedError
 
-    def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
-        """The memory after the sampling instant t."""
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
+        """The memory after the sampling instant t of the sample times ``due``; None is all of them."""
         return m
+
+    def change_model(self, model: Model) -> None:
+        """Another model with the same coordinates takes over."""
+        return None
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        """Why the source has no answer in this state, "" if it has one."""
+        return ""
 
 
 class ConstantSource(TorqueSource):
@@ -56,19 +69,31 @@ class FunctionSource(TorqueSource):
     def __init__(self, model: Model, function: Any):
         self.model, self.function = model, function
         self.told = f"the function {getattr(function, '__name__', type(function).__name__)}"
+        self.users = (function,)
         expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v")
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        return forces(self.model, self.function(t, handed(q), handed(v)), self.told), self.p0
+        return self.checked(self.function(t, handed(q), handed(v))), self.p0
+
+    def checked(self, given: Any) -> Array:
+        """What was returned, as an array."""
+        return forces(self.model, given, self.told)
 
 
 class BlockSource(TorqueSource):
     """A controller: a block whose output "tau" is (nv,), with continuous states, memory and sample time."""
 
+    signal = "tau"
+    rates: tuple[str, ...] = ()
+    """Names of what it gives; the rates of the model by default."""
+
     def __init__(self, model: Model, block: Any):
-        self.model, self.block = model, block
+        self.given = block
+        self.change_model(model)
+        block, self.users = self.block, (self.block,)
         self.told = f"the block {type(block).__name__}"
         self.p0, self.m0 = initial(getattr(block, "states", ())), initial(getattr(block, "memory", ()))
+        self.sizes = np.array(block.sizes) if isinstance(block, Block) else np.ones(len(self.p0))
         times = getattr(block, "sample_time", None)
         found = () if times is None else tuple(np.atleast_1d(np.asarray(times, dtype=float)).tolist())
         if not all(0.0 < x < np.inf for x in found):
@@ -78,18 +103,47 @@ class BlockSource(TorqueSource):
         self.sample_times = tuple(sorted(set(found)))
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        x = {"q": q.copy(), "v": v.copy()}  # a block may write into what it gets
+        x = {"q": handed(q), "v": handed(v)}  # a block may write into what it gets
+        p, m = handed(p), handed(m)
         found = self.block.output(t, x, p, m)
-        if not isinstance(found, Mapping) or "tau" not in found:
-            raise GyrostatError(f"{WHO}: {self.told} has no output 'tau'. Hint: end it with the joints' efforts")
+        if self.rates and isinstance(found, Mapping) and len(found) == 1:
+            found = {self.signal: next(iter(found.values()))}
+        if not isinstance(found, Mapping) or self.signal not in found:
+            raise GyrostatError(
+                f"{WHO}: {self.told} has no output '{self.signal}'. Hint: end it with the joints' efforts"
+            )
         change = np.asarray(self.block.derivative(t, x, p, m)) if len(self.p0) else self.p0
-        return forces(self.model, found["tau"], self.told), change
+        return self.checked(found[self.signal]), change
 
-    def update(self, t: float, q: Array, v: Array, p: Array, m: Array) -> Array:
+    def checked(self, given: Any) -> Array:
+        """What was given, as an array."""
+        return forces(self.model, given, self.told)
+
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
         found = np.asarray(self.block.update(t, {"q": q.copy(), "v": v.copy()}, p.copy(), m.copy()), dtype=float)
         if found.shape != self.m0.shape or not np.isfinite(found).all():
             raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(found)}, expected {self.m0.shape}")
         return found
+
+    def change_model(self, model: Model) -> None:
+        self.model, self.block = model, self.given
+        if isinstance(self.given, Block):
+            self.block = self.given.within(model).sized(self.rates or tuple(model.dofs))
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        return self.block.trouble(t, {"q": q, "v": v}, p, m) if isinstance(self.block, Block) else ""
+
+
+def trouble_ahead(
+    source: TorqueSource, model: Model, t: float, state: tuple[Array, Array, Array, Array], h: float
+) -> str:
+    """What the source has to say about a state q, v, p, m, or about the one that a straight way leads to within h [s]:
+    a method that cannot go on stands just before it."""
+    q, v, p, m = state
+    if words := source.trouble(t, q, v, p, m):
+        return words
+    change = source.evaluate(t, q, v, p, m)[1]
+    return source.trouble(t + h, integrate(model, q, h * v), v, p + h * change, m)
 
 
 def expect_arguments(function: Any, who: str, example: str) -> None:
@@ -151,7 +205,7 @@ def forces(model: Model, given: Any, who: str) -> Array:
         raise ShapeError(f"{WHO}: {who} returned shape {array.shape}, expected ({model.nv},) = nv of '{model.name}'")
     if array.dtype.kind not in "fiuO":
         raise ShapeError(f"{WHO}: {who} returned {array.dtype}, expected real numbers")
-    return array if array.dtype == object else array.astype(float, copy=False)
+    return np.array(array, dtype=object if array.dtype == object else float)  # theirs may change later
 
 
 def _known(model: Model, given: Mapping[str, Any], who: str) -> tuple[str, ...]:

@@ -146,10 +146,12 @@ class VectorSystem:
         return bool(size.min() < SHORTEST**2 or size.max() > LONGEST**2)
 
     def absolute(self, rtol: float, atol: float) -> float | Array:
-        """Absolute tolerances: a rotation has the size one, and a quaternion changes by half of a turn."""
-        if self.plant.plain:
-            return atol
+        """Absolute tolerances: a rotation has the size one, and a quaternion changes by half of a turn; states of
+        blocks have sizes of their own."""
         found = np.full(self.size, atol)
+        found[self.size - self.plant.np :] *= self.plant.source.sizes
+        if self.plant.plain:
+            return found if self.plant.np else atol
         found[self.quaternion] = 0.5 * (rtol + atol)
         return found
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped
 from gyrostat.solvers.kept import kept
+from gyrostat.solvers.sampling_range import sampling_range
 from gyrostat.solvers.state import coordinates, finite, rates, real_array, together
 from gyrostat.spatial.rotation import from_quaternion
 from gyrostat.spec.check import expect_model
@@ -110,16 +111,17 @@ def tangent(model: Model, q: Any) -> Array:
     return T.reshape(*shape, model.nq, model.nv)
 
 
-def random_configuration(model: Model, rng: Any = None, shape: Any = ()) -> Array:
-    """q (*shape, nq): angles uniform over the circle [-pi, pi), shifts over [-1, 1) m, quaternions over all rotations.
+def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_limits: bool = True) -> Array:
+    """q (*shape, nq), uniform within the limits of the joints, those of followers included; without limits over the
+    circle [-pi, pi) for angles, over [-1, 1) m for shifts, and over all rotations for quaternions.
 
-    ``rng``: a seed, a NumPy Generator, or None for other numbers every time.
+    ``rng``: a seed, a NumPy Generator, or None for other numbers every time. ``within_limits=False``: as if there were
+    no limits.
     """
     expect_model(model, "random_configuration")
     source, lead = generator(rng, "random_configuration"), _lead(shape)
     at = _places(model)
-    reach = np.where(at.length, 1.0, np.pi)
-    q = source.uniform(-reach, reach, (*lead, model.nq))
+    q = sampling_range(model, np.where(at.length, 1.0, np.pi), within_limits).draw(source, lead)
     if at.turning:
         q[..., at.quaternion] = _unit(source.normal(size=(*lead, *at.quaternion.shape)))
     return q

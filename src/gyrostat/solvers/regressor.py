@@ -133,7 +133,7 @@ def base_parameters(model: Model, rng: Any = 0, tolerance: float = 1e-9) -> Base
     random = generator(rng, "base_parameters")
     solver = Regressor(model)
     count = max(20, 4 * len(solver.columns) // max(1, model.nv) + 10)
-    q = random_configuration(model, random, (count,))
+    q = random_configuration(model, random, (count,), within_limits=False)
     v, a = random.uniform(-2.0, 2.0, (2, count, model.nv))
     W = solver(q, v, a).Y.reshape(count * model.nv, len(solver.columns))
     size = np.linalg.norm(W, axis=0)

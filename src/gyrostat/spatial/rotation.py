@@ -1,52 +1,7 @@
 """Rotation matrices from axes, angles, quaternions and Denavit-Hartenberg parameters."""
 
-from __future__ import annotations
-
-import numpy as np
-
-from gyrostat.spatial.algebra import Array, skew
-
-
-def about_axis(u: Array, angle: object) -> Array:
-    """R of a turn by ``angle`` [rad] about the unit vector u [H04 (B.1)]: u u^T + (1 - u u^T) cos + u~ sin."""
-    c, s, uu = np.cos(angle), np.sin(angle), np.outer(u, u)  # type: ignore[call-overload]
-    return uu + (np.eye(3) - uu) * c + skew(u) * s
-
-
-def about_coordinate(k: int, angle: object) -> Array:
-    """R of a turn about coordinate axis k = 0, 1, 2: a rotation in the plane (H04 4.2.2)."""
-    c, s = np.cos(angle), np.sin(angle)  # type: ignore[call-overload]
-    x, y = (k + 1) % 3, (k + 2) % 3
-    R = np.zeros((3, 3), dtype=np.result_type(np.asarray(c)))
-    R[k, k] = 1.0
-    R[x, x], R[x, y], R[y, x], R[y, y] = c, -s, s, c
-    return R
-
-
-def from_quaternion(q: Array) -> Array:
-    """R of the quaternion x y z w. The scale of q drops out, so that R is orthonormal to rounding for any q of length
-    near one."""
-    x, y, z, w = q[0], q[1], q[2], q[3]
-    k = 2.0 / (x * x + y * y + z * z + w * w)
-    return np.array(
-        [
-            [1.0 - k * (y * y + z * z), k * (x * y - z * w), k * (x * z + y * w)],
-            [k * (x * y + z * w), 1.0 - k * (x * x + z * z), k * (y * z - x * w)],
-            [k * (x * z - y * w), k * (y * z + x * w), 1.0 - k * (x * x + y * y)],
-        ]
-    )
-
-
-def from_euler(angles: Array, axes: str) -> Array:
-    """R of three turns; lower-case axes stay fixed, upper-case ones move along."""
-    first, second, third = (about_coordinate("xyz".index(axis.lower()), angles[k]) for k, axis in enumerate(axes))
-    return third @ second @ first if axes.islower() else first @ second @ third
-
-
-def denavit_hartenberg(a: object, alpha: object, d: object, theta: object, convention: str) -> tuple[Array, Array]:
-    """Placement of the next frame, standard Rz Tz Tx Rx or modified (Craig) Rx Tx Rz Tz."""
-    Rz, Rx = about_coordinate(2, theta), about_coordinate(0, alpha)
-    along_x, along_z = np.array([a, 0.0, 0.0]), np.array([0.0, 0.0, d])
-    if convention == "standard":
-        return Rz @ Rx, along_z + Rz @ along_x
-    return Rx @ Rz, along_x + Rx @ along_z
+from gyrostat.geometry.rotation import about_axis as about_axis
+from gyrostat.geometry.rotation import about_coordinate as about_coordinate
+from gyrostat.geometry.rotation import denavit_hartenberg as denavit_hartenberg
+from gyrostat.geometry.rotation import from_euler as from_euler
+from gyrostat.geometry.rotation import from_quaternion as from_quaternion

@@ -176,7 +176,86 @@ class Model:
                 found += error.problems
         if found:
             raise SpecError(found)
+        from gyrostat.spec.edits.replaced import expect_sound
+
+        expect_sound(self, model, [self.canonical(path) for path in changes])
         return model
+
+    # ------------------------------------------------------------------ structure
+    def attach(
+        self,
+        part: Entity | Model,
+        to: str,
+        at: Any = None,
+        *,
+        prefix: str = "",
+        port: str | None = None,
+        check: bool = True,
+    ) -> Model:
+        """A new model with a payload, a tool or a second robot at the port ``to``.
+
+        ``part``: an entity, connected by its first port of the same kind, or by ``port``; or a model, whose reference
+        frame becomes a displacement that is called like the model. ``at``: where it sits, seen from ``to``: (x, y, z)
+        [m], ((x, y, z), rotation), {translation, rotation}, a rotation, a :class:`Displacement` or a 4x4 matrix; an
+        entity is then carried by a displacement ``<name>_origin``. ``prefix`` goes before all new names (inside
+        assemblies names stay as they are). Inside an assembly (``to="left.hand.tip"``) the part belongs to it.
+
+        A second robot keeps drives, couplings, limits and shapes; there is one gravity, that of this model. Its own
+        base must be fixed.
+
+        As all structural edits, it checks the result and tells all problems; ``check=False`` leaves that to the last
+        one of several edits. Solvers check anyway.
+        """
+        from gyrostat.spec.edits.attach import attach
+
+        return attach(self, part, to, at, prefix, port, check)
+
+    def detach(self, name: str, *, check: bool = True) -> Model:
+        """A new model without an entity, its connections and everything outboard of it: what the reference frame
+        reaches through it alone, by the connections as they are written. Drives of joints that go, go with them; so
+        does the displacement ``<name>_origin`` that carried it."""
+        from gyrostat.spec.edits.detach import detach
+
+        return detach(self, name, check)
+
+    def remove(self, name: str, *, check: bool = True) -> Model:
+        """A new model without one entity or assembly on which nothing depends; otherwise the error names what does."""
+        from gyrostat.spec.edits.detach import remove
+
+        return remove(self, name, check)
+
+    def lock(self, joints: str | Mapping[str, Any], value: Any = None, *, check: bool = True) -> Model:
+        """A new, reduced model in which joints stand still: ``model.lock("wrist", 0.3)``, ``model.lock({"j1": 0.1,
+        "j2": 0})``. Values are those of q: one number, or all coordinates of the joint, quaternions x y z w.
+
+        The joint becomes a displacement of the same name, with the ports ``a`` and ``b``. Limits, motor, gear, spring
+        and friction of its own drive go with it; a rotor stands still in its carrier, where its mass stays unless the
+        carrier contains it (lumped); one behind a spring loses its coordinate, too. Joints that follow a locked one
+        are locked where they then are; a follower itself is refused, since it has no coordinate. Springs and gears
+        that lead to joints which still move stay, with the locked angle in their rest angle or offset."""
+        from gyrostat.spec.edits.lock import lock
+
+        return lock(self, joints, value, check)
+
+    def connect(self, *ports: str, check: bool = True) -> Model:
+        """A new model with one more connection: ``model.connect("rod.tip", "disc.origin")``."""
+        from gyrostat.spec.edits.connect import connect
+
+        return connect(self, ports, check)
+
+    def disconnect(self, *ports: str, check: bool = True) -> Model:
+        """A new model without the connection of two ports; or with one port taken out of the connection it is in."""
+        from gyrostat.spec.edits.connect import disconnect
+
+        return disconnect(self, ports, check)
+
+    def rename(self, old: str, new: str, *, check: bool = True) -> Model:
+        """A new model in which an entity (``"left.knee"``), a frame of a body (``"hand.tip"``) or an exposed port has
+        another name, wherever it is used. ``new`` is the bare name. ``<old>_drive``, ``_origin``, ``_mimic``,
+        ``_spring`` and ``_bushing`` that are connected with an entity are renamed with it."""
+        from gyrostat.spec.edits.rename import rename
+
+        return rename(self, old, new, check)
 
     def with_drive(self, joint: str, **properties: Any) -> Model:
         """A new model in which a joint has a drivetrain: an assembly ``<joint>_drive`` of the entities that are needed.
@@ -187,7 +266,9 @@ class Model:
         with ``lumped=False``); ``viscous`` [N m s/rad] and ``coulomb`` [N m] (one magnitude or plus, minus;
         ``friction``: other properties of :class:`Friction`) at the joint, or with ``friction_at="motor"`` on the
         motor's shaft; ``torque_limit`` [N m] and ``speed_limit`` [rad/s] of the motor. ``motor=False``: no motor.
-        ``replace=True``: instead of the drive that the joint has, with its friction.
+        A drive that the joint has already, such as the friction of a URDF, stays, and what is given is added to it;
+        contradictions are refused by name. ``replace=True``: instead of the drive that the joint has, with its
+        friction.
 
         The rotor sits on the joint's parent body and turns about the joint's axis, unless ``carrier`` (a body, or a
         port) and ``rotor_axis`` (in the axes of that port) say otherwise. ``lumped=True``: the inertia of the carrier
@@ -203,7 +284,8 @@ class Model:
 
     def with_solvers(self, solvers: Mapping[str, SolverSpec | None]) -> Model:
         """A new model with specifications of solvers beside it, by names of your own; those of the same name are
-        replaced, None takes one away. ``model.solvers["torques"].build(model)`` makes the solver; files keep them."""
+        replaced, None takes one away. ``model.solvers["torques"].build(model)`` makes the solver; files keep them, and
+        edits, which rename what they name (those of a model that is attached do not come along)."""
         if not isinstance(solvers, Mapping):
             message = f"solvers must map names to SolverSpec objects, got {type(solvers).__name__}"
             raise _refused(f"model '{self.name}'", message, "{'torques': SolverSpec('InverseDynamics')}", solvers)
@@ -237,13 +319,21 @@ class Model:
         beside = [other for group in groups for other, _ in self.wiring.groups[group] if other != name]
         return ", ".join(dict.fromkeys(beside)) or "unreachable"
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
+        """All entities as a table."""
         head = ("entity", "kind", "on", "mass [kg]", "rates")
         rows = [head, *self.rows()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join([self._headline(), *lines])
+
+    def __repr__(self) -> str:
+        """Ten lines at most: the table if it fits, else what there is, by kinds. ``print`` shows all."""
+        from gyrostat.spec.summary import TEN, summary
+
+        table = str(self)
+        return table if table.count("\n") < TEN else "\n".join([self._headline(), *summary(self)])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{h}</th>" for h in ("entity", "kind", "on", "mass [kg]", "rates"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -29,6 +29,23 @@ class RigidBody(Entity):
 
     def __init__(self, name: str, **properties: Any):  # said here, because values may be written in several forms
         super().__init__(name, **properties)
+
+    @classmethod
+    def from_shape(cls, name: str, shape: Any, *, density: Any = None, mass: Any = None, **properties: Any) -> Self:
+        """A homogeneous solid: mass, centre of mass and inertia of a box, sphere, cylinder, capsule, ellipsoid or mesh.
+
+        ``shape``: a :class:`Shape`, or its kind with its properties beside: ``RigidBody.from_shape("part", "box",
+        size=(0.1, 0.2, 0.3), density=2700)``. ``density`` [kg/m^3] or ``mass`` [kg]; other ``properties`` (``frames``,
+        ``momentum``) are the body's. The shape's place in the body frame counts, and it is kept, to be drawn. The
+        formulas are closed ones; those of a mesh are exact integrals over the polyhedron, whose surface must be closed
+        and counterclockwise from outside. Its ``file`` is a path.
+
+        >>> RigidBody.from_shape("cube", "box", size=(1, 1, 1), mass=6.0).inertia[0]
+        (1.0, 0.0, 0.0)
+        """
+        from gyrostat.spec.from_shape import mass_properties
+
+        return cls(name, **mass_properties(name, shape, density, mass, properties), **properties)
 
     @property
     def ports(self) -> tuple[Port, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gyrostat.errors import Problem
@@ -65,3 +66,26 @@ class RotorInertia(Entity):
             remedy = "no distribution of mass has such moments (triangle inequality)"
             found.append(self.problem("inertia-triangle", message, remedy, ("transverse",)))
         return found
+
+
+class LockedRotor(Entity):
+    """A rotor that stands still in the port ``carrier``: what :meth:`Model.lock` leaves of one that its carrier does
+    not contain. Properties as in :class:`RotorInertia`; ``transverse`` may be zero, as there."""
+
+    inertia: Number
+    axis: Axis
+    mass: Number = 0.0
+    position: Vector = (0.0, 0.0, 0.0)
+    transverse: Number = 0.0
+
+    def __init__(self, name: str, **properties: Any):
+        super().__init__(name, **properties)
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return (Port("carrier"),)
+
+    def problems(self) -> list[Problem]:
+        """Those of the rotor."""
+        rotor = RotorInertia(self.name, lumped=False, **{k: v for k, v in dict(self).items() if k != "name"})
+        return [replace(problem, entity=self.label) for problem in rotor.problems()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -91,6 +91,10 @@ class SolverSpec:
         if frames is not None:
             data |= {"frame": frames[0]} if KINDS[self.solver].frames == "one" else {"frames": frames}
         return data
+
+    def renamed(self, name: Callable[[str], str]) -> SolverSpec:
+        """The same with other names of joints, frames and properties."""
+        return SolverSpec(**_renamed(self.data(), name))
 
     # ------------------------------------------------------------------ from data to a solver
     def build(self, model: Any) -> Any:
@@ -193,6 +197,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(v) for key, v in value.items()}
     return [plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+NAMING = ("frame", "frames", "order", "live", "only", "contacts", "parameters", "passive", "wrt_wrenches")
+"""Properties that name parts of a model."""
+
+
+def _renamed(data: Mapping[str, Any], name: Callable[[str], str]) -> dict[str, Any]:
+    changed = dict(data)
+    for key in NAMING:
+        value = data.get(key)
+        if isinstance(value, Mapping):
+            changed[key] = {name(k): v for k, v in value.items()}
+        elif isinstance(value, str):
+            changed[key] = name(value)
+        elif value is not None:
+            changed[key] = [name(v) if isinstance(v, str) else v for v in value]
+    if isinstance(data.get("answers"), Mapping):
+        changed["answers"] = {k: _renamed(v, name) for k, v in data["answers"].items()}
+    return changed
 
 
 def _is_said(key: str, value: Any) -> bool:

@@ -10,13 +10,14 @@ from typing import Any
 
 from gyrostat.errors import SpecError, nearest
 from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.drive_parts import DriveParts, conflict, drive_parts
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
-from gyrostat.spec.shaft_elements import Damper, Friction, Spring
+from gyrostat.spec.shaft_elements import Damper, Spring
 from gyrostat.spec.wiring import Wiring, wire
 
 Connections = tuple[tuple[str, ...], ...]
@@ -73,7 +74,7 @@ def _driven(
 ) -> tuple[tuple[Entity, ...], Connections]:
     """Entities and connections of a scope, with the drive of one of its joints."""
     joint = next((e for e in entities if e.name == name), None)
-    if joint is None or not joint.rates:
+    if joint is None or not (joint.rates or isinstance(joint, Joint)):
         known = [e.name for e in entities if e.rates]
         what = "is no joint" if joint is not None else f"there is no such joint in '{owner}'"
         raise _refused(name, what, nearest(name, known))
@@ -89,28 +90,42 @@ def _driven(
     if given.pop("replace", False):
         entities = tuple(e for e in entities if e.name != f"{name}_drive")
         connections = tuple(c for c in connections if not any(p.partition(".")[0] == f"{name}_drive" for p in c))
-    if any(e.name == f"{name}_drive" for e in entities):
-        remedy = "change its values with model.replace, or put another in its place with with_drive(..., replace=True)"
-        raise _refused(name, f"there is already '{name}_drive'", remedy)
-    drive, seat = _drive(name, joint, place, **given)
-    links = ((f"{name}.{joint.shafts[0]}", f"{drive.name}.shaft"),)
+    shaft = f"{name}.{joint.shafts[0]}"
+    present = next((e for e in entities if e.name == f"{name}_drive"), None)
+    parts = None
+    if present is not None:
+        parts = drive_parts(present) if _joined(connections, shaft, f"{name}_drive.shaft") else None
+        if parts is None:
+            remedy = "change it with model.replace, or put another in its place with with_drive(..., replace=True)"
+            raise _refused(name, f"there is already '{name}_drive', and it is no drive of the usual parts", remedy)
+    drive, seat = _drive(name, joint, place, parts, **given)
+    links: Connections = () if present is not None else ((shaft, f"{drive.name}.shaft"),)
     if seat is not None:
         links += ((seat[0], f"{drive.name}.carrier"),)
-    return (*entities, drive), (*connections, *links)
+    if present is None:
+        return (*entities, drive), (*connections, *links)
+    return tuple(drive if e is present else e for e in entities), (*connections, *links)
+
+
+def _joined(connections: Connections, one: str, two: str) -> bool:
+    """Whether one of the connections, as it is written, joins both ports."""
+    return any(one in ports and two in ports for ports in connections)
 
 
 def _drive(
     name: str,
     joint: Entity,
     place: _Place,
+    present: DriveParts | None,
     rotor_inertia: Any = None,
     carrier: str | None = None,
     rotor_axis: Any = None,
     reflected_inertia_only: bool = False,
     **given: Any,
 ) -> tuple[Assembly, tuple[str, Any] | None]:
-    """The assembly, and the seat of its rotor."""
-    if rotor_inertia is None and (rotor_axis is not None or carrier is not None or given.get("rotor")):
+    """The assembly, and the seat of a rotor that is new."""
+    there = present is not None and "rotor" in present.parts
+    if rotor_inertia is None and not there and (rotor_axis is not None or carrier is not None or given.get("rotor")):
         raise _refused(name, "has a carrier, an axis or a rotor's properties, but no rotor", "give rotor_inertia")
     if reflected_inertia_only and (rotor_axis is not None or carrier is not None):
         message = "has a carrier or an axis, but reflected_inertia_only: no body feels the rotor"
@@ -120,11 +135,22 @@ def _drive(
     unknown = [key for key in given if key not in KNOWN]
     if unknown:
         raise _refused(name, f"there is no property '{unknown[0]}'", nearest(unknown[0], KNOWN))
+    if there:
+        asked = {
+            "carrier": carrier,
+            "rotor_axis": rotor_axis,
+            "rotor": given.get("rotor"),
+            "lumped": given.get("lumped"),
+        }
+        asked["reflected_inertia_only"] = reflected_inertia_only or None
+        clashes = [conflict(name, key, value, "rotor", "a rotor") for key, value in asked.items() if value is not None]
+        if clashes:
+            raise SpecError(clashes)
     seat = None
-    if rotor_inertia is not None and not reflected_inertia_only:
+    if rotor_inertia is not None and not reflected_inertia_only and not there:
         seat = _seat(name, joint, place, carrier, rotor_axis)
     try:
-        return put_together(name, seat, rotor_inertia=rotor_inertia, **given), seat
+        return put_together(name, seat, present, rotor_inertia=rotor_inertia, **given), seat
     except SpecError as error:  # of an entity inside, by its full name
         full = [p if p.rule == "drive" else replace(p, entity=_inside(p.entity, name)) for p in error.problems]
         raise SpecError(full) from None
@@ -138,16 +164,17 @@ def _inside(label: str, name: str) -> str:
 def put_together(
     name: str,
     seat: tuple[str, Any] | None,
+    present: DriveParts | None = None,
     *,
     rotor_inertia: Any = None,
-    gear_ratio: Any = 1.0,
+    gear_ratio: Any = None,
     stiffness: Any = None,
     damping: Any = None,
     viscous: Any = None,
     coulomb: Any = None,
     torque_limit: Any = None,
     speed_limit: Any = None,
-    lumped: bool = True,
+    lumped: bool | None = None,
     friction_at: str = "joint",
     motor: bool | None = None,
     rotor: Mapping[str, Any] | None = None,
@@ -155,51 +182,45 @@ def put_together(
     friction: Mapping[str, Any] | None = None,
 ) -> Assembly:
     """The drive ``<name>_drive``, with the port ``shaft`` for its joint; and ``carrier`` for a rotor that has a seat:
-    (port that carries it, its axis there)."""
+    (port that carries it, its axis there). What is ``present`` stays, and what contradicts it is refused."""
     if friction_at not in ("joint", "motor"):
         raise _refused(name, f"friction_at must be 'joint' or 'motor', got {friction_at!r}", "friction_at='joint'")
+    drive = DriveParts(f"{name}_drive") if present is None else present.copy()
     law = ({} if stiffness is None else {"stiffness": stiffness}) | dict(spring or {})
-    if law and rotor_inertia is None:
+    has_rotor = rotor_inertia is not None or "rotor" in drive.parts
+    if law and not has_rotor:
         message = "is elastic, but has no rotor: the motor side of the spring would have no inertia"
         raise _refused(name, message, "give rotor_inertia")
-    if damping is not None and not law:
+    if damping is not None and not law and "spring" not in drive.parts:
         raise _refused(name, "damping is that of the spring, and there is none", "give stiffness, or use viscous")
-    rubbed = {"viscous": viscous, "coulomb": coulomb}
-    rubbed = {key: value for key, value in rubbed.items() if value is not None} | dict(friction or {})
-    limits = {"torque_limit": torque_limit, "speed_limit": speed_limit}
-    limits = {key: value for key, value in limits.items() if value is not None}
-    geared = rotor_inertia is not None or bool(limits) or bool(motor) or (bool(rubbed) and friction_at == "motor")
-    parts: list[Entity] = []
-    fast: list[str] = []
-    slow: list[str] = []
+    rubbed = _given(viscous=viscous, coulomb=coulomb) | dict(friction or {})
+    limits = _given(torque_limit=torque_limit, speed_limit=speed_limit)
+    geared = has_rotor or bool(limits) or bool(motor) or (bool(rubbed) and friction_at == "motor")
     if rotor_inertia is not None:
-        carried = {} if seat is None else {"axis": seat[1], "lumped": lumped}
-        parts.append(RotorInertia("rotor", **({"inertia": rotor_inertia} | carried | dict(rotor or {}))))
-        fast.append("rotor.shaft")
-    if geared:
-        parts.append(Gear("gear", gear_ratio))
-        fast.append("gear.motor")
-        slow.append("gear.joint")
-    if geared and motor is not False:
-        parts.append(Motor("motor", **limits))
-        fast.append("motor.shaft")
-    connections: list[tuple[str, ...]] = []
+        carried = {} if seat is None else {"axis": seat[1], "lumped": lumped is not False}
+        drive.give("rotor", RotorInertia, {"inertia": rotor_inertia} | carried | dict(rotor or {}), name)
+    if geared or "gear" in drive.parts:
+        given = _given(ratio=gear_ratio)
+        drive.give("gear", Gear, given if "gear" in drive.parts or given else {"ratio": 1.0}, name)
+    if motor is False and "motor" in drive.parts:
+        drive.clashes.append(conflict(name, "motor", False, "motor", "a motor"))
+    elif geared and motor is not False:
+        drive.give("motor", Motor, limits, name)
     if law:
-        parts.append(Spring("spring", **law))
-        elastic = ["spring"]
-        if damping is not None:
-            parts.append(Damper("damper", damping=damping))
-            elastic.append("damper")
-        connections.append((*slow, *(f"{e}.a" for e in elastic)))
-        slow = [f"{e}.b" for e in elastic]
+        drive.give("spring", Spring, law, name)
+    if damping is not None:
+        drive.give("damper", Damper, {"damping": damping}, name)
     if rubbed:
-        parts.append(Friction("friction", **rubbed))
-        (slow if friction_at == "joint" else fast).append("friction.shaft")
-    if not parts:
+        drive.rub(friction_at, rubbed, name)
+    if drive.clashes:
+        raise SpecError(drive.clashes)
+    if not drive.parts:
         raise _refused(name, "nothing is given", "give rotor_inertia, viscous, torque_limit or others")
-    connections += [tuple(side) for side in (fast, slow) if len(side) > 1]
-    exposes: Any = {"shaft": slow[0]} | ({} if rotor_inertia is None or seat is None else {"carrier": "rotor.carrier"})
-    return Assembly(f"{name}_drive", entities=tuple(parts), connections=tuple(connections), exposes=exposes)
+    return drive.assembled()
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _seat(name: str, joint: Entity, place: _Place, carrier: str | None, axis: Any) -> tuple[str, Any]:
@@ -249,5 +270,5 @@ def _rigidly(wiring: Wiring, name: str, port: str) -> set[str]:
     return found - {name}
 
 
-KNOWN = tuple(signature(put_together).parameters)[2:]
+KNOWN = tuple(signature(put_together).parameters)[3:]
 """What a drive can be given, beside its rotor's seat."""

@@ -9,7 +9,8 @@ from gyrostat.simulate.blocks.callback import Function, function
 from gyrostat.simulate.blocks.compose import Diagram, Parallel, Renamed, Series, diagram, parallel, renamed, series
 from gyrostat.simulate.blocks.controllers import computed_torque, feedforward, p, pd, pi, pid
 from gyrostat.simulate.blocks.digital import Delay, discretise, hold
-from gyrostat.simulate.blocks.drives import HydraulicCylinder, MotorCurrent
+from gyrostat.simulate.blocks.drives import MotorCurrent
+from gyrostat.simulate.blocks.hydraulic import HydraulicCylinder
 from gyrostat.simulate.blocks.joints import Joints, at_joints, per_joint
 from gyrostat.simulate.blocks.linear import (
     StateSpace,
@@ -24,6 +25,7 @@ from gyrostat.simulate.blocks.model_based import ComputedTorque, GravityCompensa
 from gyrostat.simulate.blocks.pid import PID
 from gyrostat.simulate.blocks.rate_limit import RateLimit
 from gyrostat.simulate.blocks.reference import Reference
+from gyrostat.simulate.blocks.sampled import Sampled, sampled
 from gyrostat.simulate.blocks.samples import Samples
 from gyrostat.simulate.blocks.shaping import (
     Constant,
@@ -57,6 +59,7 @@ __all__ = [
     "RateLimit",
     "Reference",
     "Renamed",
+    "Sampled",
     "Samples",
     "Saturation",
     "Series",
@@ -81,6 +84,7 @@ __all__ = [
     "pi",
     "pid",
     "renamed",
+    "sampled",
     "second_order",
     "series",
     "state_space",

@@ -14,11 +14,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gyrostat.errors import ShapeError, StateError, nearest
+
+if TYPE_CHECKING:
+    from gyrostat.spec.model import Model
 
 Array = np.ndarray
 Signals = Mapping[str, Any]
@@ -51,6 +54,11 @@ class Block(ABC):
         return ()
 
     @property
+    def sizes(self) -> tuple[float, ...]:
+        """What counts as one for each state: absolute tolerances are multiples of it. 1e7 for a pressure [Pa]."""
+        return (1.0,) * len(self.states)
+
+    @property
     def memory(self) -> tuple[float, ...]:
         """Memory m before the first sample."""
         return ()
@@ -59,6 +67,15 @@ class Block(ABC):
     def feedthrough(self) -> bool:
         """Whether an output depends on an input of the same instant."""
         return True
+
+    @property
+    def direct(self) -> tuple[str, ...]:
+        """The inputs that outputs depend on at the same instant; the others need not be known for ``output``."""
+        return self.inputs if self.feedthrough else ()
+
+    def within(self, model: Model) -> Block:
+        """The same block in a robot: runs call it once, for blocks that must know where their frames are."""
+        return self
 
     @abstractmethod
     def output(self, t: Any, x: Signals, p: Any, m: Any) -> dict[str, Any]:
@@ -71,6 +88,15 @@ class Block(ABC):
     def update(self, t: Any, x: Signals, p: Any, m: Any) -> Any:
         """The memory (nm,) after the sample at t, from the one before."""
         return m
+
+    def sized(self, rates: tuple[str, ...]) -> Block:
+        """The block for joints with these rates, by name; the same unless it must know how many there are."""
+        return self
+
+    def trouble(self, t: Any, x: Signals, p: Any, m: Any) -> str:
+        """Why the equations of the block do not hold here, as a sentence with a hint; "" if they do. Where they do not
+        hold outputs and rates are NaN, which no run accepts."""
+        return ""
 
     def unknown(self) -> dict[str, Array]:
         """Of digital blocks without feedthrough: any inputs of the right shapes, in place of those not known yet."""

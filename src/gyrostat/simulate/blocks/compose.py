@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from gyrostat.errors import nearest
@@ -120,6 +120,9 @@ class Renamed(Composite):
     @property
     def parts(self) -> tuple[Block, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         return (self.block,)
+
+    def made_of(self, parts: tuple[Block, ...]) -> Renamed:
+        return replace(self, block=parts[0])
 
     def connected(self) -> Wiring:
         inside, outside = dict(self.inputs_to), dict(self.outputs_to)

@@ -32,6 +32,11 @@ class Joints(Composite):
     def __post_init__(self) -> None:
         self.check()
 
+    def made_of(self, parts: tuple[Block, ...]) -> Joints:
+        part = next(old for old, new in zip(self.parts, parts, strict=True) if new is not old)
+        message = f"{part.who} acts between two frames, on all joints that lie between them"
+        raise refuse(self.who, "parts", message, "put it beside the joints' blocks, in a diagram", part.who)
+
     def connected(self) -> Wiring:
         reads: list[Mapping[str, Wire]] = []
         gives: dict[str, tuple[Wire, ...]] = {}
@@ -42,6 +47,9 @@ class Joints(Composite):
                 gives[port] = (*gives.get(port, ()), Wire(f"#{k}.{port}", self.rates[k]))
         writes = tuple({port: f"#{k}.{port}" for port in part.outputs} for k, part in enumerate(self.parts))
         return Wiring(tuple(reads), writes, gives, self.nv)
+
+    def _served(self, k: int, rates: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(rates[i] for i in self.rates[k])
 
 
 def _coordinate(signal: str) -> bool:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from gyrostat.engine.choose import where
 from gyrostat.errors import clipped
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import Numbers, refuse
+
+if TYPE_CHECKING:
+    from gyrostat.spec.model import Model
 
 RATIO = 100_000
 """Sample times whose common period is smaller than this fraction of the longest are refused."""
@@ -92,7 +95,7 @@ class Composite(Block):
         """Numbers of the parts in the order of evaluation: what has feedthrough comes after what it reads."""
         makers = {s: k for k, writes in enumerate(self.wiring.writes) for s in writes.values()}
         needs = {
-            k: [makers[w.signal] for w in reads.values() if w.signal in makers] if part.feedthrough else []
+            k: [makers[reads[port].signal] for port in part.direct if reads[port].signal in makers]
             for k, (part, reads) in enumerate(zip(self.parts, self.wiring.reads, strict=True))
         }
         try:
@@ -106,13 +109,28 @@ class Composite(Block):
     @cached_property
     def feedthrough(self) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Whether an input reaches an output within one instant; digital ones count as if it did."""
-        if self.sample_time is not None:
-            return True
-        reached = set(self.inputs)
+        return self.sample_time is not None or bool(self.direct)
+
+    @cached_property
+    def direct(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The inputs that reach an output within one instant; of digital ones all."""
+        return self.inputs if self.sample_time is not None else tuple(x for x in self.inputs if self._reaches(x))
+
+    def _reaches(self, signal: str) -> bool:
+        reached = {signal}
         for k in self.order:
-            if self.parts[k].feedthrough and any(w.signal in reached for w in self.wiring.reads[k].values()):
+            reads = self.wiring.reads[k]
+            if any(reads[port].signal in reached for port in self.parts[k].direct):
                 reached |= set(self.wiring.writes[k].values())
         return any(w.signal in reached for wires in self.wiring.gives.values() for w in wires)
+
+    def within(self, model: Model) -> Block:
+        parts = tuple(part.within(model) for part in self.parts)
+        return self if all(new is old for new, old in zip(parts, self.parts, strict=True)) else self.made_of(parts)
+
+    def made_of(self, parts: tuple[Block, ...]) -> Self:
+        """The same wiring with other parts in the place of these."""
+        return replace(self, parts=parts)  # type: ignore[type-var]
 
     # ------------------------------------------------------------------ states, memory, samples
     @cached_property
@@ -135,6 +153,10 @@ class Composite(Block):
         return tuple(x for part in self.parts for x in part.states)
 
     @property
+    def sizes(self) -> Numbers:
+        return tuple(x for part in self.parts for x in part.sizes)
+
+    @property
     def memory(self) -> Numbers:
         count = (0.0,) if self._counts else ()
         return (*count, *(x for part in self.parts for x in part.memory))
@@ -149,6 +171,15 @@ class Composite(Block):
             i, j = i + np_, j + nm
         return tuple(found)
 
+    def sized(self, rates: tuple[str, ...]) -> Block:
+        parts = tuple(part.sized(self._served(k, rates)) for k, part in enumerate(self.parts))
+        same = all(one is two for one, two in zip(parts, self.parts, strict=True))
+        return self if same else self.made_of(parts)
+
+    def _served(self, k: int, rates: tuple[str, ...]) -> tuple[str, ...]:
+        """Rates of the joints that a part serves."""
+        return rates
+
     # ------------------------------------------------------------------ one instant
     def _given(self, k: int, found: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs of a part, as far as they are known."""
@@ -159,9 +190,12 @@ class Composite(Block):
         }
 
     def _signals(self, t: Any, x: Signals, p: Any, memories: list[Any]) -> dict[str, Any]:
-        """All signals at an instant, with the memories of the parts."""
-        found = {name: self.take(x, name) for name in self.inputs}
+        """All signals at an instant, with the memories of the parts; as far as the inputs that are known lead to, but
+        the outputs at least."""
+        found = {name: self.take(x, name) for name in self.inputs if name in x or name in self.direct}
         for k in self.order:
+            if any(self.wiring.reads[k][port].signal not in found for port in self.parts[k].direct):
+                continue
             values = self.parts[k].output(t, self._given(k, found), p[self._places[k][0]], memories[k])
             found |= {self.wiring.writes[k][port]: value for port, value in values.items()}
         return found
@@ -180,6 +214,15 @@ class Composite(Block):
         ]
         return np.concatenate(rates) if rates else np.zeros(0)
 
+    def trouble(self, t: Any, x: Signals, p: Any, m: Any) -> str:
+        memories = self._memories(m)
+        found = self._signals(t, x, p, memories)
+        told = (
+            part.trouble(t, self._given(k, found), p[self._places[k][0]], memories[k])
+            for k, part in enumerate(self.parts)
+        )
+        return next(filter(None, told), "")
+
     def update(self, t: Any, x: Signals, p: Any, m: Any) -> Any:
         if self.sample_time is None:
             return m
@@ -190,22 +233,30 @@ class Composite(Block):
             given = self._given(k, found)
             if part.sample_time is not None:  # what is not known yet does not matter: there is no feedthrough then
                 blind = {} if part.feedthrough else part.unknown()
-                new[k] = self._due(k, m, part.update(t, blind | given, p_k, old[k]), old[k])
+                new[k] = self._due(k, m, lambda k=k, x=blind | given: self._updated(k, t, x, p, old), old[k])
             values = part.output(t, given, p_k, new[k])
             found |= {self.wiring.writes[k][port]: value for port, value in values.items()}
         for k, part in enumerate(self.parts):
             if part.sample_time is not None and not part.feedthrough:
-                fresh = part.update(t, self._given(k, found), p[self._places[k][0]], old[k])
-                new[k] = self._due(k, m, fresh, old[k])
+                given = self._given(k, found)
+                new[k] = self._due(k, m, lambda k=k, x=given: self._updated(k, t, x, p, old), old[k])
         head = [np.asarray([(m[0] + 1.0) % math.lcm(*filter(None, self.ratios))])] if self._counts else []
         return np.concatenate([*head, *new])
 
     def _memories(self, m: Any) -> list[Any]:
         return [m[places] for _, places in self._places]
 
-    def _due(self, k: int, m: Any, new: Any, old: Any) -> Any:
+    def _updated(self, k: int, t: Any, x: Signals, p: Any, memories: list[Any]) -> Any:
+        return self.parts[k].update(t, x, p[self._places[k][0]], memories[k])
+
+    def _due(self, k: int, m: Any, update: Callable[[], Any], old: Any) -> Any:
         """The new memory of a part at its own samples, else the old one."""
-        return new if self.ratios[k] == 1 else where(m[0] % self.ratios[k] == 0.0, new, old)
+        if self.ratios[k] == 1:
+            return update()
+        due = m[0] % self.ratios[k] == 0.0
+        if isinstance(due, bool | np.bool_):  # numbers: nothing is called between its samples
+            return update() if due else old
+        return where(due, update(), old)
 
     def _gathered(self, wires: Iterable[Wire], found: Mapping[str, Any]) -> Any:
         total: Any = 0.0

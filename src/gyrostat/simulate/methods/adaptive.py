@@ -16,7 +16,8 @@ Array = np.ndarray
 
 
 class AdaptiveRungeKutta(RungeKutta):
-    """Steps whose estimated error is within rtol |y| + atol for every entry of q, v and p (rotations: rtol + atol).
+    """Steps whose estimated error is within rtol |y| + atol for every entry of q, v and p (rotations: rtol + atol;
+    states of blocks: rtol |p| + atol times their size).
 
     Step control by a PI rule [Hairer, Norsett, Wanner, IV.2]: h_new = h 0.9 err^-(1/k - 0.75 b) err_before^b, b =
     0.2/k, k one more than the order of the estimate."""
@@ -30,9 +31,10 @@ class AdaptiveRungeKutta(RungeKutta):
         self.h: float | None = None
         self._before = 1e-4
         self._scaled = _scaled_coordinates(plant)
+        self._atol = atol * np.concatenate([np.ones(2 * plant.nv), plant.source.sizes])
 
     def _scale(self, q: Array, y: Array) -> Array:
-        return self.atol + self.rtol * np.concatenate([self._size(q), np.abs(y[self.plant.nv : -1])])
+        return self._atol + self.rtol * np.concatenate([self._size(q), np.abs(y[self.plant.nv : -1])])
 
     def _size(self, q: Array) -> Array:
         """Sizes (nv,) of what the local coordinates measure: |q| of numbers, 1 of rotations."""

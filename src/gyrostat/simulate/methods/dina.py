@@ -79,7 +79,7 @@ class Dina(ImplicitMethod):
         self.statistics |= dict.fromkeys(told, 0)
         self._kept: KeptMatrix | None = None
         self._steps: Steps | None = None
-        self._model = plant.model
+        self._model, self._source = plant.model, None
         self._length, self._span = FIRST, 0.0
         self._series: Series | None = None
 
@@ -94,8 +94,9 @@ class Dina(ImplicitMethod):
         super().start(t, q, v, p)
         self._series, self._length = None, FIRST
         self._before: Array | None = None
-        if self._model is not self.plant.model:
+        if self._model is not self.plant.model or self._source not in (None, self.plant.source):
             self._model, self._steps, self._kept = self.plant.model, None, None
+        self._source = self.plant.source
 
     def step(self, t_limit: float) -> Step:
         try:

@@ -135,14 +135,14 @@ class ImplicitMethod(Method):
         raise StepFailure(f"Newton's method does not converge in {ITERATIONS} iterations", worst, "a smaller dt")
 
     def _size(self, now: State, change: Array, h: float) -> float:
-        """Greatest change of q, v, p by an iteration, relative to one plus their size."""
+        """Greatest change of q, v, p by an iteration, relative to one plus their size (of p: to what counts as one)."""
         n, f = self.plant.nv, self.formulas
         a = np.abs(change[:n]) * f.share
         moved = 1.0 + h * np.abs(now.v) + h * h * np.abs(now.a)
         found = np.max(
             np.maximum(f.beta * h * h * a / moved, f.gamma * h * a / (1.0 + np.abs(now.v) + h * np.abs(now.a)))
         )
-        return float(max(found, np.max(np.abs(change[n:]) / (1.0 + np.abs(now.p)), initial=0.0)))
+        return float(max(found, np.max(np.abs(change[n:]) / (self.plant.source.sizes + np.abs(now.p)), initial=0.0)))
 
     def _residual(self, x: State, now: State) -> Array:
         """H (nv,), then p1 - p0 - h/2 (f0 + f1) (np,). A rate at a stop must not accelerate."""
