@@ -26,6 +26,7 @@ from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
+from gyrostat.spec.solver_spec import SolverSpec
 from gyrostat.spec.values import Euler, axis_angle, euler, quaternion
 
 NAN, INF = math.nan, math.inf
@@ -54,6 +55,11 @@ def rod(name="rod", **properties):
 def arm(*parts, **context):
     """world - hinge - rod, and whatever else is given."""
     return assemble("arm", chain("world", hinge(), rod()), *parts, **context)
+
+
+def specified(solver, **options):
+    """The arm with the specification of a solver beside it."""
+    return arm().with_solvers({"mine": SolverSpec(solver, **options)})
 
 
 def with_body(**properties):
@@ -101,6 +107,16 @@ def matrix(**entries):
 
 # name of the case -> (model, entity, rule, what the message says, what the remedy says)
 WRONG = {
+    # ---------------------------------------------------------------------------------------------------- solvers
+    "a solver in the order of a joint that is not there": (
+        lambda: specified("MassMatrix", order=["hing"]), "solver 'mine'", "unknown-joint",
+        "order: 'hing' is no joint with coordinates", "did you mean 'hinge'?"),
+    "a live property that is not there": (
+        lambda: specified("MassMatrix", live=["rod.mas"]), "solver 'mine'", "unknown-path",
+        "live: 'rod.mas': there is no 'mas'", "did you mean 'mass'?"),
+    "a solver of a frame that is not there": (
+        lambda: specified("Jacobian", frames=["rod.tpi"]), "solver 'mine'", "unknown-frame",
+        "frames: there is no frame or port 'rod.tpi'", "did you mean 'rod.tip'"),
     # ---------------------------------------------------------------------------------------------------- numbers
     "a mass that is not a number": (
         lambda: with_body(mass=NAN), "rigid body 'rod'", "finite", "'mass' must be finite, got nan", "give a number"),
@@ -553,6 +569,9 @@ def test_the_text_of_a_problem_is_two_sentences(case):
 
 # name of the case -> (a call that fails at once, entity, rule, message, remedy)
 REFUSED = {
+    "a solver that does not exist": (
+        lambda: SolverSpec("MasMatrix"), "solver specification", "unknown-solver", "there is no solver 'MasMatrix'",
+        "did you mean 'MassMatrix'"),
     "what is no model": (lambda: check("arm"), "check", "model", "expected a Model, got str", "gyrostat.load"),
     "a property that is missing": (
         lambda: RigidBody("rod"), "rigid body 'rod'", "missing-property", "needs the property 'mass'", "add 'mass'"),

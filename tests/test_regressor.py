@@ -250,3 +250,21 @@ def test_a_model_without_bodies_or_without_motion_has_no_base_parameters():
     empty = gs.assemble("empty", gs.chain("world", gs.Displacement("shift", translation=(1, 0, 0))))
     assert gs.inertial_parameters(empty).shape == (0,)
     assert gs.base_parameters(empty).rank == 0
+
+
+def test_base_parameters_are_shown_as_a_table():
+    base = gs.base_parameters(gs.robots.kuka_lwr4())
+    lines = repr(base).splitlines()
+    assert lines[0] == "43 base parameters of 70 inertial parameters"
+    assert lines[1].split() == ["column", "name", "combination"] and len(lines) == 3 + 43
+    assert all(len(line) < 140 for line in lines) and str(base) == repr(base)
+    values = dict(zip(base.parameters, gs.inertial_parameters(gs.robots.kuka_lwr4()), strict=True))
+    for k, line in enumerate(lines[3:]):
+        column, name, combination = line.split(maxsplit=2)
+        assert (int(column), name) == (base.columns[k], base.names[k]) and combination.startswith(name)
+        terms = base.combination(k).replace(" - ", " + -").split(" + ")
+        parts = [term.split(" ") if " " in term else ["-1" if term[0] == "-" else "1", term] for term in terms]
+        total = sum(float(c) * values[n.lstrip("-")] for c, n in parts)
+        assert_close(total, base.projection[k] @ list(values.values()), 1e-3)
+    shown = [line for line in lines if " more" in line]
+    assert shown and all(line.endswith(" more") and line.split()[-2].isdigit() for line in shown)

@@ -107,6 +107,21 @@ def _terms(m, q, v, a):
     return D, C @ v, C + C.T, G, Q, C_skew
 
 
+def _together(m, q, v, a):
+    return tuple(gs.Solvers(m, mode="interpret", rnea={}, crba={}, kinetic_energy={})(q, v, a))
+
+
+def _block(m, q, v, a):
+    general = gs.InverseDynamics(m, mode="interpret")
+    return gs.BlockSolver(m, general, like=general, mode="interpret", check=1)(q, v, a)
+
+
+def _some_joints(m, q, v, a):
+    order, q, v, a = ["tilt"], [0.3], [0.2], [0.1]
+    solvers = [cls(m, mode="interpret").in_order(order) for cls in (gs.ForwardDynamics, gs.ForwardDynamicsDerivatives)]
+    return *(solver(q, v, a) for solver in solvers), gs.InverseMassMatrix(m, mode="interpret").in_order(order)(q)
+
+
 QUESTIONS = {
     "InverseDynamics": interpreted(gs.InverseDynamics),
     **{
@@ -148,6 +163,9 @@ QUESTIONS = {
     "linearise": _linear,
     "eigenfrequencies": _frequencies,
     "operators": _operators,
+    "Solvers": _together,
+    "BlockSolver": _block,
+    "in_order": _some_joints,
 }
 ELSEWHERE = {
     "InverseKinematics": "test_an_inverse_kinematics_with_components_from_elsewhere",

@@ -32,6 +32,7 @@ _NAMES = {
     "gyrostat.spec.pair_forces": "Bushing PointSpring",
     "gyrostat.spec.rotor": "LockedRotor RotorInertia",
     "gyrostat.spec.shape": "Shape",
+    "gyrostat.spec.solver_spec": "SolverSpec",
     "gyrostat.spec.shaft_elements": "Backlash Damper Friction Spring",
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
     # ---- files
@@ -51,6 +52,7 @@ _NAMES = {
     "gyrostat.algorithms.stored_energy": "stored_energy",
     "gyrostat.algorithms.stacked": "pseudo_velocities",
     # ---- solvers
+    "gyrostat.solvers.block_solver": "BlockSolver",
     "gyrostat.solvers.dynamics_derivatives": (
         "DeltaAcceleration ForwardDynamicsDerivatives InverseDynamicsDerivatives InverseDynamicsSecondDerivatives "
         "ParameterDerivatives"
@@ -68,6 +70,7 @@ _NAMES = {
     "gyrostat.solvers.inverse_dynamics": "InverseDynamics",
     "gyrostat.solvers.linearisation": "eigenfrequencies linearise",
     "gyrostat.solvers.manifold": "difference integrate neutral random_configuration tangent",
+    "gyrostat.solvers.master": "Solvers",
     "gyrostat.solvers.mass_matrix": "Innovations InverseMassMatrix MassMatrix",
     "gyrostat.solvers.operational_space": "InverseOperationalInertia",
     "gyrostat.solvers.operators": "operators",
@@ -96,8 +99,8 @@ _NAMES = {
     "gyrostat.view.viewer": "view",
     # ---- errors
     "gyrostat.errors": (
-        "CompileError FrameError GyrostatError LoadError LoopError ModelWarning NonFiniteError PerformanceWarning "
-        "Problem RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
+        "CompileError DisagreementError FrameError GyrostatError LoadError LoopError ModelWarning NonFiniteError "
+        "PerformanceWarning Problem RecordError RowError SaveError ShapeError SimulationError SpecError StateError"
     ),
 }
 """Module -> its names that are public here."""
@@ -112,6 +115,7 @@ if TYPE_CHECKING:
     from gyrostat.algorithms.stacked import pseudo_velocities as pseudo_velocities
     from gyrostat.algorithms.stored_energy import stored_energy as stored_energy
     from gyrostat.errors import CompileError as CompileError
+    from gyrostat.errors import DisagreementError as DisagreementError
     from gyrostat.errors import FrameError as FrameError
     from gyrostat.errors import GyrostatError as GyrostatError
     from gyrostat.errors import LoadError as LoadError
@@ -151,6 +155,7 @@ if TYPE_CHECKING:
     from gyrostat.simulate.rollout_result import Rollout as Rollout
     from gyrostat.simulate.run import simulate as simulate
     from gyrostat.solvers.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
+    from gyrostat.solvers.block_solver import BlockSolver as BlockSolver
     from gyrostat.solvers.dynamics_derivatives import DeltaAcceleration as DeltaAcceleration
     from gyrostat.solvers.dynamics_derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
     from gyrostat.solvers.dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
@@ -204,6 +209,7 @@ if TYPE_CHECKING:
     from gyrostat.solvers.mass_matrix import Innovations as Innovations
     from gyrostat.solvers.mass_matrix import InverseMassMatrix as InverseMassMatrix
     from gyrostat.solvers.mass_matrix import MassMatrix as MassMatrix
+    from gyrostat.solvers.master import Solvers as Solvers
     from gyrostat.solvers.operational_space import InverseOperationalInertia as InverseOperationalInertia
     from gyrostat.solvers.operators import operators as operators
     from gyrostat.solvers.regressor import Regressor as Regressor
@@ -250,6 +256,7 @@ if TYPE_CHECKING:
     from gyrostat.spec.shaft_elements import Friction as Friction
     from gyrostat.spec.shaft_elements import Spring as Spring
     from gyrostat.spec.shape import Shape as Shape
+    from gyrostat.spec.solver_spec import SolverSpec as SolverSpec
     from gyrostat.spec.values import axis_angle as axis_angle
     from gyrostat.spec.values import euler as euler
     from gyrostat.spec.values import quaternion as quaternion

@@ -109,6 +109,18 @@ class RowError(GyrostatError):
     """An algorithm has no row for a kind of component."""
 
 
+class DisagreementError(GyrostatError):
+    """A function of the user does not give what the general algorithm gives; ``state`` is where they differ most, by
+    ``difference``."""
+
+    def __init__(self, message: str, state: object = None, difference: float = float("nan")):
+        super().__init__(message)
+        self.state, self.difference = state, difference
+
+    def __reduce__(self) -> tuple[type[DisagreementError], tuple[object, ...]]:
+        return type(self), (str(self), self.state, self.difference)
+
+
 class RecordError(GyrostatError):
     """A function cannot be recorded, or a recorded program is not sound."""
 

@@ -18,14 +18,40 @@ if TYPE_CHECKING:
 
 
 def to_casadi(program: Program) -> ca.Function:
-    """The program as a CasADi function of column vectors, with the names of its inputs and outputs."""
+    """The program as a CasADi function with the names and shapes of its inputs and outputs.
+
+    A number is (1, 1), an array (n,) a column (n, 1), a matrix (n, m) the matrix (n, m): entry [i, j] here is entry
+    [i, j] there. Arrays with more axes, which CasADi does not have, are stacked slices: (l, n, m) is (l n, m), and row
+    i n + j holds [i, j, :]. Names that CasADi refuses are spelt with underscores; what would be called the same gets a
+    number, and an output that is called like an input the ending ``_out``."""
     import casadi as ca
 
-    inputs, outputs, _ = _expressions(program)
-    names = [_name(s.name) for s in program.inputs]
-    results = [_name(s.name) for s in program.outputs]
-    results = [f"{name}_out" if name in names else name for name in results]  # CasADi wants all names to differ
-    return ca.Function(_name(program.name), inputs, outputs, names, results)
+    symbols = [ca.SX.sym(_name(s.name), *_shape(s)) for s in program.inputs]
+    columns = [ca.vec(symbol.T) for symbol in symbols]
+    _, outputs, _ = _expressions(program, columns)
+    matrices = [ca.reshape(x, *_shape(s)[::-1]).T for x, s in zip(outputs, program.outputs, strict=True)]
+    names = _different([_name(s.name) for s in program.inputs], ())
+    told = [_name(s.name) for s in program.outputs]
+    results = _different([f"{name}_out" if name in names else name for name in told], names)
+    return ca.Function(_name(program.name), symbols, matrices, names, results)
+
+
+def _shape(slot: Slot) -> tuple[int, int]:
+    """Rows and columns of an array in CasADi."""
+    if len(slot.shape) < 2:
+        return slot.size, 1
+    return int(np.prod(slot.shape[:-1])), slot.shape[-1]
+
+
+def _different(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The names, numbered where one comes again: CasADi wants all names of a function to differ."""
+    found: list[str] = []
+    for name in names:
+        new, k = name, 2
+        while new in found or new in others:
+            new, k = f"{name}_{k}", k + 1
+        found.append(new)
+    return found
 
 
 def _name(text: str) -> str:
@@ -36,11 +62,12 @@ def _name(text: str) -> str:
     return plain if plain[0].isalpha() else f"x{plain}"
 
 
-def _expressions(program: Program) -> tuple[list[Any], list[Any], Any]:
-    """Symbols of the inputs, expressions of the outputs, and of the guards, as SX columns."""
+def _expressions(program: Program, columns: Sequence[Any] | None = None) -> tuple[list[Any], list[Any], Any]:
+    """Symbols of the inputs (or the columns that are given for them), expressions of the outputs, and of the guards, as
+    SX columns in the order of NumPy: the last index runs fastest."""
     import casadi as ca
 
-    symbols = [ca.SX.sym(_name(s.name), s.size) for s in program.inputs]
+    symbols = list(columns or [ca.SX.sym(_name(s.name), s.size) for s in program.inputs])
     elements = [ca.vertsplit(s) if s.numel() else [] for s in symbols]
     values: list[Any] = []
     for code, x, y, z in program.nodes:

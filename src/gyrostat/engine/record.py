@@ -453,6 +453,7 @@ def finish(
         bad = [v for v in values if not math.isfinite(v)]
         if bad:
             raise RecordError(f"output '{key}' of '{name}' is the constant {bad[0]}, whatever the inputs are")
+    guarding = tuple(number(x, "guard") for x in guards.ravel())  # constants among them become nodes
     program = Program(
         name,
         tuple(Slot(key, tuple(shape)) for key, shape in inputs.items()),
@@ -460,7 +461,7 @@ def finish(
         tuple(tape.nodes),
         tuple(tape.constants),
         results,
-        tuple(number(x, "guard") for x in guards.ravel()),
+        guarding,
         {op.name: n for op, n in zip(OPERATIONS, tape.asked, strict=True) if n},
     )
     return verify(watched(prune(program)))

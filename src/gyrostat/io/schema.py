@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from gyrostat.io.yaml_read import VERSION
+from gyrostat.io.yaml_solvers import solvers_schema
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.context import Context
 from gyrostat.spec.entity import Entity
@@ -32,6 +33,7 @@ def json_schema() -> dict[str, Any]:
             "context": {"$ref": "#/$defs/context"},
             "entities": _ENTITIES,
             "connections": _CONNECTIONS,
+            "solvers": solvers_schema(),
         },
         "$defs": {"context": _untitled(Context.model_json_schema()), "entity": _one_of(kinds)}
         | {name: _kind(name, cls) for name, cls in kinds.items()},

@@ -42,6 +42,9 @@ def to_urdf(model: Model, place: Path | None = None, allow_loss: bool = False) -
     _context(model.context, parts)
     for name, entity in model.wiring.entities.items():
         _unsaid(name, entity, parts)
+    if model.solvers:
+        message = f"specifications of solvers cannot be said: {', '.join(model.solvers)}"
+        parts.lost.append(Problem("model", "urdf-solvers", message, "give them again after loading: with_solvers"))
     robot = _Robot(model, parts, drives, place)
     return text_of(robot.root), tuple(parts.lost)
 

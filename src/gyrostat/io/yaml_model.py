@@ -26,6 +26,8 @@ def to_text(model: Model) -> str:
     data["entities"] = [_plain(entity) for entity in model.entities]
     if model.connections:
         data["connections"] = [list(ports) for ports in model.connections]
+    if model.solvers:
+        data["solvers"] = {name: spec.data() for name, spec in sorted(model.solvers.items())}
     text = emit(data)
     try:
         read(text, f"model '{model.name}'")

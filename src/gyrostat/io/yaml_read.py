@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from gyrostat.errors import Problem, SpecError, clipped, near, nearest
+from gyrostat.io.yaml_solvers import read_solvers
 from gyrostat.io.yaml_text import Node, refusal
 from gyrostat.spec.assembly import Assembly, to_connection
 from gyrostat.spec.check import Doubts, place_of
@@ -23,7 +24,7 @@ from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 
 VERSION = 1
-SECTIONS = ("gyrostat", "name", "context", "entities", "connections")
+SECTIONS = ("gyrostat", "name", "context", "entities", "connections", "solvers")
 
 CLOSE = 0.8  # how alike a misspelt word must be to be taken for the right one while the rest is checked
 ATTEMPTS = 12
@@ -57,7 +58,9 @@ class ModelReader:
         context = self._context(given.get("context"))
         entities = self._entities(given.get("entities"), "", "model")
         connections = self._connections(given.get("connections"), "", "")
-        return Model(name, entities, connections, context, self.sources)
+        solvers, wrong = read_solvers(given.get("solvers"), self._note_all, self.sources)
+        self.found += wrong
+        return Model(name, entities, connections, context, self.sources, solvers)
 
     # ------------------------------------------------------------------ mistakes and places
     def _add(self, entity: str, rule: str, message: str, remedy: str, value: object, where: int | str | None) -> None:

@@ -13,12 +13,14 @@ import numpy as np
 
 from gyrostat.algorithms.aba import forward_dynamics
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.rne import no_loads
 from gyrostat.engine.builtin import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.record import record
 from gyrostat.errors import GyrostatError, NonFiniteError, StateError
 from gyrostat.graph.network import network
 from gyrostat.simulate.chart import local_rates, moved
+from gyrostat.simulate.plant_blocks import expected_block
 from gyrostat.simulate.plant_derivatives import PlantDerivatives
 from gyrostat.simulate.stick_slip_law import DirectedSource
 from gyrostat.simulate.torque_source import TorqueSource, torque_source
@@ -63,10 +65,17 @@ class Plant(PlantDerivatives):
     digital parts stays the same between sampling instants, see :meth:`sample`.
 
     ``compiled``: None tries to record the torque source together with the forward dynamics as one kernel, False does
-    not. ``why_not_compiled`` tells why a plant calls Python in every evaluation, "" if it does not."""
+    not. ``why_not_compiled`` tells why a plant calls Python in every evaluation, "" if it does not. ``forward``: a
+    :class:`BlockSolver` in the place of the articulated-body algorithm."""
 
     def __init__(
-        self, model: Model, torque: Any = None, compiled: bool | None = None, wrenches: Any = None, times: Any = None
+        self,
+        model: Model,
+        torque: Any = None,
+        compiled: bool | None = None,
+        wrenches: Any = None,
+        times: Any = None,
+        forward: Any = None,
     ):
         expect_model(model, WHO)
         if not model.nv:
@@ -80,6 +89,7 @@ class Plant(PlantDerivatives):
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.memory = self.source.m0.copy()
         self.counters = Counters()
+        self.forward = expected_block(forward, model)
         self.held: dict[int, int] = {}
         self._asked = compiled
         self.plain = self.nq == self.nv
@@ -144,6 +154,11 @@ class Plant(PlantDerivatives):
 
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over: everything is recorded anew, the counters go on."""
+        if self.forward is not None:
+            raise StateError(
+                f"{WHO}: the model changes, and the block {self.forward.called} is of the one before. "
+                "Hint: leave forward_dynamics out"
+            )
         self.model = self.moving = model
         self.network = network(model)
         self.network.refuse_loops(WHO)
@@ -200,7 +215,10 @@ class Plant(PlantDerivatives):
         tau, p_rate = self.source.evaluate(t[0], q, v, p, np.asarray(m))
         law = gravity(self.model.context.gravity)
         on = Setting(representation("body"), law, t[0] if isinstance(self.model.context.base, HarmonicMotion) else 0.0)
-        a = forward_dynamics(self.network, on, q, v, tau + self.rubbing(v, np.asarray(m)))
+        if self.forward is None:
+            a = forward_dynamics(self.network, on, q, v, tau + self.rubbing(v, np.asarray(m)))
+        else:
+            a = self.forward.compute(self.network, on, {"q": q, "v": v, "tau": tau}, no_loads)["a"]
         dy = np.concatenate([local_rates(self.model, x, v), a, p_rate, [tau @ v]])
         return {"dy": dy, "q": q, "tau": tau, "guard": quaternion_guard(self.model, q0)}
 
@@ -215,7 +233,10 @@ class Plant(PlantDerivatives):
             chart = self._chart.call(q0, x, v)
             q, rate = chart["q"], chart["x_rate"]
         tau, p_rate = self._plainly(t, q, v, p)
-        a = aba(self.moving, q, v, tau + self.rubbing(v, self.memory), **self._time(t))
+        if self.forward is None:
+            a = aba(self.moving, q, v, tau + self.rubbing(v, self.memory), **self._time(t))
+        else:
+            a = self.forward(q, v, tau, **self._time(t))
         return Stage(np.concatenate([rate, a, p_rate, [tau @ v]]), q, tau)
 
     def _plainly(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
@@ -258,7 +279,9 @@ class Plant(PlantDerivatives):
         if self._asked is False:
             return "not asked for"
         reason = ""
-        if self.nv > LARGE:
+        if self.forward is not None and not self.forward.can_be_recorded():
+            reason = self.forward.why_interpreted
+        elif self.nv > LARGE:
             reason = f"{self.nv} rates are too many for machine code"
         elif not isinstance(context.base, str | HarmonicMotion):
             reason = "the base follows a Python function"

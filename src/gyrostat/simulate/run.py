@@ -17,10 +17,11 @@ from gyrostat.simulate.guard import Guard
 from gyrostat.simulate.joint_limits import Stops
 from gyrostat.simulate.methods import METHODS, Method, StepFailure
 from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.plant_blocks import refuse_by_residual
 from gyrostat.simulate.progress import Progress
 from gyrostat.simulate.recorder import Recorder
 from gyrostat.simulate.result import Counted, Result
-from gyrostat.simulate.settings import given_events, given_numbers, given_times, last_of, made_method, sampled
+from gyrostat.simulate.settings import given_events, given_numbers, given_times, last_of, made_method, sampled, spelt
 from gyrostat.simulate.stick_slip import StickSlip
 from gyrostat.solvers.manifold import neutral
 from gyrostat.solvers.state import coordinates, rates
@@ -56,6 +57,7 @@ def simulate(
     t_start: float = 0.0,
     compiled: bool | None = None,
     wrenches: Any = None,
+    forward_dynamics: Any = None,
     **options: Any,
 ) -> Result:
     """The motion of a model from (q0, v0) at ``t_start`` to ``t_end`` [s] under the efforts ``torque``.
@@ -74,6 +76,10 @@ def simulate(
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
     ``atol``. ``options`` are those of the method.
 
+    ``forward_dynamics``: ``gs.BlockSolver(model, f, like=gs.ForwardDynamics)``, a function of yours in the place of the
+    articulated-body algorithm, for methods that ask for accelerations (not newmark, trapezoid, generalised-alpha,
+    dina, ida).
+
     ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
     :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
     bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
@@ -81,7 +87,8 @@ def simulate(
     start = time.perf_counter()
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval))
     times = given_times(t_eval, t0, t1)
-    plant = Plant(model, sampled(torque, times), compiled, wrenches, times)
+    plant = Plant(model, sampled(torque, times), compiled, wrenches, times, forward_dynamics)
+    refuse_by_residual(forward_dynamics, spelt(method))
     q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
     v = rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
     if q.shape != (model.nq,) or v.shape != (model.nv,):

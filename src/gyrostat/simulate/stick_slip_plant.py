@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gyrostat.errors import StateError
 from gyrostat.graph.network import Network, network
 from gyrostat.simulate.stick_slip_law import DirectedSource, DryFriction
 from gyrostat.simulate.stick_slip_rest import Hold
@@ -32,12 +33,18 @@ class PlantHolds:
     memory: Array
     nv: int
     held: dict[int, int]
+    forward: Any
     stuck: tuple[int, ...] = ()
     dry: DryFriction | None = None
     _known_hold: tuple[Any, Hold] | None = None
 
     def slide(self, dry: DryFriction | None) -> None:
         """From now on dry friction acts by its directions of sliding, not by signs of rates; None: by signs again."""
+        if dry is not None and self.forward is not None:
+            raise StateError(
+                f"simulate: dry friction of '{self.model.name}' sticks and slips, which the block "
+                f"{self.forward.called} does not know. Hint: Friction(smooth=0.01), or leave forward_dynamics out"
+            )
         inner = self.source.inner if isinstance(self.source, DirectedSource) else self.source
         count = 0 if dry is None else len(dry.rubs)
         self.dry, self.stuck, self._known_hold = dry, (), None

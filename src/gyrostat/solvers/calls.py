@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gyrostat.errors import ShapeError, nearest
 from gyrostat.solvers.state_solver import StateSolver
+
+OPTIONS = ("wrenches", "t", "out", "threads", "nonfinite")
+
+
+def by_name(who: str, names: Sequence[str], state: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    """Parts of a state, given by position and by name, in the order of ``names``."""
+    known = dict(zip(names, state, strict=False))
+    for name, value in named.items():
+        if name not in names:
+            raise ShapeError(f"{who}: is no function of {name!r}. Hint: {nearest(name, [*names, *OPTIONS])}")
+        if name in known:
+            raise ShapeError(f"{who}: {name!r} is given twice, by position and by name. Hint: keep one of them")
+        known[name] = value
+    if len(known) < len(names) or len(state) > len(names):
+        raise ShapeError(f"{who}: got {', '.join(known) or 'nothing'}, expected all of {', '.join(names)}")
+    return [known[name] for name in names]
 
 
 class OfConfiguration(StateSolver):

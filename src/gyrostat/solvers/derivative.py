@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gyrostat.engine.derivative import to_casadi
 from gyrostat.engine.direct import Direct
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.program import Program
 from gyrostat.solvers.fast import install, new, plain_class, usual
 
 if TYPE_CHECKING:
+    import casadi as ca
+
     from gyrostat.solvers.differentiable import Differentiable
 
 
@@ -43,6 +46,10 @@ class Derivative(Direct):
             nonfinite=nonfinite,
             explain=lambda: solver.examine(state, nonfinite),
         )[slot.name]
+
+    def casadi(self) -> ca.Function:
+        """The derivative for CasADi: :func:`~gyrostat.engine.derivative.to_casadi`."""
+        return to_casadi(self.kernel.program)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return new, (plain_class(self),), dict(self.__dict__)  # copies make code of their own

@@ -83,7 +83,10 @@ class Differentiable(Solver):
         return self.__dict__.setdefault("_derived", {})
 
     def casadi(self) -> ca.Function:
-        """The same function for CasADi: inputs and outputs as columns, by name."""
+        """The same function for CasADi, with matrices as matrices: :func:`~gyrostat.engine.derivative.to_casadi`.
+
+        Inputs are the parts of the state in the order of a call, then time or motion of the base where it is driven,
+        then live properties. That a quaternion has unit length is not looked at there."""
         return derivative.to_casadi(self.main_kernel().program)
 
     def export_c(self, folder: str | Path, name: str | None = None, vectors: int = 16) -> list[Path]:

@@ -9,8 +9,6 @@ import numpy as np
 
 from gyrostat.algorithms.aba import forward_dynamics, sweep_articulated
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.crba import composite_mass_matrix
-from gyrostat.algorithms.ltdl import Factors, factorise, inboard_rates
 from gyrostat.algorithms.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.sensitivity import rnea_derivatives, uncovered
 from gyrostat.algorithms.tangent import coordinate_rates
@@ -18,6 +16,7 @@ from gyrostat.engine.dual import Dual, rates_of, with_rates
 from gyrostat.errors import GyrostatError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.calls import OfAcceleration, OfForce
+from gyrostat.solvers.held_joints import accelerations, symmetric_inverse
 from gyrostat.solvers.state import names_of
 from gyrostat.solvers.state_solver import Array, StateSolver
 from gyrostat.solvers.wrench import Application, loads
@@ -126,22 +125,9 @@ class ForwardDynamicsDerivatives(Derivatives, OfForce):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, n = x["q"], x["v"], net.model.nv
-        factors = factorise(inboard_rates(net), composite_mass_matrix(net, on, q))
-        a = factors.solve(x["tau"] - sweep_forces(net, on, q, v, np.zeros(n), given)[0])
+        a, factors = accelerations(net, on, q, v, x["tau"], given, self.held)
         dq, dv, _ = self.inverse_derivatives(net, on, q, v, a, given)
         return {"da_dq": factors.solve(-dq), "da_dv": factors.solve(-dv), "da_dtau": symmetric_inverse(factors, n)}
-
-
-def symmetric_inverse(factors: Factors, n: int) -> Array:
-    """M^-1 from its factors; of two equal entries the one that needs fewer operations."""
-    found = factors.solve(np.eye(n))
-    order = {k: place for place, k in enumerate(factors.inboard)}
-    return np.array(
-        [
-            [found[min(j, k, key=order.__getitem__), max(j, k, key=order.__getitem__)] for k in range(n)]
-            for j in range(n)
-        ]
-    ).reshape(n, n)
 
 
 class SecondDerivatives(NamedTuple):
@@ -222,8 +208,7 @@ class ParameterDerivatives(OfAcceleration):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         if self.of == "tau":
             return {"dtau_dp": self._columns(net, on, x, x["a"])}
-        factors = factorise(inboard_rates(net), composite_mass_matrix(net, on, x["q"]))
-        a = factors.solve(x["tau"] - sweep_forces(net, on, x["q"], x["v"], np.zeros(net.model.nv))[0])
+        a, factors = accelerations(net, on, x["q"], x["v"], x["tau"], given, self.held)
         return {"da_dp": factors.solve(-self._columns(net, on, x, a))}
 
     def _columns(self, net: Network, on: Setting, x: Mapping[str, Any], a: Array) -> Array:
@@ -277,9 +262,14 @@ class DeltaAcceleration(StateSolver):
         q, v = x["q"], x["v"]
         if not len(v):
             return {"da": np.zeros(0)}
-        a = forward_dynamics(net, on, q, v, x["tau"])
+        if self.held:
+            a, factors = accelerations(net, on, q, v, x["tau"], given, self.held)
+        else:
+            a, factors = forward_dynamics(net, on, q, v, x["tau"]), None
         moved, faster = with_rates(q, coordinate_rates(net.model, q, x["dq"])), with_rates(v, x["dv"])
         needed = rates_of(sweep_forces(net, on, moved, faster, a)[0])
+        if factors is not None:
+            return {"da": factors.solve(x["dtau"] - needed)}
         right = np.stack([x["tau"], x["dtau"] - needed], axis=1)
         return {"da": sweep_articulated(net, on, q, v, right).a[:, 1]}
 

@@ -86,6 +86,9 @@ class ElasticInverseDynamics(StateSolver):
         }
         self.elastic: tuple[str, ...] = tuple(self.joints[k] for k in sorted(self.structure.drives))
 
+    def _usual_rules(self) -> Iterable[str]:
+        return economical(self.model)
+
     def _networks(self) -> list[Network]:
         """The network, and one with other numbers for what is live: a zero must not depend on these."""
         if not self.live:

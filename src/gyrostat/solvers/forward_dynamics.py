@@ -10,6 +10,7 @@ from gyrostat.algorithms.forward import FORWARD
 from gyrostat.algorithms.rne import Loads
 from gyrostat.graph.network import Network
 from gyrostat.solvers.calls import OfForce
+from gyrostat.solvers.held_joints import accelerations
 from gyrostat.spec.model import Model
 
 
@@ -42,4 +43,6 @@ class ForwardDynamics(OfForce):
         super().__init__(model, representation, rules, live, mode, algorithm)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if self.held:
+            return {"a": accelerations(net, on, x["q"], x["v"], x["tau"], given, self.held)[0]}
         return {"a": FORWARD[self.algorithm](net, on, x["q"], x["v"], x["tau"], given)}

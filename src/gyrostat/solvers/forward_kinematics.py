@@ -2,120 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.kinematics import sweep_motion
 from gyrostat.engine.kernel import Kernel, check_nonfinite, check_threads
-from gyrostat.errors import FrameError, NonFiniteError, StateError, nearest
-from gyrostat.graph.network import Network
+from gyrostat.errors import NonFiniteError, StateError
+from gyrostat.solvers.frame_motion import EXPRESSIONS, TRAILING, FrameMotion, Motions, frame_quantities, motions_of
+from gyrostat.solvers.recorded_kinematics import RecordedKinematics
 from gyrostat.solvers.solver import Solver
 from gyrostat.solvers.state import coordinates, packed, rates, together
-from gyrostat.spatial.algebra import motion_to_child
 from gyrostat.spec.model import Model
 
+if TYPE_CHECKING:
+    import casadi as ca
+
+__all__ = ["EXPRESSIONS", "ForwardKinematics", "FrameMotion", "Motions"]
+
 Array = np.ndarray
-EXPRESSIONS = ("local", "aligned", "world")
-
-
-@dataclass(frozen=True)
-class FrameMotion:
-    """Motion of one frame; every array may have leading batch axes.
-
-    ``R`` (..., 3, 3): its axes in the world; ``p`` (..., 3): its origin in the world [m].
-    """
-
-    name: str
-    R: Array
-    p: Array
-    V: Array | None  # (..., 6) in the frame's own axes
-    A: Array | None  # rate of V
-
-    @property
-    def matrix(self) -> Array:
-        """Homogeneous matrix (..., 4, 4)."""
-        T = np.zeros((*self.p.shape[:-1], 4, 4))
-        T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = self.R, self.p, 1.0
-        return T
-
-    def velocity(self, expressed_in: str = "local") -> Array:
-        """Angular [rad/s], then linear velocity [m/s], (..., 6).
-
-        ``"local"``: of the origin, in the frame's axes; ``"aligned"``: of the origin, in the world's axes;
-        ``"world"``: of the body point at the world's origin, in the world's axes."""
-        return self._expressed(self._known(self.V, "v"), expressed_in)
-
-    def spatial_acceleration(self, expressed_in: str = "local") -> Array:
-        """Derivative of the six numbers of the local (or world) velocity, (..., 6); see :meth:`velocity` for the
-        axes."""
-        return self._expressed(self._known(self.A, "a"), expressed_in)
-
-    def acceleration(self, expressed_in: str = "local") -> Array:
-        """Angular acceleration [rad/s^2], then the acceleration of the origin against the world [m/s^2], (..., 6)."""
-        if expressed_in == "world":
-            raise FrameError(
-                "acceleration(): expressed_in must be 'local' or 'aligned', got 'world'. "
-                "Hint: the acceleration of a point has no other point; see spatial_acceleration('world')"
-            )
-        V, A = self._known(self.V, "v"), self._known(self.A, "a")
-        point = np.concatenate([A[..., :3], A[..., 3:] + np.cross(V[..., :3], V[..., 3:])], axis=-1)
-        return self._expressed(point, expressed_in)
-
-    def _known(self, value: Array | None, letter: str) -> Array:
-        if value is None:
-            raise StateError(
-                f"motion of '{self.name}' was computed without {letter}. Hint: pass {letter} to the solver"
-            )
-        return value
-
-    def _expressed(self, V: Array, expressed_in: str) -> Array:
-        if expressed_in not in EXPRESSIONS:
-            raise FrameError(
-                f"expressed_in must be one of {', '.join(EXPRESSIONS)}, got {expressed_in!r}. "
-                f"Hint: {nearest(str(expressed_in), EXPRESSIONS)}"
-            )
-        if expressed_in == "local":
-            return V
-        w, v = (np.einsum("...ij,...j->...i", self.R, V[..., part]) for part in (slice(0, 3), slice(3, 6)))
-        if expressed_in == "world":
-            v = v + np.cross(self.p, w)
-        return np.concatenate([w, v], axis=-1)
-
-
-class Motions(Mapping[str, FrameMotion]):
-    """Frames by name: ``motions["forearm.tip"].p``. An entity's name alone stands for its origin, frame or port b."""
-
-    def __init__(self, frames: Mapping[str, FrameMotion], full_name: Any):
-        self._frames, self._full_name = frames, full_name
-
-    def __getitem__(self, name: str) -> FrameMotion:
-        full = self._full_name(name)
-        if full not in self._frames:
-            raise FrameError(f"frame '{full}' was not asked for. Hint: {nearest(full, self._frames)}")
-        return self._frames[full]
-
-    def __contains__(self, name: object) -> bool:
-        try:
-            return isinstance(name, str) and self._full_name(name) in self._frames
-        except FrameError:
-            return False
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The frame, or ``default`` if there is none of this name."""
-        return self[key] if self.__contains__(key) else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._frames)
-
-    def __len__(self) -> int:
-        return len(self._frames)
-
-    def __repr__(self) -> str:
-        return f"<motions of {len(self)} frames: {', '.join(list(self)[:6])}{', ...' if len(self) > 6 else ''}>"
 
 
 class ForwardKinematics(Solver):
@@ -142,6 +47,10 @@ class ForwardKinematics(Solver):
     def options(self) -> dict[str, Any]:
         return super().options() | {"frames": self.frames}
 
+    def _said(self) -> dict[str, Any]:
+        every = self.frames == tuple(self.network.located)
+        return self.options() | ({"frames": None} if every else {})
+
     def __call__(
         self, q: Any, v: Any = None, a: Any = None, *, t: Any = None, threads: int = 1, nonfinite: str = "raise"
     ) -> Motions:
@@ -164,22 +73,14 @@ class ForwardKinematics(Solver):
             check_threads(threads, self.name)
             check_nonfinite(nonfinite, self.name)
             found = self._interpreted(state, t, nonfinite)
-        return self._motions(found)
+        return motions_of(found, self.frames, self.network)
 
-    def _quantities(self, net: Network, on: Setting, q: Any, v: Any, a: Any) -> dict[str, list[Any]]:
-        """R, p, V, A of every frame, in its own axes."""
-        motions = sweep_motion(net, on, q, v, a)
-        rep = on.representation
-        found: dict[str, list[Any]] = {"R": [], "p": [], "V": [], "A": []}
-        for name in self.frames:
-            at, place = net.located[name]
-            m = motions[at]
-            pose = m.pose.then(*place)
-            found["R"].append(pose.R)
-            found["p"].append(pose.p)
-            found["V"].append(motion_to_child(*place, rep.motion_local(m.pose, m.V)))
-            found["A"].append(motion_to_child(*place, rep.motion_local(m.pose, rep.circle(m.V, m.A))))
-        return found
+    def casadi(self, derivatives: int = 0) -> ca.Function:
+        """Forward kinematics for CasADi, with one output for each quantity of each frame: ``hand_frame_R`` (3, 3) and
+        ``hand_frame_p`` (3, 1) as functions of q; with ``derivatives=1`` also ``..._V`` (6, 1) of q and v, with 2 also
+        ``..._A`` of q, v and a: those of :class:`FrameMotion`, in the frame's own axes."""
+        options = {"representation": self.representation, "rules": self._rules, "live": self.live}
+        return RecordedKinematics(self.model, self.frames, derivatives, **options).casadi()
 
     def _for_level(self, level: int) -> Kernel:
         """Code for placements (1), with velocities (2), with accelerations (3)."""
@@ -188,9 +89,8 @@ class ForwardKinematics(Solver):
         def function(**x: Any) -> dict[str, Any]:
             net, on = self._scene(x)
             zero = np.zeros(nv)
-            found = self._quantities(net, on, x["q"], x.get("v", zero), x.get("a", zero))
-            shapes = {"R": (-1, 3, 3), "p": (-1, 3), "V": (-1, 6), "A": (-1, 6)}
-            return {k: np.array(found[k]).reshape(shapes[k]) for k in "RpVA"[: level + 1]}
+            found = frame_quantities(net, on, self.frames, x["q"], x.get("v", zero), x.get("a", zero))
+            return {k: np.array(found[k]).reshape(-1, *TRAILING[k]) for k in "RpVA"[: level + 1]}
 
         inputs = {"q": (self.model.nq,), "v": (nv,), "a": (nv,)}
         return self._kernel(("fk", level), function, {k: inputs[k] for k in "qva"[:level]})
@@ -212,12 +112,12 @@ class ForwardKinematics(Solver):
             **{n: (self._given(given[n], n, nonfinite) if n in given else zero, 1) for n in "qva"},
             t=(self.times(t), 0),
         )
-        trailing = {"R": (3, 3), "p": (3,), "V": (6,), "A": (6,)}
         keys = "RpVA"[: len(state) + 1]
-        found = {k: np.empty((len(states[0]), len(self.frames), *trailing[k])) for k in keys}
+        found = {k: np.empty((len(states[0]), len(self.frames), *TRAILING[k])) for k in keys}
         with np.errstate(all="ignore"):  # what is not finite is found below
             for n, (q, v, a, t_n) in enumerate(zip(*states, strict=True)):
-                for k, values in self._quantities(self.network, self.setting(t_n), q, v, a).items():
+                quantities = frame_quantities(self.network, self.setting(t_n), self.frames, q, v, a)
+                for k, values in quantities.items():
                     if k in keys:
                         found[k][n] = np.array(values).reshape(found[k].shape[1:])
         for k in keys:
@@ -226,16 +126,3 @@ class ForwardKinematics(Solver):
                     f"{self.name}: {k} is not finite. Hint: the numbers of the state or model are too large"
                 )
         return {k: x.reshape((*shape, *x.shape[1:])) for k, x in found.items()}
-
-    def _motions(self, found: dict[str, Array]) -> Motions:
-        frames = {
-            name: FrameMotion(
-                name,
-                found["R"][..., f, :, :],
-                found["p"][..., f, :],
-                found["V"][..., f, :] if "V" in found else None,
-                found["A"][..., f, :] if "A" in found else None,
-            )
-            for f, name in enumerate(self.frames)
-        }
-        return Motions(frames, self.network.port)

@@ -67,9 +67,10 @@ class InverseDynamics(OfAcceleration):
         only: Sequence[str] | None = None,
     ):
         expect_model(model, self.name)
-        if rules is None:
-            rules = self._economical(model) if algorithm == "rne" else DEFAULT
-        super().__init__(model, representation, rules, live, mode, algorithm)
+        self.algorithm = algorithm
+        super().__init__(
+            model, representation, self._rules_for(model) if rules is None else rules, live, mode, algorithm
+        )
         self.only = None if only is None else names_of(only, self.name, "only")
         self.rates = chosen_rates(model, self.only, self.name)
         if only is not None:
@@ -77,6 +78,12 @@ class InverseDynamics(OfAcceleration):
 
     def options(self) -> dict[str, Any]:
         return super().options() | {"only": self.only}
+
+    def _usual_rules(self) -> Iterable[str]:
+        return self._rules_for(self.model)
+
+    def _rules_for(self, model: Model) -> Iterable[str]:
+        return self._economical(model) if self.algorithm == "rne" else DEFAULT
 
     @staticmethod
     def _economical(model: Model) -> Iterable[str]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.solvers.damped_least_squares import Found, Problems, minimise
+from gyrostat.solvers.closed_form import expect_solver, kept_by, part_of, solved_by
+from gyrostat.solvers.damped_least_squares import Found, minimise
 from gyrostat.solvers.joint_limits import plain_coordinates, unwound
 from gyrostat.solvers.kinematic_task import WHO, Task, count_of
 from gyrostat.solvers.manifold import difference
@@ -74,6 +75,7 @@ def inverse_kinematics(
     tolerance: float = 1e-10,
     iterations: int = 200,
     t: Any = None,
+    solver: Any = None,
 ) -> InverseKinematics:
     """q (..., nq) that brings ``frame`` (a port or entity) to ``target``, by damped least squares.
 
@@ -88,11 +90,15 @@ def inverse_kinematics(
     several failures the one with the least error. Angles are given within half a turn of q0 where limits allow it.
     ``limits``: "model", None, or (lower, upper); they are never left. ``hold``: names of rates that keep their q0.
     ``tolerance`` [rad, m] for each row. ``t``: time, where the base moves.
+
+    ``solver``: a closed form, ``gs.BlockSolver(model, f, like=gs.inverse_kinematics, frame=frame)``. What it solves
+    needs no iterations; where it does not reach the target, the search begins at its best solution.
     """
     expect_model(model, WHO)
-    task = Task(model, frame, target, q0, axes, weights, limits, hold, tolerance, t)
+    task = Task(model, frame, target, q0, axes, weights, limits, kept_by(solver, model, hold), tolerance, t)
+    expect_solver(solver, task)
     starts, iterations = count_of(starts, "starts"), count_of(iterations, "iterations")
-    best = minimise(model, task.problems, task.start, iterations)
+    best = solved_by(solver, model, task.problems, task.start, iterations)
     unwound(model, best.q, task.start, task.problems.low, task.problems.high)
     lost = np.flatnonzero(~task.problems.solved(best.r))
     if len(lost) and starts > 1:
@@ -126,8 +132,7 @@ def _try_others(model: Model, task: Task, best: Found, lost: Array, others: Arra
     p = task.problems
     which = np.repeat(lost, len(others))
     q = keep_held(model, np.tile(others, (len(lost), 1)), task.start[which], p.held)
-    time = None if p.t is None else p.t[which]
-    again = Problems(p.error, p.R_t[which], p.p_t[which], p.weights, p.low, p.high, p.held, p.tolerance, time)
+    again = part_of(p, which)
     tried = minimise(model, again, q, iterations)
     unwound(model, tried.q, task.start[which], p.low, p.high)
     solved, cost = again.solved(tried.r), np.sum(tried.r**2, axis=1)

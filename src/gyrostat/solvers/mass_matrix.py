@@ -9,12 +9,11 @@ import numpy as np
 
 from gyrostat.algorithms.aba import inverse_mass_matrix
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.crba import composite_mass_matrix
 from gyrostat.algorithms.forward import MASS_MATRIX
-from gyrostat.algorithms.ltdl import factorise, inboard_rates
 from gyrostat.algorithms.rne import Loads
 from gyrostat.graph.network import Network
 from gyrostat.solvers.calls import OfConfiguration
+from gyrostat.solvers.held_joints import inertia_factors, symmetric_inverse
 from gyrostat.solvers.state_solver import Array
 from gyrostat.spec.model import Model
 
@@ -52,6 +51,8 @@ class InverseMassMatrix(OfConfiguration):
     inverts = True
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if self.held:
+            return {"M_inverse": symmetric_inverse(inertia_factors(net, on, x["q"], self.held), net.model.nv)}
         return {"M_inverse": inverse_mass_matrix(net, on, x["q"])}
 
 
@@ -74,8 +75,7 @@ class Innovations(OfConfiguration):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         n = net.model.nv
-        M = composite_mass_matrix(net, on, x["q"])
-        factors = factorise(inboard_rates(net), M)
+        factors = inertia_factors(net, on, x["q"], self.held)
         L = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(x["q"]), np.float64))
         for k in range(n):
             L[k, k] = 1.0

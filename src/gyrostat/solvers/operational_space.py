@@ -13,6 +13,8 @@ from gyrostat.algorithms.rne import Loads
 from gyrostat.errors import FrameError, ShapeError, StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.calls import OfConfiguration
+from gyrostat.solvers.frame_jacobian import Jacobian
+from gyrostat.solvers.held_joints import at_rest, inertia_factors
 from gyrostat.solvers.state import names_of
 from gyrostat.solvers.state_solver import Array
 from gyrostat.spec.model import Model
@@ -61,9 +63,23 @@ class InverseOperationalInertia(OfConfiguration):
         kept = {k: v for k, v in super().options().items() if k != "representation"}
         return kept | {"contacts": self.contacts}
 
+    def _said(self) -> dict[str, Any]:
+        names = {Q.tobytes(): name for name, Q in SELECTORS.items()}
+        return self.options() | {"contacts": {port: names.get(Q.tobytes(), Q) for port, Q in self.contacts.items()}}
+
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if self.held:
+            return {"Lambda_inverse": self._of_free_joints(net, on, x["q"])}
         found = inverse_operational_inertia(net, on, x["q"], list(self.contacts), list(self.contacts.values()))
         return {"Lambda_inverse": found}
+
+    def _of_free_joints(self, net: Network, on: Setting, q: Array) -> Array:
+        """Q J M^-1 J^T Q^T over the rates that are not held."""
+        rows = [
+            Q @ Jacobian(self.model, frame, "local").frame_jacobian(net, on, q) for frame, Q in self.contacts.items()
+        ]
+        J = at_rest(np.concatenate(rows).T, self.held)
+        return J.T @ inertia_factors(net, on, q, self.held).solve(J)
 
     def inertia(self, q: Any, **options: Any) -> OperationalInertia:
         """Lambda and Lambda^-1; redundant contacts are refused, not inverted."""

@@ -68,7 +68,7 @@ class Regressor(OfAcceleration):
         self.columns = tuple(f"{body}.{name}" for body in self.bodies for name in PARAMETERS)
 
     def options(self) -> dict[str, Any]:
-        return {"mode": self.mode}
+        return {"mode": self._asked} | ({} if self.order is None else {"order": self.order})
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]
@@ -87,12 +87,43 @@ class BaseParameters(NamedTuple):
     """The combinations of inertial parameters that torques depend on.
 
     ``columns``: numbers of independent columns of the regressor; ``names`` of these parameters; ``projection`` (rank,
-    10 bodies): base parameters = projection pi, so that tau = Y[:, columns] projection pi; ``rank``."""
+    10 bodies): base parameters = projection pi, so that tau = Y[:, columns] projection pi; ``rank``; names of all
+    ``parameters``. Its ``repr`` is a table: what each base parameter is made of."""
 
     columns: Array
     names: tuple[str, ...]
     projection: Array
     rank: int
+    parameters: tuple[str, ...] = ()
+
+    def combination(self, k: int) -> str:
+        """Base parameter k as a sum: ``link1.Jzz + link2.Jyy - 0.16 link2.m``; coefficients to four digits."""
+        names = self.parameters or tuple(f"pi[{j}]" for j in range(self.projection.shape[1]))
+        row = self.projection[k]
+        order = [int(self.columns[k]), *(j for j in np.flatnonzero(row) if j != self.columns[k])]
+        sizes = [f"{abs(row[j]):.4g} ".removeprefix("1 ") for j in order]
+        signs = [" - " if row[j] < 0.0 else " + " for j in order]
+        return "".join(f"{s}{c}{names[j]}" for s, c, j in zip(signs, sizes, order, strict=True)).removeprefix(" + ")
+
+    def __repr__(self) -> str:
+        head = f"{self.rank} base parameters of {self.projection.shape[1]} inertial parameters"
+        width = max([6, *(len(name) for name in self.names)])
+        lines = [f"column  {'name'.ljust(width)}  combination", f"------  {'-' * width}  -----------"]
+        lines += [
+            f"{column:6d}  {name.ljust(width)}  {_short(self.combination(k))}"
+            for k, (column, name) in enumerate(zip(self.columns, self.names, strict=True))
+        ]
+        return "\n".join([head, *lines])
+
+
+def _short(text: str, limit: int = 100) -> str:
+    """A sum that fits on a line; how many terms are left out."""
+    if len(text) <= limit:
+        return text
+    shown = text[:limit].rpartition(" ")[0]
+    while shown.endswith((" +", " -")) or (shown.rpartition(" ")[2][:1].isdigit()):
+        shown = shown.rpartition(" ")[0]
+    return f"{shown} ... and {text[len(shown) :].count(' + ') + text[len(shown) :].count(' - ')} more"
 
 
 def base_parameters(model: Model, rng: Any = 0, tolerance: float = 1e-9) -> BaseParameters:
@@ -114,7 +145,8 @@ def base_parameters(model: Model, rng: Any = 0, tolerance: float = 1e-9) -> Base
     if len(chosen) and len(others):
         beta = np.linalg.lstsq(W[:, chosen], W[:, others], rcond=None)[0]
         projection[:, others] = np.where(np.abs(beta) > 1e-8 * max(1.0, np.abs(beta).max()), beta, 0.0)
-    return BaseParameters(chosen, tuple(solver.columns[k] for k in chosen), projection, len(chosen))
+    names = tuple(solver.columns[k] for k in chosen)
+    return BaseParameters(chosen, names, projection, len(chosen), solver.columns)
 
 
 def _independent(W: Array, tolerance: float) -> Array:

@@ -27,6 +27,8 @@ from gyrostat.spatial.representation import representation as known_representati
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import GravityField, HarmonicMotion, MovingBase
 from gyrostat.spec.model import Model
+from gyrostat.spec.solver_kinds import KINDS
+from gyrostat.spec.solver_spec import SolverSpec
 
 Array = np.ndarray
 MODES = ("auto", "compile", "interpret")
@@ -83,6 +85,30 @@ class Solver(Direct):
     def options(self) -> dict[str, Any]:
         """What a solver like this one is made from, besides the model."""
         return {"representation": self.representation, "rules": self._rules, "live": self.live, "mode": self._asked}
+
+    @property
+    def spec(self) -> SolverSpec:
+        """This solver as data: ``solver.spec.build(model)`` makes one like it; names are in full."""
+        name = plain_class(self).__name__
+        if name not in KINDS:
+            raise GyrostatError(
+                f"{self.name}: {name} has no specification. Hint: a file can hold {', '.join(list(KINDS)[:3])}, ..."
+            )
+        said = {key: value for key, value in self._said().items() if value is not None}
+        usual = self._usual_rules()
+        if usual is not None and said.get("rules") == tuple(usual):
+            del said["rules"]
+        if "frame" in said:
+            said["frames"] = (said.pop("frame"),)
+        return SolverSpec(name, **said)
+
+    def _said(self) -> dict[str, Any]:
+        """Options as a specification has them."""
+        return self.options()
+
+    def _usual_rules(self) -> Iterable[str] | None:
+        """Rules that are taken when none are asked for; None for those of the network."""
+        return None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (plain_class(self), self.model, self.options())  # copies and pickles compile for themselves

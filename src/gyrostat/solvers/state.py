@@ -78,13 +78,28 @@ def quaternion_guard(model: Model, q: Array) -> list[Any]:
     return found
 
 
-def packed(model: Model, value: Any, what: str, who: str) -> Array:
-    """q, v or a as an array (..., n), its numbers not yet looked at."""
+def packed(model: Model, value: Any, what: str, who: str, joints: Sequence[str] | None = None) -> Array:
+    """q, v or a as an array (..., n), its numbers not yet looked at; of some joints in their order, if they are
+    named."""
     names = model.coordinates if what == "q" else model.dofs
+    if joints is not None:
+        return _of_joints(model, value, what, who, joints)
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == len(names):
         return value
     owners = [(name, q if what == "q" else v) for name, q, v, _ in model.stateful]
     return _pack(model, value, owners, names, who, what)
+
+
+def _of_joints(model: Model, value: Any, what: str, who: str, joints: Sequence[str]) -> Array:
+    parts = {name: q if what == "q" else v for name, q, v, _ in model.stateful}
+    count = sum(len(parts[name]) for name in joints)
+    some = f"the solver in the order {', '.join(joints)}"
+    if isinstance(value, Mapping):
+        return _from_names(model, value, [(name, parts[name]) for name in joints], (), who, what, some)
+    array = value if type(value) is np.ndarray and value.dtype == object else real_array(value, who, what)
+    if array.ndim == 0 or array.shape[-1] != count:
+        raise ShapeError(f"{who}: {what} has shape {array.shape}, expected (..., {count}) of {some}")
+    return array
 
 
 def rates(model: Model, v: Any, who: str, what: str, nonfinite: str = "raise") -> Array:
@@ -97,7 +112,7 @@ def _pack(
     model: Model, value: Any, owners: Sequence[tuple[str, Sequence[str]]], names: Sequence[str], who: str, what: str
 ) -> Array:
     if isinstance(value, Mapping):
-        return _from_names(model, value, owners, names, who, what)
+        return _from_names(model, value, owners, names, who, what, f"'{model.name}'")
     array = real_array(value, who, what)
     if array.ndim == 0 or array.shape[-1] != len(names):
         hint = ""
@@ -117,12 +132,14 @@ def _from_names(
     names: Sequence[str],
     who: str,
     what: str,
+    whose: str,
 ) -> Array:
+    """Columns by name; ``whose``: what messages call the joints that are expected."""
     known = [*(name for name, _ in owners), *names]
     for key in value:
         if key not in known:
             raise StateError(
-                f"{who}: {what} names '{key}', which is no joint of '{model.name}'. Hint: {nearest(str(key), known)}"
+                f"{who}: {what} names '{key}', which is no joint of {whose}. Hint: {nearest(str(key), known)}"
             )
     columns: list[Array] = []
     for owner, parts in owners:
@@ -138,7 +155,7 @@ def _from_names(
             continue
         for key in keys:
             if key not in value:
-                raise StateError(f"{who}: {what} does not say '{key}'. Hint: every joint of '{model.name}' is needed")
+                raise StateError(f"{who}: {what} does not say '{key}'. Hint: every joint of {whose} is needed")
             columns.append(real_array(value[key], who, f"{what}['{key}']"))
     if not columns:
         return np.zeros(0)

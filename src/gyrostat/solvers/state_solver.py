@@ -17,6 +17,7 @@ from gyrostat.graph.network import Network
 from gyrostat.solvers.differentiable import Differentiable
 from gyrostat.solvers.fast import install, plain_class, usual
 from gyrostat.solvers.inertia import expect_inertia
+from gyrostat.solvers.manifold import neutral
 from gyrostat.solvers.state import coordinates, names_of, packed, rates, together
 from gyrostat.solvers.wrench import Application, loads, read_wrenches
 from gyrostat.spec.model import Model
@@ -30,8 +31,8 @@ class StateSolver(Differentiable):
     Several outputs are returned as a named tuple of class ``Result``."""
 
     state: tuple[str, ...] = ("q",)
-    Result: ClassVar[Any] = None
-    takes_wrenches: ClassVar[bool] = False
+    Result: Any = None
+    takes_wrenches: bool = False
     inverts: bool = False
     """Whether the mass matrix must be regular."""
     algorithms: ClassVar[Iterable[str]] = ()
@@ -63,10 +64,15 @@ class StateSolver(Differentiable):
         return super().options() | chosen | ({} if self.order is None else {"order": self.order})
 
     def in_order(self, joints: Sequence[str]) -> Self:
-        """A solver like this one whose arrays have the joints in another order (H04 4.3.1, resortExteriorPorts).
+        """A solver like this one whose arrays have the joints in another order, or only some of them (H04 4.3.1,
+        resortExteriorPorts: a new ordering or a selection of states).
 
-        ``joints``: names of all joints with coordinates, each once; a free base has the name of the reference frame.
-        q, v, a, tau and the axes of the results that belong to rates follow it; dicts by name work as ever."""
+        ``joints``: names of joints with coordinates, each once; a free base has the name of the reference frame.
+        q, v, a, tau and the axes of the results that belong to rates follow it; dicts by name give these joints.
+
+        Joints that are left out are neutral (:func:`neutral`) and at rest, v = a = 0, *held* by whatever that takes:
+        the mass matrix is M_ss, its inverse is the inverse of M_ss, and forward dynamics, by any algorithm, solves
+        M_ss a_s = tau_s - b_s. Wrenches act as before."""
         names = names_of(joints, f"{self.name}.in_order", "joints")
         owners = [owner for owner, *_ in self.model.stateful]
         for name in names:
@@ -74,15 +80,30 @@ class StateSolver(Differentiable):
                 raise StateError(
                     f"{self.name}.in_order: '{name}' is no joint with coordinates. Hint: {nearest(str(name), owners)}"
                 )
-        if len(names) != len(owners) or len(set(names)) < len(names):
+        if owners and not names:
+            raise StateError(f"{self.name}.in_order: no joint is named. Hint: name some of {', '.join(owners[:8])}")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
             raise StateError(
-                f"{self.name}.in_order: name each of these once: {', '.join(owners)}; got {', '.join(names)}"
+                f"{self.name}.in_order: '{twice}' is named twice, got {', '.join(names)}. Hint: name every joint once"
             )
         options = {k: v for k, v in self.options().items() if k != "order"}
         twin = plain_class(self)(self.model, **options)
         twin.order = names
         twin._places = _places(self.model, names)
         return twin
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of what comes out."""
+        return (self.result,) if self.Result is None else self.Result._fields
+
+    @property
+    def held(self) -> tuple[int, ...]:
+        """Numbers of rates whose joints :meth:`in_order` left out: they are at rest."""
+        if self.order is None:
+            return ()
+        return tuple(k for k in range(self.model.nv) if k not in set(self._places[1].tolist()))
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -103,7 +124,8 @@ class StateSolver(Differentiable):
 
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the state's parts."""
-        return {name: (self.model.nq if name == "q" else self.model.nv,) for name in self.state}
+        sizes = (self.model.nq, self.model.nv) if self.order is None else [len(places) for places in self._places]
+        return {name: (sizes[0 if name == "q" else 1],) for name in self.state}
 
     # ------------------------------------------------------------------ calls
     def serve(
@@ -191,9 +213,15 @@ class StateSolver(Differentiable):
         def function(**x: Any) -> Mapping[str, Any]:
             net, on = self._scene(x)
             w = [x[f"wrench{k}"] for k in range(len(places))]
-            return self._ordered(self.compute, net, on, x, loads(net, on, places, w))
+            return self._evaluated(net, on, x, places, w)
 
         return self._kernel(key, function, self.inputs() | {f"wrench{k}": (6,) for k in range(len(places))})
+
+    def _evaluated(
+        self, net: Network, on: Setting, x: Mapping[str, Any], places: Sequence[Application], w: Sequence[Any]
+    ) -> Mapping[str, Any]:
+        """Outputs for arrays of this solver's order, with the wrenches w at their places."""
+        return self._ordered(self.compute, net, on, x, loads(net, on, places, w))
 
     def _ordered(
         self, compute: Any, net: Network, on: Setting, x: Mapping[str, Any], given: Loads
@@ -212,20 +240,21 @@ class StateSolver(Differentiable):
         return ordered
 
     def _by_model(self, x: Any, name: str) -> Any:
-        """An array of this solver's order, in the order of the model; dicts have it anyway."""
-        if self.order is None or isinstance(x, Mapping):
+        """An array or dict of this solver's joints as an array of all of them, in the order of the model."""
+        if self.order is None:
             return x
-        array = np.asarray(x)
-        places = self._places[0 if name == "q" else 1]
-        if array.ndim == 0 or array.shape[-1] != len(places):
-            return x  # which is refused elsewhere
-        return np.take(array, np.argsort(places), axis=-1)
+        array = packed(self.model, x, name, self.name, self.order)
+        rest = neutral(self.model) if name == "q" else np.zeros(self.model.nv)
+        whole = np.empty((*array.shape[:-1], len(rest)), dtype=array.dtype)
+        whole[...] = rest
+        whole[..., self._places[0 if name == "q" else 1]] = array
+        return whole
 
     def _example(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        value = super()._example(name, shape, rng)
         if self.order is None or name not in self.state:
-            return value
-        return np.take(value, self._places[0 if name == "q" else 1])
+            return super()._example(name, shape, rng)
+        whole = super()._example(name, (self.model.nq if name == "q" else self.model.nv,), rng)
+        return np.take(whole, self._places[0 if name == "q" else 1])
 
     def _entries(self) -> dict[str, Sequence[str]]:
         found = super()._entries()
@@ -243,13 +272,7 @@ class StateSolver(Differentiable):
 
     def _packed(self, state: Sequence[Any]) -> list[Array]:
         self.expect(state, self.state)
-        arrays = [packed(self.model, x, name, self.name) for x, name in zip(state, self.state, strict=True)]
-        if self.order is None:
-            return arrays
-        return [
-            np.take(array, self._places[0 if name == "q" else 1], axis=-1) if isinstance(x, Mapping) else array
-            for array, x, name in zip(arrays, state, self.state, strict=True)
-        ]
+        return [packed(self.model, x, name, self.name, self.order) for x, name in zip(state, self.state, strict=True)]
 
     def arguments(self, state: Sequence[Any], t: Any) -> list[Array]:
         """Inputs of the main program for the state."""
@@ -291,10 +314,9 @@ class StateSolver(Differentiable):
         def one(row: Sequence[Array]) -> Mapping[str, Any]:
             on = self.setting(row[n])
             x = dict(zip(self.state, row[:n], strict=True))
-            given = loads(self.network, on, places, row[n + 1 :])
             if self.order is not None:  # the rows are in the order of the model here
                 x = {name: np.take(value, self._places[0 if name == "q" else 1]) for name, value in x.items()}
-            return self._ordered(self.compute, self.network, on, x, given)
+            return self._evaluated(self.network, on, x, places, row[n + 1 :])
 
         with np.errstate(all="ignore"):  # what is not finite is found below
             rows = [one(row) for row in zip(*states, strict=True)]
@@ -303,6 +325,10 @@ class StateSolver(Differentiable):
             name: np.array([row[name] for row in rows], dtype=float).reshape((*shape, *np.shape(shapes[name])))
             for name in shapes
         }
+        return self._handed_over(found, shape, out, nonfinite)
+
+    def _handed_over(self, found: dict[str, Array], shape: tuple[int, ...], out: Any, nonfinite: str) -> Any:
+        """Outputs of interpreted states with their leading shape, looked at, and in ``out`` if it is given."""
         if nonfinite == "raise":
             for name, value in found.items():
                 self.finite(value, shape, name)
@@ -314,12 +340,13 @@ class StateSolver(Differentiable):
             if target is not None:
                 check_out(target, value.shape, self.name)
                 target[...] = value
-        return out if self.Result is None else self.Result(*results)
+        return out if self.Result is None else self.returned(dict(zip(found, results, strict=True)))
 
     def _example_row(self, states: Sequence[Array]) -> list[Array]:
         """A state for finding out shapes."""
         row = [np.zeros(x.shape[1:]) for x in states]
-        row[0] = self._example("q", (self.model.nq,), np.random.default_rng(0)) if self.state[:1] == ("q",) else row[0]
+        if self.state[:1] == ("q",):
+            row[0] = super()._example("q", (self.model.nq,), np.random.default_rng(0))
         return row
 
     def finite(self, result: Array, shape: tuple[int, ...], name: str = "result") -> Array:

@@ -15,6 +15,7 @@ from gyrostat.spec.pair_forces import PairForce
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.solver_references import reference_problems
 from gyrostat.spec.wiring import Wiring, label_of
 
 MASSLESS = (RigidBody, Joint, ReferenceFrame, ForceElement, Displacement, DHDisplacement, RotorInertia, PairForce)
@@ -79,6 +80,8 @@ def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
         meant = doubts.meant | {name for end in wiring.loose for name in end.meant}
         found += _reach_problems(wiring, touched | meant)
         found += _mass_problems(wiring, touched, model.context.base == "free")
+    if not found and model.solvers and not doubts.names:
+        found += reference_problems(model)
     return [replace(p, where=place_of(model.sources, p.where)) for p in found]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from gyrostat.spec.context import Context
 from gyrostat.spec.describe import RefusedError, describe
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.shafts import Shafts, shafts
+from gyrostat.spec.solver_spec import SolverSpec
 from gyrostat.spec.values import Frame
 from gyrostat.spec.wiring import Wiring, wire
 
@@ -33,6 +34,7 @@ class Model:
     connections: tuple[tuple[str, ...], ...] = ()
     context: Context = field(default_factory=Context)
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)  # path -> "file:line"
+    solvers: Mapping[str, SolverSpec] = field(default_factory=dict, repr=False)  # by a name of the user's
 
     def __post_init__(self) -> None:
         owner = f"model '{self.name}'"
@@ -52,10 +54,16 @@ class Model:
             object.__setattr__(self, "connections", to_connections(self.connections))
         except RefusedError as refused:
             raise _refused(owner, f"connections: {refused}", refused.remedy, self.connections) from None
+        if not isinstance(self.solvers, Mapping) or not all(
+            isinstance(k, str) and isinstance(v, SolverSpec) for k, v in self.solvers.items()
+        ):
+            message = f"solvers must map names to SolverSpec objects, got {clipped(self.solvers)}"
+            raise _refused(owner, message, "write {'torques': SolverSpec('InverseDynamics')}", self.solvers)
+        object.__setattr__(self, "solvers", dict(self.solvers))
 
     # ------------------------------------------------------------------ equality
     def _data(self) -> tuple[Any, ...]:
-        return self.name, self.entities, self.connections, self.context
+        return self.name, self.entities, self.connections, self.context, tuple(sorted(self.solvers.items(), key=_first))
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Model) and self._data() == other._data())
@@ -69,7 +77,7 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """The data alone: what was derived (solvers, hash) belongs to this process."""
-        return {key: self.__dict__[key] for key in ("name", "entities", "connections", "context", "sources")}
+        return {key: self.__dict__[key] for key in FIELDS}
 
     # ------------------------------------------------------------------ structure and state
     @cached_property
@@ -274,6 +282,16 @@ class Model:
 
         return with_drive(self, joint, **properties)
 
+    def with_solvers(self, solvers: Mapping[str, SolverSpec | None]) -> Model:
+        """A new model with specifications of solvers beside it, by names of your own; those of the same name are
+        replaced, None takes one away. ``model.solvers["torques"].build(model)`` makes the solver; files keep them, and
+        edits, which rename what they name (those of a model that is attached do not come along)."""
+        if not isinstance(solvers, Mapping):
+            message = f"solvers must map names to SolverSpec objects, got {type(solvers).__name__}"
+            raise _refused(f"model '{self.name}'", message, "{'torques': SolverSpec('InverseDynamics')}", solvers)
+        kept = {name: spec for name, spec in {**self.solvers, **solvers}.items() if spec is not None}
+        return Model(self.name, self.entities, self.connections, self.context, self.sources, kept)
+
     def source(self, path: str) -> str | None:
         """file:line of an entity or property, if the model came from a file."""
         return self.sources.get(path)
@@ -334,6 +352,13 @@ class Model:
         return f"Model '{self.name}': nq {self.nq}, nv {self.nv}, mass {mass:g} kg, base {base}, gravity {shown}"
 
 
+FIELDS = ("name", "entities", "connections", "context", "sources", "solvers")
+
+
+def _first(item: tuple[str, Any]) -> str:
+    return item[0]
+
+
 def _names(owner: str, parts: Sequence[str]) -> tuple[str, ...]:
     """A joint with one coordinate gives it its name; of a joint that keeps one of several, the coordinate is named."""
     return (owner,) if tuple(parts) in (("q",), ("v",)) else tuple(f"{owner}.{part}" for part in parts)
@@ -379,8 +404,8 @@ def _with(value: Any, keys: Sequence[str], new: Any, path: str) -> Any:
     child = new if len(keys) == 1 else _with(_child(value, key, path, 0), keys[1:], new, path)
     if isinstance(value, Model):
         if key == "context":
-            return Model(value.name, value.entities, value.connections, child, value.sources)
-        return Model(value.name, _swap(value.entities, key, child), value.connections, value.context, value.sources)
+            return replace(value, context=child)
+        return replace(value, entities=_swap(value.entities, key, child))
     fields = {k: getattr(value, k) for k in type(value).model_fields}
     if isinstance(value, Assembly):
         fields["entities"] = _swap(value.entities, key, child)

@@ -30,7 +30,7 @@ def with_drive(model: Model, joint: str, **given: Any) -> Model:
         return _within(model, scope.split("."), name, given)
     whole = _Place(lambda: model.wiring, lambda: model.wiring, name)
     entities, connections = _driven(model.name, model.entities, model.connections, whole, name, given)
-    return Model(model.name, entities, connections, model.context, model.sources)
+    return replace(model, entities=entities, connections=connections)
 
 
 def _within(model: Model, scope: list[str], name: str, given: Mapping[str, Any]) -> Model:
@@ -48,7 +48,7 @@ def _within(model: Model, scope: list[str], name: str, given: Mapping[str, Any])
             changed = found.model_copy(update={"entities": parts, "connections": connections})
         return tuple(changed if e is found else e for e in entities)
 
-    return Model(model.name, enter(model.entities, scope), model.connections, model.context, model.sources)
+    return replace(model, entities=enter(model.entities, scope))
 
 
 def _refused(entity: str, message: str, remedy: str) -> SpecError:

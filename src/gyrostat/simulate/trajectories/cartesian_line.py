@@ -16,7 +16,7 @@ import numpy as np
 from gyrostat.errors import SpecError, StateError
 from gyrostat.simulate.trajectories.polynomial import point_to_point
 from gyrostat.simulate.trajectories.trajectory import Trajectory, expect_trajectory
-from gyrostat.solvers.damped_least_squares import minimise
+from gyrostat.solvers.closed_form import expect_solver, kept_by, solved_by
 from gyrostat.solvers.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.functions import kept_solver
@@ -42,6 +42,7 @@ def cartesian_line(
     limits: Any = "model",
     hold: str | Iterable[str] = (),
     tolerance: float = 1e-10,
+    solver: Any = None,
 ) -> Trajectory:
     """Joint motion (nq,) that takes ``frame`` on a straight line from where it is at ``q0`` to ``target``.
 
@@ -49,9 +50,10 @@ def cartesian_line(
     alone; the orientation is left to the joints). In ``duration`` [s] with a quintic s(t), or with any ``law`` of one
     coordinate from 0 to 1. Rates named in ``hold`` keep their q0: as many must be held as the robot has too many. The
     frame is on the line to ``tolerance`` [m, rad] at *every* time asked for. Derivatives up to order 2. Out of reach,
-    at a limit or a singularity on the way: an error that says where.
+    at a limit or a singularity on the way: an error that says where. ``solver``: a closed form, as in
+    :func:`inverse_kinematics`.
     """
-    return CartesianLine(model, frame, q0, target, _law(duration, law), limits, hold, tolerance)
+    return CartesianLine(model, frame, q0, target, _law(duration, law), limits, hold, tolerance, solver)
 
 
 class CartesianLine(Trajectory):
@@ -69,6 +71,7 @@ class CartesianLine(Trajectory):
         limits: Any,
         hold: str | Iterable[str],
         tolerance: float,
+        solver: Any = None,
     ):
         expect_model(model, self.kind)
         if model.nq != model.nv:
@@ -78,7 +81,9 @@ class CartesianLine(Trajectory):
             message = f"the base of '{model.name}' moves with time"
             raise SpecError.one(self.kind, "model", message, "use inverse_kinematics with t=...")
         self.model, self.law, self.available = model, law, 2
-        self.task = Task(model, frame, target, q0, None, None, limits, hold, tolerance, None)
+        self.solver = solver
+        self.task = Task(model, frame, target, q0, None, None, limits, kept_by(solver, model, hold), tolerance, None)
+        expect_solver(solver, self.task, self.kind)
         if self.task.shape:
             raise SpecError.one(self.kind, "target", "one q0 and one target are expected", "use .then(...) for more")
         self.frame = self.task.problems.error.frame
@@ -136,7 +141,7 @@ class CartesianLine(Trajectory):
         p = self.task.problems
         R = self.R0 @ rotation_matrix(s[:, None] * self.turn)
         line = type(p)(p.error, R, self.p0 + s[:, None] * self.way, p.weights, p.low, p.high, p.held, p.tolerance)
-        found = minimise(self.model, line, guess, 100)
+        found = solved_by(self.solver, self.model, line, guess, 100)
         lost = np.flatnonzero(~line.solved(found.r))
         if len(lost):
             raise self._failed(float(s[lost[0]]), "the frame cannot follow: out of reach, or a joint at its limit")

@@ -30,7 +30,9 @@ def rebuilt(model: Model, changes: Changes) -> Model:
     left inside, vanish."""
     work = _Rebuild(changes)
     entities, connections, _ = work.scope(model.entities, model.connections, (), "", "")
-    return Model(model.name, entities, connections, model.context, work.sources(model.sources))
+    sources = work.sources(model.sources)
+    solvers = {name: spec.renamed(work.renamed) for name, spec in model.solvers.items()}
+    return Model(model.name, entities, connections, model.context, sources, solvers)
 
 
 @dataclass
@@ -101,6 +103,13 @@ class _Rebuild:
         if called not in {p.name for p in changed.ports}:
             return None if meant in {p.name for p in entity.ports} else text
         return changed.name if not port and called == changed.default_port else f"{changed.name}.{called}"
+
+    def renamed(self, path: str) -> str:
+        """A name, or a path that begins with one, as it is now; what is gone keeps the old one."""
+        parts = re.split(r"(?=\.)", path)
+        above = ("".join(parts[:n]) for n in range(len(parts), 0, -1))
+        known = next((known for known in above if known in self.moved and known not in self.gone), "")
+        return (self.moved[known] if known else "") + path[len(known) :]
 
     def sources(self, sources: Mapping[str, str]) -> dict[str, str]:
         """file:line of what is left, by the new names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from gyrostat.errors import SpecError, clipped, nearest
@@ -112,4 +113,4 @@ def with_scope(
         changed = type(inner).model_validate(fields | {"entities": entities, "connections": connections})
         entities, connections = tuple(changed if e is inner else e for e in outer), links
     found = model.sources if sources is None else sources
-    return Model(model.name, entities, tuple(connections), model.context, found)
+    return replace(model, entities=entities, connections=tuple(connections), sources=found)
