@@ -42,8 +42,8 @@ class Parts(NamedTuple):
 
 
 def one_step(parts: Parts, formulas: Formulas, x: Mapping[str, Any], iterations: int) -> dict[str, Any]:
-    """The state after a step from ``x``: PARTS, with S, t1 and h; tau there, and ``rest`` (nv,): what a further Newton
-    step would change in a."""
+    """The state after a step from ``x``: PARTS, with S, t1 and h; tau there, and the ``residual`` (nv + np,) that is
+    left."""
     h, t1, n = x["h"], x["t1"], len(x["v"])
     a1, p1 = 2.0 * x["a"] - x["before"], x["p"] + h * x["f"]
     for _ in range(iterations):
@@ -56,8 +56,8 @@ def one_step(parts: Parts, formulas: Formulas, x: Mapping[str, Any], iterations:
     q1 = parts.retract(x["q"], move)
     tau, f1 = parts.source(t1, q1, v1, p1)
     r, _ = parts.residual(t1, q1, v1, a1, p1)
-    rest = (x["S"] @ np.concatenate([r, p1 - x["p"] - (h / 2.0) * (x["f"] + f1)]))[:n]
-    return {"q": q1, "v": v1, "a": a1, "w": w1, "before": x["a"], "p": p1, "f": f1, "tau": tau, "rest": rest}
+    left = np.concatenate([r, p1 - x["p"] - (h / 2.0) * (x["f"] + f1)])
+    return {"q": q1, "v": v1, "a": a1, "w": w1, "before": x["a"], "p": p1, "f": f1, "tau": tau, "residual": left}
 
 
 def compiled_steps(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
@@ -114,5 +114,5 @@ class Steps:
             raise NonFiniteError(f"a step to t = {times[0]:.9g} s is not finite")
         n = n if bad < 0 else bad
         rows = {name: results[f"{name}_next"][: n + 1].copy() for name in PARTS}
-        rows |= {name: np.concatenate([[start[name]], results[name][:n]]) for name in ("tau", "rest")}
+        rows |= {name: np.concatenate([[start[name]], results[name][:n]]) for name in ("tau", "residual")}
         return Series(np.array([t0, *times[:n]]), rows)

@@ -12,7 +12,6 @@ matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,8 @@ OFTEN = 10
 """Steps after which events are looked for, or a state is kept."""
 ROUNDING = 1e-13
 """Change of q, relative to one plus its size, that is rounding."""
+MOST = 5
+"""Newton steps with S in one step of the method, before the matrix is computed anew."""
 MATRICES = ("exact", "springs", "diagonal")
 
 
@@ -75,10 +76,11 @@ class Dina(ImplicitMethod):
             isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1
         ):
             raise GyrostatError(f"simulate: dina: every must be a whole number from 1 on, got {clipped(self.every)}")
-        told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "newton_fallbacks")
+        told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "iterated", "newton_fallbacks")
         self.statistics |= dict.fromkeys(told, 0)
         self._kept: KeptMatrix | None = None
-        self._steps: Steps | None = None
+        self._steps: dict[int, Steps] = {}
+        self._level, self._done, self._wait, self._trial = self.iterations, 0, FIRST, False
         self._model = plant.model
         self._length, self._span = FIRST, 0.0
         self._series: Series | None = None
@@ -95,7 +97,7 @@ class Dina(ImplicitMethod):
         self._series, self._length = None, FIRST
         self._before: Array | None = None
         if self._model is not self.plant.model:
-            self._model, self._steps, self._kept = self.plant.model, None, None
+            self._model, self._steps, self._kept = self.plant.model, {}, None
 
     def step(self, t_limit: float) -> Step:
         try:
@@ -106,7 +108,7 @@ class Dina(ImplicitMethod):
                 self._series = None
             series = self._series or self._gathered(t_limit)
         except NonFiniteError as error:
-            raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
+            raise StepFailure(str(error), error.dof, "a smaller dt, or look at the efforts there") from error
         now, rest = series.cut(self.every or (OFTEN if self.watched else LONGEST), t_limit)
         self._series, self.state, self._before = rest, now.state(-1), now["before"][-1]
         self.statistics["steps"] += len(now) - 1
@@ -132,13 +134,12 @@ class Dina(ImplicitMethod):
 
     def _ahead(self, t_limit: float) -> Series:
         """The next states, at least one, none beyond the limit."""
-        if self.plant.hold is not None:  # what is held is held exactly: Newton's method to its end
-            return Series.of(self.state, self._solved(self.state, self.clock.next(t_limit)))
-        count, dt, most = self.clock.count, self.clock.dt, LONGEST
+        if self.plant.hold is not None or self._longest < np.inf:
+            return self._alone(t_limit)  # what is held is held exactly; or the rest of a step that was halved
+        dt, most = self.clock.dt, LONGEST
         while True:
             h = self.clock.next(t_limit) - self.state.t
             h = dt if abs(h - dt) <= 1e-6 * dt else h  # instants are rounded
-            self.clock.count = count
             fresh = self._kept is None or self._kept.h != h
             kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
             self._length = min(self._length, most)
@@ -146,18 +147,42 @@ class Dina(ImplicitMethod):
             series = self._converged(times, kept)
             slowness = np.inf if series is None else self._slowness(series, kept)
             if series is not None and slowness <= AGAIN:
-                steps = len(series) - 1
-                self._serve(slowness, steps, kept)
-                if steps < len(times):
-                    self._kept, self.clock.count = None, count + steps
+                self._serve(slowness, len(series) - 1, kept)
+                self._settle(len(series) - 1)
+                self.clock.reached(float(series.times[-1]))
                 return series
-            self._kept, self.clock.count = None, count
+            if series is None and self._level < MOST:  # Newton goes on
+                self._go_on()
+                continue
+            self._kept = None
             if fresh and (series is None or len(times) == 1):
                 self.statistics["newton_fallbacks"] += 1
-                return Series.of(self.state, self._solved(self.state, self.clock.next(t_limit)))
+                return self._alone(t_limit)
             self.statistics["repeated"] += 1
             most = max(1, len(times) // 4) if fresh else LONGEST
             self._span = 0.0 if fresh else self._span
+
+    def _go_on(self) -> None:
+        """More Newton steps with S in each step, for a while: longer each time that fewer were tried too early."""
+        self._wait = min(2 * self._wait, LONGEST) if self._trial else FIRST
+        self._level, self._done, self._trial = self._level + 2, 0, False
+        self.statistics["iterated"] += 1
+
+    def _settle(self, steps: int) -> None:
+        """After a while fewer of them are tried."""
+        self._done += steps
+        self._trial = self._trial and self._done < FIRST
+        if self._level > self.iterations and self._done >= self._wait:
+            self._level, self._done, self._trial = self._level - 2, 0, True
+
+    def _alone(self, t_limit: float) -> Series:
+        """One step by Newton's method to its end, or a part of it."""
+        x = self.state
+        y = self._reached(x, t_limit)
+        series = Series.of(x, y)
+        if self._longest < np.inf or abs(y.t - x.t - self.clock.dt) > 1e-6 * self.clock.dt:
+            series.rows["before"][-1] = y.a  # steps of different lengths: nothing to go by
+        return series
 
     def _serve(self, slowness: float, steps: int, kept: KeptMatrix) -> None:
         """Whether S serves on, and for how long: its error grows with the way."""
@@ -171,10 +196,8 @@ class Dina(ImplicitMethod):
     def _instants(self, t_limit: float) -> list[float]:
         """Ends of the next steps, all of one length; a last one that the limit cuts comes alone."""
         clock, first = self.clock, self.clock.next(t_limit)
-        more = clock.origin + (clock.count + np.arange(1, self._length)) * clock.dt
-        more = more[more < t_limit - 1e-9 * clock.dt]
-        clock.count += len(more)
-        return [first, *more.tolist()]
+        more = clock.origin + (clock.count + np.arange(2, self._length + 1)) * clock.dt
+        return [first, *more[more < t_limit - 1e-9 * clock.dt].tolist()]
 
     def _made(self, h: float) -> KeptMatrix:
         """S (7) for the next stretch of the way: made at its middle, so that it serves twice as long."""
@@ -183,7 +206,7 @@ class Dina(ImplicitMethod):
         while True:
             q = self.plant.retract(x.q, 0.5 * span * x.v)
             middle = State(x.t, q, x.v, x.p, x.a, x.w, x.f, x.tau)
-            kept = KeptMatrix(self.matrix(middle, h), self._mass(q), h)
+            kept = KeptMatrix(self._kept_matrix(middle, h), self._mass(q), h)
             self.statistics["factorisations"] += 1
             kept.start, kept.q = kept.used(M), q
             if not span or kept.start < 1.0:
@@ -208,34 +231,33 @@ class Dina(ImplicitMethod):
         M = crba(self.plant.model, q)
         return np.diag(np.diag(M)) if self.kind == "diagonal" else M
 
-    def matrix(self, now: State, h: float) -> Array:
+    def _kept_matrix(self, now: State, h: float) -> Array:
+        """What S is the inverse of; Newton's method to its end has the whole matrix always."""
         if self.kind == "exact":
-            return super().matrix(now, h)
+            return self.matrix(now, h).A
         rest = State(now.t, now.q, 0.0 * now.v, now.p, 0.0 * now.a, 0.0 * now.a, now.f, now.tau)
-        A = super().matrix(rest, h)  # (8), (9)
+        A = self.matrix(rest, h).A  # (8), (9)
         return np.diag(np.diag(A)) if self.kind == "diagonal" else A
 
-    def _factorised(self, now: State, h: float) -> Callable[[Array], Array]:
-        """For Newton's method to its end, always the whole matrix."""
-        S = np.linalg.inv(super().matrix(now, h))
-        self.statistics["factorisations"] += 1
-        return lambda r: S @ r
-
     def _machine(self) -> Steps:
-        if self._steps is None:
-            self._steps = Steps(self.plant, self.formulas, self.iterations, LONGEST)
-        return self._steps
+        if self._level not in self._steps:
+            self._steps[self._level] = Steps(self.plant, self.formulas, self._level, LONGEST)
+        return self._steps[self._level]
 
     def _run(self, times: list[float], kept: KeptMatrix) -> Series:
         """Steps to these instants with the present S."""
         x, plant = self.state, self.plant
         start = {name: getattr(x, name) for name in PARTS if name != "before"}
-        start |= {"before": x.a if self._before is None else self._before, "tau": x.tau, "rest": 0.0 * x.a}
-        self.statistics["newton_iterations"] += len(times) * self.iterations
+        start |= {"before": x.a if self._before is None else self._before, "tau": x.tau}
+        start["residual"] = np.zeros(plant.nv + plant.np)
+        self.statistics["newton_iterations"] += len(times) * self._level
         if plant.why_not_compiled:
             return self._in_python(times, start, kept)
-        plant.counters.residual_evaluations += len(times) * self.iterations
-        return self._machine().run(x.t, times, start, {"S": kept.S, "h": kept.h, "m": plant.memory})
+        plant.counters.residual_evaluations += len(times) * self._level
+        return self._machine().run(x.t, times, start, {"S": self._inverse(kept), "h": kept.h, "m": plant.memory})
+
+    def _inverse(self, kept: KeptMatrix) -> Array:
+        return kept.S if self._level == 1 else kept.whole
 
     def _in_python(self, times: list[float], start: dict[str, Array], kept: KeptMatrix) -> Series:
         """The same with torques that are Python functions; what they raise comes at the first step only."""
@@ -246,9 +268,9 @@ class Dina(ImplicitMethod):
 
         parts = Parts(residual, plant.torque, plant.retract)
         for t in times:
-            given = rows[-1] | {"S": kept.S, "h": kept.h, "t1": t}
+            given = rows[-1] | {"S": self._inverse(kept), "h": kept.h, "t1": t}
             try:
-                row = one_step(parts, self.formulas, given, self.iterations)
+                row = one_step(parts, self.formulas, given, self._level)
                 if not np.isfinite(row["a"]).all():
                     raise NonFiniteError(f"a step to t = {t:.9g} s is not finite")
             except Exception:
@@ -260,21 +282,29 @@ class Dina(ImplicitMethod):
         return Series(instants, {name: np.array([row[name] for row in rows]) for name in start})
 
     def _converged(self, times: list[float], kept: KeptMatrix) -> Series | None:
-        """Steps to these instants, up to the first one that a second Newton step would still change too much: there
-        stiffness or damping are not those of S. None if that is the first one."""
+        """Steps to these instants, up to the first one whose residual is not accepted, or that a further Newton step
+        would still change too much. None if that is the first one."""
         try:
             series = self._run(times, kept)
         except NonFiniteError:
             return None
-        slow = np.flatnonzero(self._ratios(series, kept) > AGAIN * SLOW)
-        if not len(slow):
-            return series
-        return series.cut(int(slow[0]), np.inf)[0] if slow[0] else None
+        excess = self._excess(series, kept)
+        late, slow = excess > 1.0, self._ratios(series, kept) > AGAIN * SLOW
+        bad = np.flatnonzero(late | slow)
+        if len(bad) and slow[bad[0]]:
+            self._kept = None
+        return series if not len(bad) else series.cut(int(bad[0]), np.inf)[0] if bad[0] else None
+
+    def _excess(self, series: Series, kept: KeptMatrix) -> Array:
+        """Of the residual of every step over what is accepted."""
+        f = series["f"]
+        rows = (series[name][1:] for name in ("residual", "q", "a", "tau", "p"))
+        return kept.forces.excess(*rows, (f[:-1], f[1:]), self.rtol)
 
     def _ratios(self, series: Series, kept: KeptMatrix) -> Array:
-        """Of a second Newton step to the first one, for every step; 0 where it is rounding."""
+        """Of a further Newton step to all before it, for every step; 0 where it is rounding."""
         h, a, v = kept.h, series["a"], series["v"]
-        rest = np.abs(series["rest"][1:])
+        rest = np.abs(series["residual"][1:] @ self._inverse(kept)[: a.shape[1]].T)
         first = np.max(np.abs(a[1:] - (2.0 * a[:-1] - series["before"][:-1])), axis=1)
         matters = np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(v[1:]) * h), axis=1)
         return np.where(matters, np.max(rest, axis=1) / np.maximum(first, 1e-300), 0.0)
