@@ -9,6 +9,7 @@ matrix of Newton's method was. ``rounding_j`` is what a change of q and p by rou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class Forces:
 
     mass: Array
     slopes: Array
-    h: float
+    h: Any
 
     @classmethod
     def of(cls, A: Array, M: Array, h: float) -> Forces:
@@ -34,15 +35,13 @@ class Forces:
         slopes[n:, n:] -= np.eye(len(A) - n)
         return cls(np.abs(M), np.abs(slopes), h)
 
-    def excess(self, r: Array, q: Array, a: Array, tau: Array, p: Array, f: tuple[Array, Array], share: float) -> Array:
-        """Residuals r (..., nv + np) over what is allowed (...,): up to 1 a step is accepted. q, a, tau, p at its end,
-        f = dp/dt at both ends."""
+    def allowed(self, r: Array, q: Array, a: Array, tau: Array, p: Array, f: tuple[Array, Array], share: Any) -> Any:
+        """Largest residuals (nv + np,) that are accepted. q, a, tau, p at the end of a step, where the residual is r,
+        f = dp/dt at both ends. On numbers and recorded values."""
         n = len(self.mass)
-        size = np.abs(r)
-        moving = np.abs(tau) + np.abs(r[..., :n] + tau) + np.abs(a) @ self.mass.T
+        moving = np.abs(tau) + np.abs(r[:n] + tau) + self.mass @ np.abs(a)
         flowing = 0.5 * self.h * (np.abs(f[0]) + np.abs(f[1]))
-        reach = (4.0 / self.h**2) * (1.0 + np.max(np.abs(q), axis=-1, keepdims=True)) * np.ones(n)
-        rounding = np.concatenate([reach, np.abs(p)], axis=-1) @ self.slopes.T
-        rounding[..., n:] += np.abs(p)
-        allowed = share * np.concatenate([moving, flowing], axis=-1) + ROUNDING * rounding
-        return np.max(np.divide(size, allowed, out=np.where(size > 0.0, np.inf, 0.0), where=allowed > 0.0), axis=-1)
+        reach = (4.0 / self.h**2) * (1.0 + np.sum(np.abs(q))) * np.ones(n)
+        rounding = self.slopes @ np.concatenate([reach, np.abs(p)])
+        rounding = np.concatenate([rounding[:n], rounding[n:] + np.abs(p)])
+        return share * np.concatenate([moving, flowing]) + ROUNDING * rounding

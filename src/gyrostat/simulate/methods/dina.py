@@ -19,7 +19,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, NonFiniteError, clipped, nearest
 from gyrostat.simulate.dina_matrix import BIAS, KeptMatrix, change_of_mass
 from gyrostat.simulate.dina_series import Series, between_rows, work_of_rows
-from gyrostat.simulate.dina_step import PARTS, Parts, Steps, one_step
+from gyrostat.simulate.dina_step import PARTS, TRIES, Parts, Passes, passes_in_python, predicted
 from gyrostat.simulate.methods.generalised_alpha import formulas
 from gyrostat.simulate.methods.method import Step, StepFailure
 from gyrostat.simulate.methods.newmark import ImplicitMethod, State
@@ -28,7 +28,7 @@ from gyrostat.solvers.functions import crba
 
 Array = np.ndarray
 SLOW = 0.3
-"""Ratio of a second Newton step to the first up to which S serves."""
+"""Ratio of a Newton step to the one before it up to which S serves."""
 AGAIN = 1.1
 """Excess over this, or over the limits of S, that makes a series be repeated."""
 STRETCH = 0.7
@@ -39,8 +39,8 @@ OFTEN = 10
 """Steps after which events are looked for, or a state is kept."""
 ROUNDING = 1e-13
 """Change of q, relative to one plus its size, that is rounding."""
-MOST = 5
-"""Newton steps with S in one step of the method, before the matrix is computed anew."""
+PASSES = 4 * LONGEST
+"""Newton-Euler passes at a time, at most."""
 MATRICES = ("exact", "springs", "diagonal")
 
 
@@ -76,11 +76,11 @@ class Dina(ImplicitMethod):
             isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1
         ):
             raise GyrostatError(f"simulate: dina: every must be a whole number from 1 on, got {clipped(self.every)}")
-        told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "iterated", "newton_fallbacks")
+        told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "newton_fallbacks")
         self.statistics |= dict.fromkeys(told, 0)
         self._kept: KeptMatrix | None = None
-        self._steps: dict[int, Steps] = {}
-        self._level, self._done, self._wait, self._trial = self.iterations, 0, FIRST, False
+        self._passes: Passes | None = None
+        self._each = self.iterations + 1.0
         self._model = plant.model
         self._length, self._span = FIRST, 0.0
         self._series: Series | None = None
@@ -97,7 +97,7 @@ class Dina(ImplicitMethod):
         self._series, self._length = None, FIRST
         self._before: Array | None = None
         if self._model is not self.plant.model:
-            self._model, self._steps, self._kept = self.plant.model, {}, None
+            self._model, self._passes, self._kept = self.plant.model, None, None
 
     def step(self, t_limit: float) -> Step:
         try:
@@ -145,15 +145,11 @@ class Dina(ImplicitMethod):
             self._length = min(self._length, most)
             times = self._instants(t_limit)
             series = self._converged(times, kept)
-            slowness = np.inf if series is None else self._slowness(series, kept)
-            if series is not None and slowness <= AGAIN:
-                self._serve(slowness, len(series) - 1, kept)
-                self._settle(len(series) - 1)
+            used = np.inf if series is None else self._used(series, kept)
+            if series is not None and used <= AGAIN:
+                self._serve(max(used, float(np.max(self._rates(series, kept))) / SLOW), len(series) - 1, kept)
                 self.clock.reached(float(series.times[-1]))
                 return series
-            if series is None and self._level < MOST:  # Newton goes on
-                self._go_on()
-                continue
             self._kept = None
             if fresh and (series is None or len(times) == 1):
                 self.statistics["newton_fallbacks"] += 1
@@ -161,19 +157,6 @@ class Dina(ImplicitMethod):
             self.statistics["repeated"] += 1
             most = max(1, len(times) // 4) if fresh else LONGEST
             self._span = 0.0 if fresh else self._span
-
-    def _go_on(self) -> None:
-        """More Newton steps with S in each step, for a while: longer each time that fewer were tried too early."""
-        self._wait = min(2 * self._wait, LONGEST) if self._trial else FIRST
-        self._level, self._done, self._trial = self._level + 2, 0, False
-        self.statistics["iterated"] += 1
-
-    def _settle(self, steps: int) -> None:
-        """After a while fewer of them are tried."""
-        self._done += steps
-        self._trial = self._trial and self._done < FIRST
-        if self._level > self.iterations and self._done >= self._wait:
-            self._level, self._done, self._trial = self._level - 2, 0, True
 
     def _alone(self, t_limit: float) -> Series:
         """One step by Newton's method to its end, or a part of it."""
@@ -189,7 +172,7 @@ class Dina(ImplicitMethod):
         kept.served += steps
         self.statistics["longest_service"] = max(self.statistics["longest_service"], kept.served)
         rate = 1.7 * max(kept.start + slowness, 0.1) / kept.served
-        self._length = min(LONGEST, max(1, int((0.95 - slowness) / rate)))
+        self._length = min(LONGEST, max(1, int((0.95 - min(slowness, 1.0)) / rate)))
         if slowness > 0.9:
             self._kept = None
 
@@ -239,80 +222,66 @@ class Dina(ImplicitMethod):
         A = self.matrix(rest, h).A  # (8), (9)
         return np.diag(np.diag(A)) if self.kind == "diagonal" else A
 
-    def _machine(self) -> Steps:
-        if self._level not in self._steps:
-            self._steps[self._level] = Steps(self.plant, self.formulas, self._level, LONGEST)
-        return self._steps[self._level]
+    def _machine(self) -> Passes:
+        if self._passes is None:
+            self._passes = Passes(self.plant, self.formulas, self.iterations, PASSES)
+        return self._passes
 
-    def _run(self, times: list[float], kept: KeptMatrix) -> Series:
-        """Steps to these instants with the present S."""
+    def _run(self, times: list[float], kept: KeptMatrix) -> Series | None:
+        """Steps to these instants with the present S, up to the first one that is not accepted; None if that is the
+        first one."""
         x, plant = self.state, self.plant
         start = {name: getattr(x, name) for name in PARTS if name != "before"}
-        start |= {"before": x.a if self._before is None else self._before, "tau": x.tau}
-        start["residual"] = np.zeros(plant.nv + plant.np)
-        self.statistics["newton_iterations"] += len(times) * self._level
+        start["before"] = x.a if self._before is None else self._before
+        given = start | predicted(start, kept.h) | {"step": 0.0}
+        forces = kept.forces
+        fixed: dict[str, Any] = {"S": kept.S, "whole": kept.whole, "mass": forces.mass, "slopes": forces.slopes}
+        fixed |= {"h": kept.h, "t0": x.t, "last": float(len(times)), "share": self.rtol, "m": plant.memory}
+        count = int(len(times) * self._each) + TRIES + 2
+        before = plant.counters.residual_evaluations
         if plant.why_not_compiled:
-            return self._in_python(times, start, kept)
-        plant.counters.residual_evaluations += len(times) * self._level
-        return self._machine().run(x.t, times, start, {"S": self._inverse(kept), "h": kept.h, "m": plant.memory})
+            rows, passes = passes_in_python(self._parts(), self.formulas, self.iterations, given, fixed, count)
+        else:
+            rows, passes = self._machine().run(given, fixed, count)
+        plant.counters.residual_evaluations = before + passes
+        steps = len(rows["done"])
+        self.statistics["newton_iterations"] += passes - steps
+        if not steps:
+            return None
+        self._each = passes / steps + 1.0
+        first = start | {"tau": x.tau, "residual": np.zeros(plant.nv + plant.np), "tried": 0.0}
+        return Series(
+            np.array([x.t, *times[:steps]]), {name: np.concatenate([[first[name]], rows[name]]) for name in first}
+        )
 
-    def _inverse(self, kept: KeptMatrix) -> Array:
-        return kept.S if self._level == 1 else kept.whole
+    def _parts(self) -> Parts:
+        """A pass in Python."""
+        plant = self.plant
 
-    def _in_python(self, times: list[float], start: dict[str, Array], kept: KeptMatrix) -> Series:
-        """The same with torques that are Python functions; what they raise comes at the first step only."""
-        plant, rows = self.plant, [start]
+        def residual(t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array, Array]:
+            return plant.residual(t, q, v, a, p), *plant.torque(t, q, v, p)
 
-        def residual(t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array]:
-            return plant.residual(t, q, v, a, p), plant.torque(t, q, v, p)[1] if plant.np else p
-
-        parts = Parts(residual, plant.torque, plant.retract)
-        for t in times:
-            given = rows[-1] | {"S": self._inverse(kept), "h": kept.h, "t1": t}
-            try:
-                row = one_step(parts, self.formulas, given, self._level)
-                if not np.isfinite(row["a"]).all():
-                    raise NonFiniteError(f"a step to t = {t:.9g} s is not finite")
-            except Exception:
-                if len(rows) == 1:
-                    raise
-                break
-            rows.append(row)
-        instants = np.array([self.state.t, *times[: len(rows) - 1]])
-        return Series(instants, {name: np.array([row[name] for row in rows]) for name in start})
+        return Parts(residual, plant.retract)
 
     def _converged(self, times: list[float], kept: KeptMatrix) -> Series | None:
-        """Steps to these instants, up to the first one whose residual is not accepted, or that a further Newton step
-        would still change too much. None if that is the first one."""
+        """Steps to these instants that are accepted, if the first one is."""
         try:
-            series = self._run(times, kept)
+            return self._run(times, kept)
         except NonFiniteError:
             return None
-        excess = self._excess(series, kept)
-        late, slow = excess > 1.0, self._ratios(series, kept) > AGAIN * SLOW
-        bad = np.flatnonzero(late | slow)
-        if len(bad) and slow[bad[0]]:
-            self._kept = None
-        return series if not len(bad) else series.cut(int(bad[0]), np.inf)[0] if bad[0] else None
 
-    def _excess(self, series: Series, kept: KeptMatrix) -> Array:
-        """Of the residual of every step over what is accepted."""
-        f = series["f"]
-        rows = (series[name][1:] for name in ("residual", "q", "a", "tau", "p"))
-        return kept.forces.excess(*rows, (f[:-1], f[1:]), self.rtol)
-
-    def _ratios(self, series: Series, kept: KeptMatrix) -> Array:
-        """Of a further Newton step to all before it, for every step; 0 where it is rounding."""
+    def _rates(self, series: Series, kept: KeptMatrix) -> Array:
+        """Of convergence, for every step: a Newton step relative to the one before it; 0 where it is rounding."""
         h, a, v = kept.h, series["a"], series["v"]
-        rest = np.abs(series["residual"][1:] @ self._inverse(kept)[: a.shape[1]].T)
+        rest = np.abs(series["residual"][1:] @ kept.S[: a.shape[1]].T)
         first = np.max(np.abs(a[1:] - (2.0 * a[:-1] - series["before"][:-1])), axis=1)
         matters = np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(v[1:]) * h), axis=1)
-        return np.where(matters, np.max(rest, axis=1) / np.maximum(first, 1e-300), 0.0)
+        ratio = np.max(rest, axis=1) / np.maximum(first, 1e-300)
+        return np.where(matters, ratio ** (1.0 / np.maximum(series["tried"][1:], 1.0)), 0.0)
 
-    def _slowness(self, series: Series, kept: KeptMatrix) -> float:
-        """How far S is off in a series: 1 at the limits for its use."""
-        found = float(np.max(self._ratios(series, kept))) / SLOW
-        return found if self.kind == "diagonal" else max(found, kept.used(self._mass(self._extremes(series, kept))))
+    def _used(self, series: Series, kept: KeptMatrix) -> float:
+        """How far the mass matrix goes in a series: 1 at the limits of S."""
+        return 0.0 if self.kind == "diagonal" else kept.used(self._mass(self._extremes(series, kept)))
 
     def _extremes(self, series: Series, kept: KeptMatrix) -> Array:
         """Configurations (k, nq) of a series, the last one among them, that are farthest from where S was made: the

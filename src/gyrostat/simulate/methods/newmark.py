@@ -188,7 +188,7 @@ class ImplicitMethod(Method):
         if hold is not None:  # what is held must not accelerate, which is no force
             r = np.concatenate([hold.kept @ r[:n], r[n:]])
         share = self.rtol if size <= CONVERGED else TIGHT
-        return bool(self._forces.excess(r, now.q, now.a, now.tau, now.p, (x.f, now.f), share) <= 1.0)
+        return bool(np.all(np.abs(r) <= self._forces.allowed(r, now.q, now.a, now.tau, now.p, (x.f, now.f), share)))
 
     def _size(self, now: State, change: Array, h: float) -> float:
         """Greatest change of q, v, p by an iteration, relative to one plus their size."""
