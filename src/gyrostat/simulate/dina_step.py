@@ -139,7 +139,7 @@ def passes_in_python(
     x, ends = dict(start), []
     for k in range(count):
         try:
-            found = one_pass(parts, formulas, x | fixed, iterations)
+            found = one_pass(parts, formulas, {**x, **fixed}, iterations)
         except Exception:
             if not ends:
                 raise

@@ -1,14 +1,15 @@
-"""The implicit method of AS 2.1: Newmark (5), one Newton-Euler pass and one Newton step (6) in each step, with a matrix
-S that is kept until convergence slows.
+"""The implicit method of AS 2.1: Newmark (5) and Newton's method (6) on one Newton-Euler pass, with a matrix S that is
+kept until convergence slows.
 
     S = (0.87 dH/da + h/2 dH/dv + h^2/4 dH/dq)^-1 at the middle of the way that it serves               (7)
 
-Steps are done in machine code, some tens at a time. After such a series one more pass tells how much a second Newton
-step would still change, and the mass matrix how much S is off in any direction; beyond some limits S is computed anew,
-and far beyond them the series is repeated with a new S.
+Steps are done in machine code, some tens at a time. A step is accepted by its residual, most after one Newton step;
+otherwise Newton goes on with S, without the 0.87; otherwise S is computed anew; otherwise the step is done by Newton's
+method to its end, and halved if there is none. S is computed anew as well when Newton's method slows down, and when the
+mass matrix has changed too much in any direction.
 
 Two numbers differ from AS. The factor of dH/dv is h/2, as it follows from (5); AS prints h. And a part of the mass
-matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`."""
+matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`. What AS prints is in :mod:`gyrostat.simulate.dina_printed`."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, clipped, nearest
 from gyrostat.simulate.dina_matrix import BIAS, KeptMatrix, change_of_mass
+from gyrostat.simulate.dina_printed import PrintedScheme, printed_scheme
 from gyrostat.simulate.dina_series import Series, between_rows, work_of_rows
 from gyrostat.simulate.dina_step import PARTS, TRIES, Parts, Passes, passes_in_python, predicted
 from gyrostat.simulate.methods.generalised_alpha import formulas
@@ -29,8 +31,6 @@ from gyrostat.solvers.functions import crba
 Array = np.ndarray
 SLOW = 0.3
 """Ratio of a Newton step to the one before it up to which S serves."""
-AGAIN = 1.1
-"""Excess over this, or over the limits of S, that makes a series be repeated."""
 STRETCH = 0.7
 """Part of what S can bear that is used up by the middle of the way which it is made for."""
 LEAST_STEPS, FIRST, LONGEST = 4, 16, 256
@@ -48,15 +48,17 @@ class Dina(ImplicitMethod):
     """``"dina"``: fixed steps ``dt``, of which ``every`` are one step of the run: events are looked for and, without
     ``t_eval``, states are kept that often; 10 by default, and as many as possible where neither matters. ``matrix``:
     ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq and dH/dv only what a robot at rest has, stiffness, damping and
-    weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton in each step:
-    1 (default), 3 or 5. ``rho_inf`` below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of
-    (5).
+    weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton in each step,
+    at least: 1 (default), 3 or 5. ``rtol``: residual of a step, relative to its forces, that is accepted. ``rho_inf``
+    below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of (5). ``scheme``: ``"checked"``
+    (default), or AS (6) without any check: ``"predicted"``, ``"printed"``.
 
     ``statistics``: ``steps`` of dt, ``factorisations``, ``steps_per_factorisation`` on average, ``longest_service`` of
-    one; ``repeated`` series; ``newton_fallbacks``: steps that needed Newton's method to its end."""
+    one; series ``repeated`` with a new S; ``newton_fallbacks``: steps that needed Newton's method to its end; steps
+    that were ``halved``."""
 
     name = "dina"
-    options = ("dt", "matrix", "iterations", "rho_inf", "every")
+    options = ("dt", "matrix", "iterations", "rho_inf", "every", "scheme")
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step, **options)
@@ -76,6 +78,8 @@ class Dina(ImplicitMethod):
             isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1
         ):
             raise GyrostatError(f"simulate: dina: every must be a whole number from 1 on, got {clipped(self.every)}")
+        given = (self.iterations, options.get("rho_inf", 1.0), self.kind)
+        self._printed = printed_scheme(plant, options.get("scheme", "checked"), *given)
         told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "newton_fallbacks")
         self.statistics |= dict.fromkeys(told, 0)
         self._kept: KeptMatrix | None = None
@@ -88,7 +92,7 @@ class Dina(ImplicitMethod):
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().prepare(t, q, v, p)
         crba(self.plant.model, q)
-        if not self.plant.why_not_compiled:
+        if not self.plant.why_not_compiled and self._printed is None:
             machine = self._machine()
             machine.loop.advance(machine.arrays, 0, 0)
 
@@ -98,6 +102,8 @@ class Dina(ImplicitMethod):
         self._before: Array | None = None
         if self._model is not self.plant.model:
             self._model, self._passes, self._kept = self.plant.model, None, None
+        if self._printed is not None:
+            self._printed.restart()
 
     def step(self, t_limit: float) -> Step:
         try:
@@ -133,30 +139,27 @@ class Dina(ImplicitMethod):
         return found[0] if len(found) == 1 else Series.joined(found)
 
     def _ahead(self, t_limit: float) -> Series:
-        """The next states, at least one, none beyond the limit."""
+        """The next states, at least one, none beyond the limit: with the present S, else with a new one, else one step
+        by Newton's method to its end."""
+        if self._printed is not None:
+            return self._as_printed(self._printed, t_limit)
         if self.plant.hold is not None or self._longest < np.inf:
             return self._alone(t_limit)  # what is held is held exactly; or the rest of a step that was halved
-        dt, most = self.clock.dt, LONGEST
-        while True:
-            h = self.clock.next(t_limit) - self.state.t
-            h = dt if abs(h - dt) <= 1e-6 * dt else h  # instants are rounded
-            fresh = self._kept is None or self._kept.h != h
-            kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
-            self._length = min(self._length, most)
-            times = self._instants(t_limit)
-            series = self._converged(times, kept)
-            used = np.inf if series is None else self._used(series, kept)
-            if series is not None and used <= AGAIN:
-                self._serve(max(used, float(np.max(self._rates(series, kept))) / SLOW), len(series) - 1, kept)
-                self.clock.reached(float(series.times[-1]))
-                return series
-            self._kept = None
-            if fresh and (series is None or len(times) == 1):
-                self.statistics["newton_fallbacks"] += 1
-                return self._alone(t_limit)
+        h, dt = self.clock.next(t_limit) - self.state.t, self.clock.dt
+        h = dt if abs(h - dt) <= 1e-6 * dt else h  # instants are rounded
+        fresh = self._kept is None or self._kept.h != h
+        kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
+        series = self._converged(self._instants(t_limit), kept)
+        if series is not None:
+            self._serve(max(self._used(series, kept), self._slowness(series, kept)), len(series) - 1, kept)
+            self.clock.reached(float(series.times[-1]))
+            return series
+        self._kept = None
+        if not fresh:
             self.statistics["repeated"] += 1
-            most = max(1, len(times) // 4) if fresh else LONGEST
-            self._span = 0.0 if fresh else self._span
+            return self._ahead(t_limit)
+        self.statistics["newton_fallbacks"] += 1
+        return self._alone(t_limit)
 
     def _alone(self, t_limit: float) -> Series:
         """One step by Newton's method to its end, or a part of it."""
@@ -166,6 +169,13 @@ class Dina(ImplicitMethod):
         if self._longest < np.inf or abs(y.t - x.t - self.clock.dt) > 1e-6 * self.clock.dt:
             series.rows["before"][-1] = y.a  # steps of different lengths: nothing to go by
         return series
+
+    def _as_printed(self, scheme: PrintedScheme, t_limit: float) -> Series:
+        """One step of AS (6)."""
+        y = scheme.step(self.state, self.clock.next(t_limit))
+        self.clock.reached(y.t)
+        self.statistics |= {"factorisations": scheme.made, "largest_residual": scheme.largest}
+        return Series.of(self.state, y)
 
     def _serve(self, slowness: float, steps: int, kept: KeptMatrix) -> None:
         """Whether S serves on, and for how long: its error grows with the way."""
@@ -270,14 +280,15 @@ class Dina(ImplicitMethod):
         except NonFiniteError:
             return None
 
-    def _rates(self, series: Series, kept: KeptMatrix) -> Array:
-        """Of convergence, for every step: a Newton step relative to the one before it; 0 where it is rounding."""
+    def _slowness(self, series: Series, kept: KeptMatrix) -> float:
+        """How slowly Newton's method converges, a Newton step relative to the one before it: 1 at the limit of S. What
+        is rounding does not count."""
         h, a, v = kept.h, series["a"], series["v"]
         rest = np.abs(series["residual"][1:] @ kept.S[: a.shape[1]].T)
         first = np.max(np.abs(a[1:] - (2.0 * a[:-1] - series["before"][:-1])), axis=1)
         matters = np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(v[1:]) * h), axis=1)
         ratio = np.max(rest, axis=1) / np.maximum(first, 1e-300)
-        return np.where(matters, ratio ** (1.0 / np.maximum(series["tried"][1:], 1.0)), 0.0)
+        return float(np.max(np.where(matters, ratio ** (1.0 / np.maximum(series["tried"][1:], 1.0)), 0.0))) / SLOW
 
     def _used(self, series: Series, kept: KeptMatrix) -> float:
         """How far the mass matrix goes in a series: 1 at the limits of S."""
