@@ -4,8 +4,8 @@ them, and no look at what it leaves.
     a1 = a0 - S H(q, v, a0, p1, t1),    S = (dH/da + c h dH/dv + h^2/4 dH/dq)^-1,    (q1, v1) by (5) from a1
 
 ``"printed"``: letter by letter, (q, v) = (q0, v0) and c = 1. That is of order 1, and undamped vibrations grow.
-``"predicted"``: (q, v) by (5) from a1 = a0, and c = 1/2, as it follows from (5): of order 2. Either may be wrong without
-a word; ``largest_residual`` of their statistics, relative to the forces in the step, tells. AS does not say how p is
+``"predicted"``: (q, v) by (5) from a1 = a0, and c = 1/2, as it follows from (5): of order 2. Either may be wrong in
+silence; ``largest_residual`` of their statistics, relative to the forces in the step, tells. AS does not say how p is
 integrated: p1 = p0 + h f0."""
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ method to its end, and halved if there is none. S is computed anew as well when 
 mass matrix has changed too much in any direction.
 
 Two numbers differ from AS. The factor of dH/dv is h/2, as it follows from (5); AS prints h. And a part of the mass
-matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`. What AS prints is in :mod:`gyrostat.simulate.dina_printed`."""
+matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`. What AS prints is in
+:mod:`gyrostat.simulate.dina_printed`."""
 
 from __future__ import annotations
 
@@ -145,8 +146,7 @@ class Dina(ImplicitMethod):
             return self._as_printed(self._printed, t_limit)
         if self.plant.hold is not None or self._longest < np.inf:
             return self._alone(t_limit)  # what is held is held exactly; or the rest of a step that was halved
-        h, dt = self.clock.next(t_limit) - self.state.t, self.clock.dt
-        h = dt if abs(h - dt) <= 1e-6 * dt else h  # instants are rounded
+        h = self.clock.length(self.state.t, t_limit)
         fresh = self._kept is None or self._kept.h != h
         kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
         series = self._converged(self._instants(t_limit), kept)

@@ -150,9 +150,16 @@ class FixedStep:
         t = self.origin + (self.count + 1) * self.dt
         return t_limit if t >= t_limit - 1e-9 * self.dt else t
 
+    def length(self, t: float, t_limit: float) -> float:
+        """Of the next step from t: dt itself, but for a step that a limit cuts; instants are rounded."""
+        end = self.next(t_limit)
+        h = end - t
+        return self.dt if abs(h - self.dt) <= 1e-6 * self.dt + 4.0 * np.spacing(abs(end)) else h
+
     def reached(self, t: float) -> None:
         """An accepted step ends at t."""
-        self.count = int((t - self.origin) / self.dt + 1e-6)
+        k = round((t - self.origin) / self.dt)
+        self.count = k if self.origin + k * self.dt <= t + 1e-9 * self.dt else k - 1
 
 
 class FixedRungeKutta(RungeKutta):
