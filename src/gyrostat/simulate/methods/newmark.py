@@ -162,8 +162,8 @@ class ImplicitMethod(Method):
     def _solved(self, x: State, t1: float) -> State:
         """Newton's iteration for (a1, p1)."""
         h, n = t1 - x.t, self.plant.nv
-        now, solve, size, before = self._advanced(x, t1, x.a, x.p + h * x.f), None, np.inf, np.inf
-        r = self._residual(x, now)
+        now, r = self._predicted(x, t1)
+        solve, size, before = None, np.inf, np.inf
         for _ in range(ITERATIONS):
             if solve is None:
                 solve = self._factorised(now, h)
@@ -180,6 +180,18 @@ class ImplicitMethod(Method):
         raise StepFailure(
             f"Newton's method does not fulfil the equations of motion in {ITERATIONS} iterations", worst, "a smaller dt"
         )
+
+    def _predicted(self, x: State, t1: float) -> tuple[State, Array]:
+        """Where Newton's iteration begins, and the residual there: with the acceleration of the start, or with the one
+        that leaves the rates as they are, whichever is nearer to a solution. Strong damping takes back within the step
+        what a large acceleration at its start would do."""
+        f, p = self.formulas, x.p + (t1 - x.t) * x.f
+        w = -(1.0 - f.gamma) / f.gamma * x.w
+        still = ((1.0 - f.alpha_m) * w + f.alpha_m * x.w - f.alpha_f * x.a) / (1.0 - f.alpha_f)
+        (one, r), (two, s) = ((y, self._residual(x, y)) for y in (self._advanced(x, t1, a, p) for a in (x.a, still)))
+        total = np.abs(r) + np.abs(s)
+        nearer = np.sum(np.divide(np.abs(r) - np.abs(s), total, out=np.zeros(len(r)), where=total > 0.0)) <= 0.0
+        return (one, r) if nearer else (two, s)
 
     def _accepted(self, x: State, now: State, r: Array, size: float) -> bool:
         """Whether the residual r (nv + np,) ends Newton's iteration; then tau and f are those of ``now``."""
