@@ -26,11 +26,11 @@ def size(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def stiff_model(seed: int) -> Stiff:
-    """One to three hinges, each free, with a stiff gear, or with an elastic one; dampers and gains over five orders.
-    The laws pull along ways of up to half a radian, which begin slowly; nothing holds the weight at the start."""
+    """Two to five hinges, each free, with a stiff gear, or with an elastic one; dampers and gains over five orders.
+    The laws pull along ways of up to three radians, which begin slowly; nothing holds the weight at the start."""
     rng = np.random.default_rng(seed)
     parts: list[Any] = ["world"]
-    for k in range(int(rng.integers(1, 4))):
+    for k in range(int(rng.integers(2, 6))):
         axis = rng.normal(size=3)
         inertia = np.diag(rng.uniform(0.5, 1.0, 3)) * size(rng, -3, -1)
         parts += [
@@ -52,7 +52,7 @@ def stiff_model(seed: int) -> Stiff:
     of = np.array([joints[name.split("_drive")[0]] for name in model.dofs])
     N = np.array([ratios[name.split("_drive")[0]] if "_drive" in name else 1.0 for name in model.dofs])
     k, d = (np.array([size(rng, low, high) for _ in N]) / N**2 for low, high in ((0, 3), (-1, 4)))
-    start, way = (N * rng.uniform(-x, x, len(joints))[of] for x in (1.0, 0.5))
+    start, way = (N * rng.uniform(-x, x, len(joints))[of] for x in (1.0, 1.5))
     w = rng.uniform(1.0, 4.0)
 
     def law(t: Any, q: Any, v: Any) -> Any:

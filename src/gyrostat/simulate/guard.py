@@ -10,8 +10,8 @@ from gyrostat.simulate.methods.method import Step, StepFailure
 
 Array = np.ndarray
 FASTEST, GROWTH = 1e7, 100.0
-"""Rates [rad/s, m/s] beyond which a motion is out of bounds: nothing turns or flies so fast. A run that starts with such
-rates may grow to so many times as much."""
+"""Rates [rad/s, m/s] beyond which a motion is out of bounds: nothing turns or flies so fast. A run that starts with
+such rates may grow to so many times as much."""
 CRAWL, HOPELESS = 10_000, 3e7
 """Progress is looked at every so many steps; a run of more steps than this, hours of work, is given up."""
 
