@@ -194,7 +194,8 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
 def _at_the_end(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> list[Hit]:
     """A user's function that would be zero within rounding of the time after the end of a step, as it changes there."""
     f, before, h = values[-1], values[-2], float(times[-1] - times[-2])
-    if not isinstance(watch.item, Event) or watch.sign == 0 or _sign(f) != watch.sign or abs(f) >= abs(before):
+    came = watch.sign != 0 and _sign(f) == _sign(before) == watch.sign and abs(f) < abs(before)
+    if not isinstance(watch.item, Event) or not came:
         return []
     left = h * abs(f) / abs(before - f)
     if left > WITHIN + 32.0 * np.spacing(abs(step.t1)) or watch.direction not in (0, -watch.sign):
