@@ -182,16 +182,21 @@ class ImplicitMethod(Method):
         )
 
     def _predicted(self, x: State, t1: float) -> tuple[State, Array]:
-        """Where Newton's iteration begins, and the residual there: with the acceleration of the start, or with the one
-        that leaves the rates as they are, whichever is nearer to a solution. Strong damping takes back within the step
-        what a large acceleration at its start would do."""
-        f, p = self.formulas, x.p + (t1 - x.t) * x.f
+        """Where Newton's iteration begins, and the residual there: with the acceleration of the start, or, where that
+        would change the rates by much, with the one that leaves them, whichever is nearer to a solution. Strong damping
+        takes back within the step what a large acceleration at its start would do."""
+        f, h = self.formulas, t1 - x.t
+        now = self._advanced(x, t1, x.a, x.p + h * x.f)
+        r = self._residual(x, now)
+        if np.all(h * np.abs(x.a) <= 1.0 + np.abs(x.v)):
+            return now, r
         w = -(1.0 - f.gamma) / f.gamma * x.w
         still = ((1.0 - f.alpha_m) * w + f.alpha_m * x.w - f.alpha_f * x.a) / (1.0 - f.alpha_f)
-        (one, r), (two, s) = ((y, self._residual(x, y)) for y in (self._advanced(x, t1, a, p) for a in (x.a, still)))
+        other = self._advanced(x, t1, still, now.p)
+        s = self._residual(x, other)
         total = np.abs(r) + np.abs(s)
-        nearer = np.sum(np.divide(np.abs(r) - np.abs(s), total, out=np.zeros(len(r)), where=total > 0.0)) <= 0.0
-        return (one, r) if nearer else (two, s)
+        gain = np.divide(np.abs(r) - np.abs(s), total, out=np.zeros(len(r)), where=total > 0.0)
+        return (now, r) if np.sum(gain) <= 0.0 else (other, s)
 
     def _accepted(self, x: State, now: State, r: Array, size: float) -> bool:
         """Whether the residual r (nv + np,) ends Newton's iteration; then tau and f are those of ``now``."""
