@@ -14,17 +14,21 @@ from demos import lwr_exudyn, lwr_figures, lwr_reference
 from demos.lwr_inverse_dynamics import table as torque_table
 from demos.lwr_problem import DIFFERENCES, DURATION, TABLE, TIMES, run
 from demos.lwr_study import (
+    CARTESIAN,
     FIRST,
+    FIXED,
     STEPS,
     TOLERANCES,
     Differences,
     Row,
     Torques,
+    cartesian,
     compared,
     compared_first,
     course,
     measured,
     solution,
+    stepped,
     torques,
     usable,
 )
@@ -44,7 +48,9 @@ def main(arguments: list[str] | None = None) -> None:
     if "radau" not in methods or "bdf" not in methods:
         print("left out: forward dynamics, a stiff system. Hint: pip install gyrostat[simulate]")
         return
-    with Stages(len(methods) * (len(TOLERANCES) + 2) + 2, options.quiet) as stage:
+    by_exudyn = CARTESIAN if lwr_exudyn.available() else ()
+    stages = len(methods) * (len(TOLERANCES) + 2) + 2 * len(FIXED) + len(by_exudyn) + 2
+    with Stages(stages, options.quiet) as stage:
         exact = stage("the solution", solution)
         rows = measurements(stage, methods, exact)
         curves = {
@@ -52,16 +58,23 @@ def main(arguments: list[str] | None = None) -> None:
             for tolerance in (1e-6, 1e-3)
             for name in methods
         }
+        fixed = [
+            stage(f"{name}, step {1e3 * step:g} ms", partial(stepped, name, step, exact))
+            for name, steps in FIXED.items()
+            for step in steps
+        ]
+        bodies = [stage(f"Exudyn, step {1e3 * step:g} ms", partial(cartesian, step, exact)) for step in by_exudyn]
         explicit = stage("dopri5", partial(run, "dopri5", 1e-6, 1e-6, EXPLICIT, [EXPLICIT]))
     say_solution(exact)
     say_rows(rows)
+    say_fixed([*fixed, *(row for row, _ in bodies)])
     say_explicit(explicit)
     bdf = run("bdf", 1e-6, 1e-6)
     figures = {
         "lwr_torques": lwr_figures.torque_figure(inverse, bdf),
         "lwr_motion": lwr_figures.motion_figure(bdf),
         "lwr_evaluations": lwr_figures.evaluation_figure(rows),
-        "lwr_wall_time": lwr_figures.wall_figure(curves),
+        "lwr_wall_time": lwr_figures.wall_figure(curves, bodies),
     }
     if lwr_exudyn.available():
         against, limits, first = comparisons(bdf, exact, options.quiet)
@@ -108,6 +121,13 @@ def row_cells(row: Row) -> tuple[str, ...]:
     cost = (str(row.evaluations), str(row.jacobians), str(row.steps))
     wall = (f"{1e3 * row.wall:.0f}", f"{row.wall / DURATION:.4f}")
     return (row.method, f"{row.tolerance:g}", *cost, f"{row.errors[0]:.1e}", *wall)
+
+
+def say_fixed(rows: list[Row]) -> None:
+    head = ("method", "step [ms]", "evaluations", "Jacobians", "steps", "error [rad]", "wall [ms]", "wall/simulated")
+    print("\nThe same with fixed steps, of inverse dynamics; Exudyn: Newton iterations of 7 bodies with constraints\n")
+    cells = (row_cells(row) for row in rows)
+    print(table(head, ((name, f"{1e3 * float(step):g}", *rest) for name, step, *rest in cells)))
 
 
 def say_explicit(found: gs.Result) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,7 +51,8 @@ def _of(part: str = "") -> Any:
 
 @dataclass(frozen=True)
 class Motion:
-    """t (T,) [s]; q, v, a (T, 7) [rad, rad/s, rad/s^2]; what it has cost: steps, Newton iterations, wall time [s]."""
+    """t (T,) [s]; q, v, a (T, 7) [rad, rad/s, rad/s^2]; what it has cost: steps, Newton iterations, wall time [s];
+    ``course`` (steps + 1, 2): time and wall time [s] along the way, if it was looked at."""
 
     t: Array
     q: Array
@@ -60,6 +61,7 @@ class Motion:
     steps: int
     newton: int
     wall: float
+    course: Array | None = None
 
 
 def turn(axis: str, angle: float) -> Array:
@@ -168,18 +170,23 @@ class Arm:
         return Motion(t, q, v, np.einsum("jti,jti->tj", axes, change), steps, newton, wall)
 
 
-def simulate(t_end: float, step: float, every: float = 0.1, damping: float = 0.6) -> Motion:
+def simulate(
+    t_end: float, step: float, every: float = 0.1, damping: float = 0.6, tolerance: float = 1e-12, clock: bool = False
+) -> Motion:
     """The motion from rest at q_j = pi/2, by the generalised-alpha method with a fixed step [s]; ``damping`` is its
-    spectral radius at infinity, ``every`` [s] the distance of samples."""
+    spectral radius at infinity, ``every`` [s] the distance of samples, ``tolerance`` that of its Newton iteration.
+    ``clock``: look at the wall clock at every step."""
     arm = Arm(math.pi / 2)
-    exu = arm.exu
+    exu, seen = arm.exu, []
+    if clock:
+        arm.mbs.SetPreStepUserFunction(lambda mbs, t: seen.append((t - step, time.perf_counter() - began)) or True)
     settings = exu.SimulationSettings()
     time_ = settings.timeIntegration
     time_.endTime, time_.numberOfSteps = t_end, round(t_end / step)
     time_.verboseMode = 0
     time_.adaptiveStep = False
     time_.generalizedAlpha.spectralRadius = damping
-    time_.newton.relativeTolerance, time_.newton.absoluteTolerance = 1e-12, 1e-12
+    time_.newton.relativeTolerance, time_.newton.absoluteTolerance = tolerance, tolerance
     settings.solution.file.write = False
     settings.solution.sensors.writePeriod = every
     settings.parallel.numberOfThreads = 1
@@ -190,4 +197,5 @@ def simulate(t_end: float, step: float, every: float = 0.1, damping: float = 0.6
             raise RuntimeError("Exudyn did not reach the end")
         wall = time.perf_counter() - began
     told = arm.mbs.sys["dynamicSolver"].it
-    return arm.motion(round(t_end / step), told.newtonStepsCount, wall)
+    motion = arm.motion(round(t_end / step), told.newtonStepsCount, wall)
+    return replace(motion, course=np.array([*seen, (t_end, wall)])) if clock else motion

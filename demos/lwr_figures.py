@@ -19,6 +19,7 @@ COLOURS = {"bdf": "tab:blue", "radau": "tab:orange", "cvode": "tab:green", "ida"
 MARKS = {"bdf": "o", "radau": "s", "cvode": "^", "ida": "D"}
 LABELS = {"ida": "ida (residuals)"}
 TIME = "time [s]"
+Array = np.ndarray
 
 
 def torque_figure(inverse: Torques, found: gs.Result) -> Figure:
@@ -127,15 +128,21 @@ def evaluation_figure(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def wall_figure(courses: Mapping[tuple[str, float], gs.Result]) -> Figure:
-    """Wall time over simulated time at two tolerances [WM15 Figs. 12, 13]."""
+def wall_figure(courses: Mapping[tuple[str, float], gs.Result], bodies: Sequence[tuple[Row, Array]] = ()) -> Figure:
+    """Wall time over simulated time at two tolerances [WM15 Fig. 12], and by Exudyn with two steps [Fig. 13]."""
     tolerances = list(dict.fromkeys(tolerance for _, tolerance in courses))
-    figure, (axes,) = subplots(1, len(tolerances), (11, 4.2), sharey=True)
-    for ax, tolerance in zip(axes, tolerances, strict=True):
+    count = len(tolerances) + bool(bodies)
+    figure, (axes,) = subplots(1, count, (5.5 * count, 4.2))
+    for ax, tolerance in zip(axes, tolerances, strict=False):
         for (name, of), found in courses.items():
             if of == tolerance:
                 ax.plot(found.t, 1e3 * found.wall, color=COLOURS.get(name), lw=1.4, label=name)
         ax.set_title(f"tolerance $10^{{{round(np.log10(tolerance))}}}$", fontsize=10)
+    for (row, course), colour in zip(bodies, ("tab:purple", "tab:brown"), strict=False):
+        label = f"step {1e3 * row.tolerance:g} ms, {row.errors[0]:.0e} rad"
+        axes[-1].plot(course[:, 0], 1e3 * course[:, 1], color=colour, lw=1.4, label=label)
+        axes[-1].set_title("Exudyn, Cartesian coordinates", fontsize=10)
+    for ax in axes:
         ax.set_xlabel("simulated time [s]")
         ax.set_xlim(-0.3, DURATION)
         ax.set_ylim(bottom=0.0)

@@ -52,12 +52,12 @@ def law(t: Any, q: Any, v: Any) -> Any:
     return K * (np.pi / 2 * np.cos(W * t) - q) + C * (-np.pi / 2 * W * np.sin(W * t) - v)
 
 
-def run(method: str, rtol: float, atol: float, t_end: float = DURATION, t_eval: Any = TIMES) -> gs.Result:
+def run(
+    method: str, rtol: float, atol: float, t_end: float = DURATION, t_eval: Any = TIMES, dt: float | None = None
+) -> gs.Result:
     """Forward dynamics under the laws, by gyrostat."""
-    model = gs.robots.kuka_lwr4()
-    return gs.simulate(
-        model, law, START, t_end=t_end, method=method, rtol=rtol, atol=atol, t_eval=t_eval, progress=False
-    )
+    model, settings = gs.robots.kuka_lwr4(), {"method": method, "rtol": rtol, "atol": atol, "dt": dt}
+    return gs.simulate(model, law, START, t_end=t_end, t_eval=t_eval, progress=False, **settings)
 
 
 def stiff_methods() -> list[str]:

@@ -16,6 +16,10 @@ Array = np.ndarray
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 STEPS = (0.01, 0.005, 0.0025)
 """Of Exudyn [s]."""
+FIXED = {"newmark": (4e-3, 0.1), "generalised-alpha": (3e-3, 0.1), "dina": (4e-3, 0.1)}
+"""Steps [s] of the methods that do not choose them, with errors below 1e-6 and 1e-3 rad."""
+CARTESIAN = (1.25e-3, 0.025)
+"""The same of Exudyn."""
 FIRST = 0.01
 """The beginning, in which everything fast decays [s]."""
 
@@ -99,6 +103,22 @@ def measured(method: str, tolerance: float, exact: gs.Result) -> Row:
     wall = min(x.counters.wall_time for x in runs)
     evaluations = c.rhs_evaluations + c.residual_evaluations
     return Row(method, tolerance, evaluations, c.jacobian_evaluations, c.steps, (q, v, a), wall)
+
+
+def stepped(method: str, step: float, exact: gs.Result) -> Row:
+    """A run with fixed steps [s], which stand in the place of the tolerance."""
+    found = run(method, 1e-6, 1e-6, dt=step)
+    c, (q, v, a) = found.counters, (float(x.max()) for x in errors(found, exact))
+    return Row(method, step, c.residual_evaluations, c.jacobian_evaluations, c.steps, (q, v, a), c.wall_time)
+
+
+def cartesian(step: float, exact: gs.Result) -> tuple[Row, Array]:
+    """The same by Exudyn, and its wall time over simulated time (steps + 1, 2), a curve of WM15 Fig. 13. It has one
+    evaluation for each Newton iteration; how many Jacobians it makes it does not tell."""
+    motion = lwr_exudyn.simulate(DURATION, step, clock=True)
+    q, v, a = (float(x.max()) for x in errors(motion, exact))
+    row = Row("Exudyn", step, motion.newton, 0, motion.steps, (q, v, a), motion.wall)
+    return row, np.zeros((0, 2)) if motion.course is None else motion.course
 
 
 def course(method: str, tolerance: float) -> gs.Result:

@@ -24,6 +24,8 @@ def short(monkeypatch, found):
     monkeypatch.setattr(lwr, "TOLERANCES", (1e-3, 1e-6))
     monkeypatch.setattr(lwr, "STEPS", (0.02, 0.01))
     monkeypatch.setattr(lwr, "measured", lambda *_: row)
+    monkeypatch.setattr(lwr, "FIXED", {"dina": (0.1,)})
+    monkeypatch.setattr(lwr, "CARTESIAN", (0.025,))
     for name in ("solution", "course", "run"):
         monkeypatch.setattr(lwr, name, lambda *_: found)
 
@@ -35,6 +37,7 @@ def test_it_prints_tables_and_writes_figures(short, monkeypatch, tmp_path, capsy
     assert "symmetry about 7 s: max |tau(7 - s) - tau(7 + s)| = " in text
     assert re.search(r"is within \d\.\de-07 rad of Pinocchio", text)
     assert text.count("bdf         1e-06          920        113    265      4.7e-07        170          0.0121") == 4
+    assert re.search(r"^dina +100 +[678]\d\d +\d +140 +5.2e-04", text, re.M)
     assert "WM15, Scilab BDF: 1924 at 1e-6, 993 at 1e-3; fewest of ADAMS: 2583 and 1489" in text
     assert "left out: the comparison with a Cartesian DAE code needs Exudyn. Hint: pip install exudyn" in text
     assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(FIGURES)
@@ -48,6 +51,8 @@ def test_it_compares_with_exudyn(short, tmp_path, capsys):
     rows = re.findall(r"^(bdf|radau), [-\de]+ +(20|10) ms +\d+ +\d+ +([-\de.]+)", text, re.M)
     assert len(rows) == 4
     assert float(rows[0][2]) / float(rows[1][2]) == pytest.approx(4.0, rel=0.1)
+    newton, steps, error = re.search(r"^Exudyn +25 +(\d+) +0 +(\d+) +([-\de.]+)", text, re.M).groups()
+    assert int(newton) > 2 * int(steps) == 1120 and float(error) == pytest.approx(2.8e-4, rel=0.1)
     assert "WM15, ADAMS against Scilab: 0.0005 rad, 0.0005 rad/s, 0.014 rad/s^2" in text
     assert (tmp_path / "lwr_differences.png").stat().st_size < 150_000
 

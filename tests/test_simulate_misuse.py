@@ -161,3 +161,66 @@ def test_a_rollout_says_that_dry_friction_creeps(caplog):
         np.zeros((2, 1)), 1e-3, 3,
     )  # fmt: skip
     assert not caplog.text
+
+
+# ------------------------------------------------------------------------------------------------ numbers beyond sense
+EVERY = ("dopri5", "ode23", "bdf", "radau", "cvode", "ida", "rk4", "semi-implicit-euler", "newmark", "dina")
+
+
+def stepped(method, dt=1e-3):
+    return {"method": method} | ({"dt": dt} if method in ("rk4", "semi-implicit-euler", "newmark", "dina") else {})
+
+
+def simulated(*given, **options):
+    try:
+        return gs.simulate(*given, **options)
+    except gs.GyrostatError as error:
+        if "pip install" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bdf", "rk4", "dina"])
+def test_a_time_that_doubles_cannot_resolve_is_refused(method):
+    with pytest.raises(gs.GyrostatError, match=r"takes 10 s, and doubles are 2 s apart there, .* Hint: shift the time"):
+        simulated(ARM, t_start=1e16, t_end=1e16 + 10.0, **stepped(method))
+    with pytest.raises(gs.GyrostatError, match=r"takes 0\.0001 s, and doubles are 1e-07 s apart"):
+        simulated(ARM, t_start=1e9, t_end=1e9 + 1e-4, **stepped(method))
+
+
+def test_a_step_that_doubles_cannot_resolve_is_refused():
+    with pytest.raises(gs.GyrostatError, match=r"dt = 1e-06 s is too short for t = 1e\+09 s.* 1e-05 s at least"):
+        simulated(ARM, t_start=1e9 - 1.0, t_end=1e9, method="rk4", dt=1e-6)
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_an_event_that_is_zero_but_for_rounding_at_the_end_happens_there(method):
+    cart = gs.assemble("cart", gs.chain("world", gs.Joint("x", "prismatic", axis="x"), gs.RigidBody("b", mass=1)))
+    for direction, ends in ((0, True), (1, True), (-1, False)):
+        event = gs.Event(lambda t, q, v: q[0], direction=direction, terminal=True, name="there")
+        run = simulated(cart, None, [-1.0], [2.0], t_end=0.5, events=event, **stepped(method, 1e-2))
+        assert (run.status, len(run.events), run.t[-1]) == (("event", 1, 0.5) if ends else ("finished", 0, 0.5))
+    short = gs.Event(lambda t, q, v: q[0] - 1e-9, terminal=True)
+    assert simulated(cart, None, [-1.0], [2.0], t_end=0.5, events=short, **stepped(method, 1e-2)).status == "finished"
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_efforts_beyond_all_bounds_are_named(method):
+    with np.errstate(all="ignore"), pytest.raises(gs.SimulationError) as caught:
+        simulated(gs.robots.pendulum(), np.array([1e300]), t_end=1.0, **stepped(method))
+    assert "efforts up to 1e+300 give it an acceleration of 3e+300, which no step can follow" in str(caught.value)
+    assert caught.value.t == 0.0 and caught.value.joint == "hinge"
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_a_motion_that_starts_fast_does_not_grow(method):
+    run = simulated(gs.robots.pendulum(), None, [0.0], [1e8], t_end=1e-6, **stepped(method, 1e-9))
+    assert run.status == "finished" and run.q[-1] == pytest.approx(100.0, abs=1e-6)
+
+
+def test_a_result_whose_time_runs_backwards_is_refused(tmp_path):
+    run = gs.simulate(ARM, q0=[0.3, 0.2], t_end=0.1)
+    object.__setattr__(run, "t", run.t[::-1].copy())
+    run.save(tmp_path / "run")
+    with pytest.raises(gs.LoadError, match=r"array 't' must not descend, got 0\.1 s, then"):
+        gs.load_result(tmp_path / "run")

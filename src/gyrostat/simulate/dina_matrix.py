@@ -8,7 +8,11 @@ while they stay within LEAST and MOST."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
+
+from gyrostat.simulate.acceptance import Forces
 
 Array = np.ndarray
 BIAS = 0.13
@@ -22,10 +26,12 @@ LEAST, MOST = -0.005, 0.3
 class KeptMatrix:
     """S (n + np, n + np) for steps of h [s], made from the matrix A of Newton's method and the mass matrix M (n, n).
 
-    ``served``: steps so far; ``q`` (nq,): where it was made; ``start``: how much of it was used at its first step."""
+    ``served``: steps so far; ``q`` (nq,): where it was made; ``start``: how much of it was used at its first step;
+    ``forces``: what the residuals of its steps are compared with."""
 
     def __init__(self, A: Array, M: Array, h: float):
-        n = len(M)
+        n, self._whole = len(M), A.copy()
+        self.forces = Forces.of(A, M, h)
         A[:n, :n] -= BIAS * M
         self.S, self.h, self.served = np.linalg.inv(A), h, 0
         self.start, self.q = 0.0, np.zeros(0)
@@ -35,6 +41,11 @@ class KeptMatrix:
         except np.linalg.LinAlgError:  # strongly unsymmetric, by a controller
             self._root = None
         self._low, self._high = self._errors(M)
+
+    @cached_property
+    def whole(self) -> Array:
+        """The same without a bias, for steps that iterate: S (n + np, n + np) of Newton's method itself."""
+        return np.linalg.inv(self._whole)
 
     def _errors(self, M: Array) -> tuple[float, float]:
         change, root = M - self._mass, self._root

@@ -15,16 +15,18 @@ STORED = ("q", "v", "p", "a", "w", "f", "tau")
 
 
 class Series:
-    """``times`` (k + 1,) [s], the start first, and rows (k + 1, n) of q, v, p, a, w, f, tau and ``before``."""
+    """``times`` (k + 1,) [s], the start first, and rows (k + 1, n) of q, v, p, a, w, f, tau, ``before``, and of
+    each step the ``residual`` and how many Newton steps were ``tried``."""
 
     def __init__(self, times: Array, rows: Mapping[str, Array]):
         self.times, self.rows = times, rows
 
     @classmethod
     def of(cls, x: State, y: State) -> Series:
-        """A single step."""
+        """A single step, solved; ``before`` of what follows is the acceleration at its start."""
         rows = {name: np.array([getattr(x, name), getattr(y, name)]) for name in STORED}
-        return cls(np.array([x.t, y.t]), rows | {"before": np.array([x.a, x.a]), "rest": np.zeros((2, len(x.a)))})
+        rows |= {"before": np.array([x.a, x.a]), "residual": np.zeros((2, len(x.a) + len(x.p))), "tried": np.zeros(2)}
+        return cls(np.array([x.t, y.t]), rows)
 
     @classmethod
     def joined(cls, parts: Sequence[Series]) -> Series:

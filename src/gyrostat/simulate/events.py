@@ -14,7 +14,7 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError, ShapeError, clipped
 from gyrostat.simulate.methods.method import Step
-from gyrostat.simulate.roots import root
+from gyrostat.simulate.roots import WITHIN, root
 from gyrostat.simulate.torque_source import expect_arguments
 from gyrostat.simulate.user_memory import LATE, Remembers, UserMemory, probes
 from gyrostat.spec.model import Model
@@ -115,8 +115,9 @@ class Hit:
     rising: bool
 
 
-def hits(watches: Sequence[Watch], step: Step, after_event: bool = False) -> list[Hit]:
-    """Events of a step in order of time, up to the first one that cuts it. The watches know where they were."""
+def hits(watches: Sequence[Watch], step: Step, after_event: bool = False, last: bool = False) -> list[Hit]:
+    """Events of a step in order of time, up to the first one that cuts it. The watches know where they were. ``last``:
+    the run ends with this step, and what is zero but for rounding at its end happens there."""
     if not watches:
         return []
     times = step.t0 + (step.t1 - step.t0) * (EARLY if after_event else FRACTIONS)
@@ -128,6 +129,7 @@ def hits(watches: Sequence[Watch], step: Step, after_event: bool = False) -> lis
         values = [watch.value(float(t), q, v, p) for t, q, v, p in zip(times, *states, strict=True)]
         at, values = _finer(watch, step, times, values) if watch.fine else (times, values)
         found += _crossings(watch, step, at, values)
+        found += _at_the_end(watch, step, at, values) if last else []
         ends.append((watch, values[-1]))
     found.sort(key=lambda hit: hit.t)
     first = next((k for k, hit in enumerate(found) if hit.watch.cuts), None)
@@ -189,6 +191,19 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
         elif sign:
             watch.sign = sign
         watch.fresh, before, f_before = False, t, f
+
+
+def _at_the_end(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> list[Hit]:
+    """A user's function that would be zero within rounding of the time after the end of a step, as it changes there."""
+    f, before, h = values[-1], values[-2], float(times[-1] - times[-2])
+    came = watch.sign != 0 and _sign(f) == _sign(before) == watch.sign and abs(f) < abs(before)
+    if not isinstance(watch.item, Event) or not came:
+        return []
+    left = h * abs(f) / abs(before - f)
+    if left > WITHIN + 32.0 * np.spacing(abs(step.t1)) or watch.direction not in (0, -watch.sign):
+        return []
+    rising, watch.sign = watch.sign < 0, -watch.sign
+    return [Hit(step.t1, watch, rising)]
 
 
 def _on_the_old_side(sign: int, value: Callable[[float], float], a: float, f_a: float, b: float) -> tuple[float, float]:

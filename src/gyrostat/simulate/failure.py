@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
+from gyrostat.simulate.guard import FASTEST
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.result import Result
@@ -24,7 +25,10 @@ def failed(
     to there."""
     t, _, v, _ = state
     cause, hint, dof = str(error), "", getattr(error, "dof", None)
-    if isinstance(error, StepFailure):
+    too_large = overwhelming(plant, state, t_end)
+    if too_large is not None:
+        cause, hint, dof = too_large
+    elif isinstance(error, StepFailure):
         cause, hint, dof = looked_into(plant, state, error, dt)
     elif not isinstance(error, GyrostatError):
         cause = f"{type(error).__name__}: {error}"
@@ -35,6 +39,26 @@ def failed(
         f"Hint: {hint or 'look at the efforts and the state there'}; what was computed is in .result of this error"
     )
     return SimulationError(message, result(message), t, joint, cause)
+
+
+def overwhelming(plant: Plant, state: State, t_end: float) -> tuple[str, str, int] | None:
+    """Cause, hint and rate to blame, if an acceleration at the last state, or shortly after it, is beyond what the
+    shortest step can follow: it would be too fast one instant of doubles later."""
+    t, q, v, p = state
+    most = FASTEST / float(np.spacing(max(abs(t), abs(t_end))))
+    try:
+        with np.errstate(all="ignore"):
+            found = [plant.acceleration(at, q, v, p) for at in (t, t + max(1e-6, 1e-9 * abs(t)))]
+    except Exception:  # something else is wrong, and others tell it
+        return None
+    for a, _, tau in found:
+        k = int(np.argmax(np.abs(a)))
+        if abs(a[k]) > most:
+            cause = (
+                f"efforts up to {np.abs(tau).max():.3g} give it an acceleration of {a[k]:.3g}, which no step can follow"
+            )
+            return cause, "look at the size of the efforts, and of the inertias", k
+    return None
 
 
 def looked_into(plant: Plant, state: State, error: StepFailure, dt: float | None) -> tuple[str, str, int | None]:

@@ -149,6 +149,13 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         own = int(meta["sizes"]["np"])
         sizes = {"nq": model.nq, "nv": model.nv, "np": own}
         rows, happened = len(arrays["t"]), list(meta["events"])
+        if np.any(np.diff(arrays["t"]) < 0.0):
+            k = int(np.argmax(np.diff(arrays["t"]) < 0.0))
+            raise _refused(
+                name,
+                f"array 't' must not descend, got {arrays['t'][k]:g} s, then {arrays['t'][k + 1]:g} s",
+                "save it again",
+            )
         for key, shape in ARRAYS.items():
             _expect(name, key, arrays[key], (rows, *(sizes[k] for k in shape)))
         for key, size in EVENTS.items():

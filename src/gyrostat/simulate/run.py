@@ -85,7 +85,7 @@ def simulate(
     bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
     on raises :class:`SimulationError`, whose ``result`` holds it up to there."""
     start = time.perf_counter()
-    t0, t1 = given_numbers(t_start, last_of(t_end, t_eval))
+    t0, t1 = given_numbers(t_start, last_of(t_end, t_eval), dt)
     times = given_times(t_eval, t0, t1)
     plant = Plant(model, sampled(torque, times), compiled, wrenches, times, forward_dynamics)
     refuse_by_residual(forward_dynamics, spelt(method))
@@ -144,6 +144,7 @@ class Run:
         for watch in self.watches:
             watch.begin(t, q, v, p)
         self.state = (t, q, v, p)
+        self.guard.start(v)
         self.method.prepare(*self.state)
         self.built, self.began = time.perf_counter() - start, time.perf_counter()
         self.recorder.began = self.began
@@ -200,7 +201,7 @@ class Run:
         slow = self.sticking is not None and self.method.adaptive
         step = self.method.step(min(limit, t + self.sticking.reach) if slow else limit)  # type: ignore[union-attr]
         self.guard(step)
-        found = hits(self.watches, step, self.just_happened)
+        found = hits(self.watches, step, self.just_happened, step.t1 >= self.t_end)
         if self.sticking is not None:
             self.sticking.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
         self.just_happened = False

@@ -28,10 +28,27 @@ def number(value: Any, name: str, least: float, hint: str) -> float:
     return float(value)
 
 
-def given_numbers(t_start: Any, t_end: Any) -> tuple[float, float]:
-    """Start and end of a run."""
+INSTANTS, WITHIN_A_STEP = 1e6, 100.0
+"""How many instants that doubles can tell apart a run must have at least, and a fixed step."""
+
+
+def given_numbers(t_start: Any, t_end: Any, dt: Any = None) -> tuple[float, float]:
+    """Start and end of a run, long enough for the resolution of time there."""
     t0 = number(t_start, "t_start", -math.inf, "t_start=0.0")
-    return t0, number(t_end, "t_end", t0, "t_end=2.0 simulates two seconds")
+    t1 = number(t_end, "t_end", t0, "t_end=2.0 simulates two seconds")
+    between = float(np.spacing(max(abs(t0), abs(t1))))
+    hint = "shift the time: t_start=0.0, and the offset in the functions of time"
+    if t1 - t0 < INSTANTS * between:
+        raise GyrostatError(
+            f"{WHO}: the run from t_start = {t0:.17g} s takes {t1 - t0:.3g} s, and doubles are {between:.1g} s apart "
+            f"there, expected {INSTANTS:g} times as long at least. Hint: {hint}"
+        )
+    if dt is not None and number(dt, "dt", 0.0, "dt=0.001") < WITHIN_A_STEP * between:
+        raise GyrostatError(
+            f"{WHO}: dt = {float(dt):.3g} s is too short for t = {t1:.9g} s, where doubles are {between:.1g} s apart, "
+            f"expected {WITHIN_A_STEP * between:.1g} s at least. Hint: {hint}"
+        )
+    return t0, t1
 
 
 def last_of(t_end: Any, t_eval: Any) -> Any:

@@ -1,26 +1,28 @@
-"""The implicit method of AS 2.1: Newmark (5), one Newton-Euler pass and one Newton step (6) in each step, with a matrix
-S that is kept until convergence slows.
+"""The implicit method of AS 2.1: Newmark (5) and Newton's method (6) on one Newton-Euler pass, with a matrix S that is
+kept until convergence slows.
 
     S = (0.87 dH/da + h/2 dH/dv + h^2/4 dH/dq)^-1 at the middle of the way that it serves               (7)
 
-Steps are done in machine code, some tens at a time. After such a series one more pass tells how much a second Newton
-step would still change, and the mass matrix how much S is off in any direction; beyond some limits S is computed anew,
-and far beyond them the series is repeated with a new S.
+Steps are done in machine code, some tens at a time. A step is accepted by its residual, most after one Newton step;
+otherwise Newton goes on with S, without the 0.87; otherwise S is computed anew; otherwise the step is done by Newton's
+method to its end, and halved if there is none. S is computed anew as well when Newton's method slows down, and when the
+mass matrix has changed too much in any direction.
 
 Two numbers differ from AS. The factor of dH/dv is h/2, as it follows from (5); AS prints h. And a part of the mass
-matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`."""
+matrix is left out: see :mod:`gyrostat.simulate.dina_matrix`. What AS prints is in
+:mod:`gyrostat.simulate.dina_printed`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, clipped, nearest
 from gyrostat.simulate.dina_matrix import BIAS, KeptMatrix, change_of_mass
+from gyrostat.simulate.dina_printed import PrintedScheme, printed_scheme
 from gyrostat.simulate.dina_series import Series, between_rows, work_of_rows
-from gyrostat.simulate.dina_step import PARTS, Parts, Steps, one_step
+from gyrostat.simulate.dina_step import PARTS, TRIES, Parts, Passes, passes_in_python, predicted
 from gyrostat.simulate.methods.generalised_alpha import formulas
 from gyrostat.simulate.methods.method import Step, StepFailure
 from gyrostat.simulate.methods.newmark import ImplicitMethod, State
@@ -29,9 +31,7 @@ from gyrostat.solvers.functions import crba
 
 Array = np.ndarray
 SLOW = 0.3
-"""Ratio of a second Newton step to the first up to which S serves."""
-AGAIN = 1.1
-"""Excess over this, or over the limits of S, that makes a series be repeated."""
+"""Ratio of a Newton step to the one before it up to which S serves."""
 STRETCH = 0.7
 """Part of what S can bear that is used up by the middle of the way which it is made for."""
 LEAST_STEPS, FIRST, LONGEST = 4, 16, 256
@@ -40,6 +40,8 @@ OFTEN = 10
 """Steps after which events are looked for, or a state is kept."""
 ROUNDING = 1e-13
 """Change of q, relative to one plus its size, that is rounding."""
+PASSES = 4 * LONGEST
+"""Newton-Euler passes at a time, at most."""
 MATRICES = ("exact", "springs", "diagonal")
 
 
@@ -47,15 +49,17 @@ class Dina(ImplicitMethod):
     """``"dina"``: fixed steps ``dt``, of which ``every`` are one step of the run: events are looked for and, without
     ``t_eval``, states are kept that often; 10 by default, and as many as possible where neither matters. ``matrix``:
     ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq and dH/dv only what a robot at rest has, stiffness, damping and
-    weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton in each step:
-    1 (default), 3 or 5. ``rho_inf`` below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of
-    (5).
+    weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton in each step,
+    at least: 1 (default), 3 or 5. ``rtol``: residual of a step, relative to its forces, that is accepted. ``rho_inf``
+    below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of (5). ``scheme``: ``"checked"``
+    (default), or AS (6) without any check: ``"predicted"``, ``"printed"``.
 
     ``statistics``: ``steps`` of dt, ``factorisations``, ``steps_per_factorisation`` on average, ``longest_service`` of
-    one; ``repeated`` series; ``newton_fallbacks``: steps that needed Newton's method to its end."""
+    one; series ``repeated`` with a new S; ``newton_fallbacks``: steps that needed Newton's method to its end; steps
+    that were ``halved``."""
 
     name = "dina"
-    options = ("dt", "matrix", "iterations", "rho_inf", "every")
+    options = ("dt", "matrix", "iterations", "rho_inf", "every", "scheme")
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step, **options)
@@ -75,10 +79,13 @@ class Dina(ImplicitMethod):
             isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1
         ):
             raise GyrostatError(f"simulate: dina: every must be a whole number from 1 on, got {clipped(self.every)}")
+        given = (self.iterations, options.get("rho_inf", 1.0), self.kind)
+        self._printed = printed_scheme(plant, options.get("scheme", "checked"), *given)
         told = ("steps", "steps_per_factorisation", "longest_service", "repeated", "newton_fallbacks")
         self.statistics |= dict.fromkeys(told, 0)
         self._kept: KeptMatrix | None = None
-        self._steps: Steps | None = None
+        self._passes: Passes | None = None
+        self._each = self.iterations + 1.0
         self._model, self._source = plant.model, None
         self._length, self._span = FIRST, 0.0
         self._series: Series | None = None
@@ -86,7 +93,7 @@ class Dina(ImplicitMethod):
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().prepare(t, q, v, p)
         crba(self.plant.model, q)
-        if not self.plant.why_not_compiled:
+        if not self.plant.why_not_compiled and self._printed is None:
             machine = self._machine()
             machine.loop.advance(machine.arrays, 0, 0)
 
@@ -95,8 +102,10 @@ class Dina(ImplicitMethod):
         self._series, self._length = None, FIRST
         self._before: Array | None = None
         if self._model is not self.plant.model or self._source not in (None, self.plant.source):
-            self._model, self._steps, self._kept = self.plant.model, None, None
+            self._model, self._passes, self._kept = self.plant.model, None, None
         self._source = self.plant.source
+        if self._printed is not None:
+            self._printed.restart()
 
     def step(self, t_limit: float) -> Step:
         try:
@@ -107,7 +116,7 @@ class Dina(ImplicitMethod):
                 self._series = None
             series = self._series or self._gathered(t_limit)
         except NonFiniteError as error:
-            raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
+            raise StepFailure(str(error), error.dof, "a smaller dt, or look at the efforts there") from error
         now, rest = series.cut(self.every or (OFTEN if self.watched else LONGEST), t_limit)
         self._series, self.state, self._before = rest, now.state(-1), now["before"][-1]
         self.statistics["steps"] += len(now) - 1
@@ -132,50 +141,57 @@ class Dina(ImplicitMethod):
         return found[0] if len(found) == 1 else Series.joined(found)
 
     def _ahead(self, t_limit: float) -> Series:
-        """The next states, at least one, none beyond the limit."""
-        if self.plant.hold is not None:  # what is held is held exactly: Newton's method to its end
-            return Series.of(self.state, self._solved(self.state, self.clock.next(t_limit)))
-        count, dt, most = self.clock.count, self.clock.dt, LONGEST
-        while True:
-            h = self.clock.next(t_limit) - self.state.t
-            h = dt if abs(h - dt) <= 1e-6 * dt else h  # instants are rounded
-            self.clock.count = count
-            fresh = self._kept is None or self._kept.h != h
-            kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
-            self._length = min(self._length, most)
-            times = self._instants(t_limit)
-            series = self._converged(times, kept)
-            slowness = np.inf if series is None else self._slowness(series, kept)
-            if series is not None and slowness <= AGAIN:
-                steps = len(series) - 1
-                self._serve(slowness, steps, kept)
-                if steps < len(times):
-                    self._kept, self.clock.count = None, count + steps
-                return series
-            self._kept, self.clock.count = None, count
-            if fresh and (series is None or len(times) == 1):
-                self.statistics["newton_fallbacks"] += 1
-                return Series.of(self.state, self._solved(self.state, self.clock.next(t_limit)))
+        """The next states, at least one, none beyond the limit: with the present S, else with a new one, else one step
+        by Newton's method to its end."""
+        if self._printed is not None:
+            return self._as_printed(self._printed, t_limit)
+        if self.plant.hold is not None or self._longest < np.inf:
+            return self._alone(t_limit)  # what is held is held exactly; or the rest of a step that was halved
+        h = self.clock.length(self.state.t, t_limit)
+        fresh = self._kept is None or self._kept.h != h
+        kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
+        series = self._converged(self._instants(t_limit), kept)
+        if series is not None:
+            self._serve(max(self._used(series, kept), self._slowness(series, kept)), len(series) - 1, kept)
+            self.clock.reached(float(series.times[-1]))
+            return series
+        self._kept = None
+        if not fresh:
             self.statistics["repeated"] += 1
-            most = max(1, len(times) // 4) if fresh else LONGEST
-            self._span = 0.0 if fresh else self._span
+            return self._ahead(t_limit)
+        self.statistics["newton_fallbacks"] += 1
+        return self._alone(t_limit)
+
+    def _alone(self, t_limit: float) -> Series:
+        """One step by Newton's method to its end, or a part of it."""
+        x = self.state
+        y = self._reached(x, t_limit)
+        series = Series.of(x, y)
+        if self._longest < np.inf or abs(y.t - x.t - self.clock.dt) > 1e-6 * self.clock.dt:
+            series.rows["before"][-1] = y.a  # steps of different lengths: nothing to go by
+        return series
+
+    def _as_printed(self, scheme: PrintedScheme, t_limit: float) -> Series:
+        """One step of AS (6)."""
+        y = scheme.step(self.state, self.clock.next(t_limit))
+        self.clock.reached(y.t)
+        self.statistics |= {"factorisations": scheme.made, "largest_residual": scheme.largest}
+        return Series.of(self.state, y)
 
     def _serve(self, slowness: float, steps: int, kept: KeptMatrix) -> None:
         """Whether S serves on, and for how long: its error grows with the way."""
         kept.served += steps
         self.statistics["longest_service"] = max(self.statistics["longest_service"], kept.served)
         rate = 1.7 * max(kept.start + slowness, 0.1) / kept.served
-        self._length = min(LONGEST, max(1, int((0.95 - slowness) / rate)))
+        self._length = min(LONGEST, max(1, int((0.95 - min(slowness, 1.0)) / rate)))
         if slowness > 0.9:
             self._kept = None
 
     def _instants(self, t_limit: float) -> list[float]:
         """Ends of the next steps, all of one length; a last one that the limit cuts comes alone."""
         clock, first = self.clock, self.clock.next(t_limit)
-        more = clock.origin + (clock.count + np.arange(1, self._length)) * clock.dt
-        more = more[more < t_limit - 1e-9 * clock.dt]
-        clock.count += len(more)
-        return [first, *more.tolist()]
+        more = clock.origin + (clock.count + np.arange(2, self._length + 1)) * clock.dt
+        return [first, *more[more < t_limit - 1e-9 * clock.dt].tolist()]
 
     def _made(self, h: float) -> KeptMatrix:
         """S (7) for the next stretch of the way: made at its middle, so that it serves twice as long."""
@@ -184,7 +200,7 @@ class Dina(ImplicitMethod):
         while True:
             q = self.plant.retract(x.q, 0.5 * span * x.v)
             middle = State(x.t, q, x.v, x.p, x.a, x.w, x.f, x.tau)
-            kept = KeptMatrix(self.matrix(middle, h), self._mass(q), h)
+            kept = KeptMatrix(self._kept_matrix(middle, h), self._mass(q), h)
             self.statistics["factorisations"] += 1
             kept.start, kept.q = kept.used(M), q
             if not span or kept.start < 1.0:
@@ -209,81 +225,75 @@ class Dina(ImplicitMethod):
         M = crba(self.plant.model, q)
         return np.diag(np.diag(M)) if self.kind == "diagonal" else M
 
-    def matrix(self, now: State, h: float) -> Array:
+    def _kept_matrix(self, now: State, h: float) -> Array:
+        """What S is the inverse of; Newton's method to its end has the whole matrix always."""
         if self.kind == "exact":
-            return super().matrix(now, h)
+            return self.matrix(now, h).A
         rest = State(now.t, now.q, 0.0 * now.v, now.p, 0.0 * now.a, 0.0 * now.a, now.f, now.tau)
-        A = super().matrix(rest, h)  # (8), (9)
+        A = self.matrix(rest, h).A  # (8), (9)
         return np.diag(np.diag(A)) if self.kind == "diagonal" else A
 
-    def _factorised(self, now: State, h: float) -> Callable[[Array], Array]:
-        """For Newton's method to its end, always the whole matrix."""
-        S = np.linalg.inv(super().matrix(now, h))
-        self.statistics["factorisations"] += 1
-        return lambda r: S @ r
+    def _machine(self) -> Passes:
+        if self._passes is None:
+            self._passes = Passes(self.plant, self.formulas, self.iterations, PASSES)
+        return self._passes
 
-    def _machine(self) -> Steps:
-        if self._steps is None:
-            self._steps = Steps(self.plant, self.formulas, self.iterations, LONGEST)
-        return self._steps
-
-    def _run(self, times: list[float], kept: KeptMatrix) -> Series:
-        """Steps to these instants with the present S."""
+    def _run(self, times: list[float], kept: KeptMatrix) -> Series | None:
+        """Steps to these instants with the present S, up to the first one that is not accepted; None if that is the
+        first one."""
         x, plant = self.state, self.plant
         start = {name: getattr(x, name) for name in PARTS if name != "before"}
-        start |= {"before": x.a if self._before is None else self._before, "tau": x.tau, "rest": 0.0 * x.a}
-        self.statistics["newton_iterations"] += len(times) * self.iterations
+        start["before"] = x.a if self._before is None else self._before
+        given = start | predicted(start, kept.h) | {"step": 0.0}
+        forces = kept.forces
+        fixed: dict[str, Any] = {"S": kept.S, "whole": kept.whole, "mass": forces.mass, "slopes": forces.slopes}
+        fixed |= {"h": kept.h, "t0": x.t, "last": float(len(times)), "share": self.rtol, "m": plant.memory}
+        count = int(len(times) * self._each) + TRIES + 2
+        before = plant.counters.residual_evaluations
         if plant.why_not_compiled:
-            return self._in_python(times, start, kept)
-        plant.counters.residual_evaluations += len(times) * self.iterations
-        return self._machine().run(x.t, times, start, {"S": kept.S, "h": kept.h, "m": plant.memory})
+            rows, passes = passes_in_python(self._parts(), self.formulas, self.iterations, given, fixed, count)
+        else:
+            rows, passes = self._machine().run(given, fixed, count)
+        plant.counters.residual_evaluations = before + passes
+        steps = len(rows["done"])
+        self.statistics["newton_iterations"] += passes - steps
+        if not steps:
+            return None
+        self._each = passes / steps + 1.0
+        first = start | {"tau": x.tau, "residual": np.zeros(plant.nv + plant.np), "tried": 0.0}
+        return Series(
+            np.array([x.t, *times[:steps]]), {name: np.concatenate([[first[name]], rows[name]]) for name in first}
+        )
 
-    def _in_python(self, times: list[float], start: dict[str, Array], kept: KeptMatrix) -> Series:
-        """The same with torques that are Python functions; what they raise comes at the first step only."""
-        plant, rows = self.plant, [start]
+    def _parts(self) -> Parts:
+        """A pass in Python."""
+        plant = self.plant
 
-        def residual(t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array]:
-            return plant.residual(t, q, v, a, p), plant.torque(t, q, v, p)[1] if plant.np else p
+        def residual(t: float, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array, Array]:
+            return plant.residual(t, q, v, a, p), *plant.torque(t, q, v, p)
 
-        parts = Parts(residual, plant.torque, plant.retract)
-        for t in times:
-            given = rows[-1] | {"S": kept.S, "h": kept.h, "t1": t}
-            try:
-                row = one_step(parts, self.formulas, given, self.iterations)
-                if not np.isfinite(row["a"]).all():
-                    raise NonFiniteError(f"a step to t = {t:.9g} s is not finite")
-            except Exception:
-                if len(rows) == 1:
-                    raise
-                break
-            rows.append(row)
-        instants = np.array([self.state.t, *times[: len(rows) - 1]])
-        return Series(instants, {name: np.array([row[name] for row in rows]) for name in start})
+        return Parts(residual, plant.retract)
 
     def _converged(self, times: list[float], kept: KeptMatrix) -> Series | None:
-        """Steps to these instants, up to the first one that a second Newton step would still change too much: there
-        stiffness or damping are not those of S. None if that is the first one."""
+        """Steps to these instants that are accepted, if the first one is."""
         try:
-            series = self._run(times, kept)
+            return self._run(times, kept)
         except NonFiniteError:
             return None
-        slow = np.flatnonzero(self._ratios(series, kept) > AGAIN * SLOW)
-        if not len(slow):
-            return series
-        return series.cut(int(slow[0]), np.inf)[0] if slow[0] else None
-
-    def _ratios(self, series: Series, kept: KeptMatrix) -> Array:
-        """Of a second Newton step to the first one, for every step; 0 where it is rounding."""
-        h, a, v = kept.h, series["a"], series["v"]
-        rest = np.abs(series["rest"][1:])
-        first = np.max(np.abs(a[1:] - (2.0 * a[:-1] - series["before"][:-1])), axis=1)
-        matters = np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(v[1:]) * h), axis=1)
-        return np.where(matters, np.max(rest, axis=1) / np.maximum(first, 1e-300), 0.0)
 
     def _slowness(self, series: Series, kept: KeptMatrix) -> float:
-        """How far S is off in a series: 1 at the limits for its use."""
-        found = float(np.max(self._ratios(series, kept))) / SLOW
-        return found if self.kind == "diagonal" else max(found, kept.used(self._mass(self._extremes(series, kept))))
+        """How slowly Newton's method converges, a Newton step relative to the one before it: 1 at the limit of S. What
+        is rounding does not count."""
+        h, a, v = kept.h, series["a"], series["v"]
+        rest = np.abs(series["residual"][1:] @ kept.S[: a.shape[1]].T)
+        first = np.max(np.abs(a[1:] - (2.0 * a[:-1] - series["before"][:-1])), axis=1)
+        matters = np.any(h * h / 4.0 * rest > ROUNDING * (1.0 + np.abs(v[1:]) * h), axis=1)
+        ratio = np.max(rest, axis=1) / np.maximum(first, 1e-300)
+        return float(np.max(np.where(matters, ratio ** (1.0 / np.maximum(series["tried"][1:], 1.0)), 0.0))) / SLOW
+
+    def _used(self, series: Series, kept: KeptMatrix) -> float:
+        """How far the mass matrix goes in a series: 1 at the limits of S."""
+        return 0.0 if self.kind == "diagonal" else kept.used(self._mass(self._extremes(series, kept)))
 
     def _extremes(self, series: Series, kept: KeptMatrix) -> Array:
         """Configurations (k, nq) of a series, the last one among them, that are farthest from where S was made: the

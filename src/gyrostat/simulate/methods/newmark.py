@@ -7,7 +7,11 @@ The mass matrix is never inverted; the matrix of Newton's method is M + gamma h 
 derivatives of inverse dynamics. With quaternions the step is that of the Lie group method of Bruls and Cardona
 [J. Comp. Nonlin. Dyn. 5 (2010) 031002], of the same order; their Jacobian is exact up to terms of order h.
 
-beta = 1/4, gamma = 1/2 is the trapezoidal rule: order 2, stable for any step, without damping."""
+beta = 1/4, gamma = 1/2 is the trapezoidal rule: order 2, stable for any step, without damping.
+
+A step is accepted when its residual says so, see :mod:`gyrostat.simulate.acceptance`; otherwise Newton goes on, with a
+matrix made anew where it converges slowly; otherwise the step is halved, and the rest of it follows; otherwise the run
+stops."""
 
 from __future__ import annotations
 
@@ -18,16 +22,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, clipped
+from gyrostat.simulate.acceptance import Forces
 from gyrostat.simulate.methods.method import Method, Step, StepFailure
 from gyrostat.simulate.methods.runge_kutta import FixedStep
 from gyrostat.simulate.plant import Plant
 
 Array = np.ndarray
-CONVERGED = 1e-11
-"""Change of q, v and p, relative to one plus their size, at which Newton's iteration ends."""
+CLOSE, CONVERGED = 1e-8, 1e-11
+"""Changes of q, v and p, relative to one plus their size: from the first on the residual is looked at, from the second
+on Newton's iteration ends if the residual is within ``rtol`` of the forces."""
+TIGHT = 1e-12
+"""Residual, relative to the forces, at which it ends whatever the changes are."""
 SLOW = 0.3
 """Ratio of two changes above which the matrix is computed anew."""
 ITERATIONS = 20
+HALVINGS = 30
+"""How often a step is halved: 1e-9 of it is left. Efforts that jump exactly at its end need about 20."""
+
+
+class NewtonMatrix(NamedTuple):
+    """Derivative A (nv + np, nv + np) of the residual by (a1, p1); its part by a1 alone is M (nv, nv)."""
+
+    A: Array
+    M: Array
 
 
 class Formulas(NamedTuple):
@@ -77,7 +94,8 @@ class ImplicitMethod(Method):
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
         self.clock = FixedStep(options["dt"], self.name)
-        self.statistics |= {"newton_iterations": 0, "factorisations": 0}
+        self.statistics |= {"newton_iterations": 0, "factorisations": 0, "halved": 0}
+        self._longest = np.inf
 
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
         before = vars(self.plant.counters).copy()
@@ -88,6 +106,7 @@ class ImplicitMethod(Method):
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:
         self._begin: tuple[float, Array, Array, Array] | None = (t, q, v, p)
+        self._longest = np.inf
         self.clock.restart(t)
 
     def _first(self, t: float, q: Array, v: Array, p: Array) -> State:
@@ -99,10 +118,9 @@ class ImplicitMethod(Method):
             if self._begin is not None:
                 self.state, self._begin = self._first(*self._begin), None
             before = self.state
-            self.state = self._solved(before, self.clock.next(t_limit))
         except NonFiniteError as error:
             raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
-        now = self.state
+        now = self.state = self._reached(before, t_limit)
         dense = between(self.plant, before, now)
         return Step(before.t, now.t, now.q, now.v, now.p, now.a, now.tau, dense, work(before, now))
 
@@ -113,26 +131,81 @@ class ImplicitMethod(Method):
         move, v, w = self.formulas.advanced(given, a)
         return State(t1, self.plant.retract(x.q, move), v, p, a, w, x.f, x.tau)
 
+    def _reached(self, x: State, t_limit: float) -> State:
+        """The end of the next step, or of a part of it where the whole has no solution: 1/2, 1/4, ..."""
+        end, dt = self.clock.next(t_limit), self.clock.dt
+        h = min(end - x.t, self._longest)
+        while True:
+            t1 = end if end - x.t <= h * (1.0 + 1e-9) else x.t + h
+            try:
+                y = self._solved(x, t1)
+                break
+            except (StepFailure, NonFiniteError) as error:
+                h = 0.5 * (t1 - x.t)
+                if h < dt * 0.5**HALVINGS or x.t + h == x.t:
+                    raise self._given_up(error, t1 - x.t) from error
+            self.statistics["halved"] += 1
+            self.rejected += 1
+        self._longest = 2.0 * (y.t - x.t) if y.t < end else np.inf
+        self.clock.reached(y.t)
+        return y
+
+    def _given_up(self, error: StepFailure | NonFiniteError, h: float) -> StepFailure:
+        if isinstance(error, NonFiniteError):
+            return StepFailure(str(error), error.dof, "a smaller dt, or look at the efforts there")
+        return StepFailure(
+            f"{error.cause}, nor with steps of {h:.1e} s", error.dof,
+            "efforts that jump with the state have no solution there: gs.Friction sticks and slips by events, "
+            "gs.JointLimits and gs.Event cut the run; or a smaller dt",
+        )  # fmt: skip
+
     def _solved(self, x: State, t1: float) -> State:
         """Newton's iteration for (a1, p1)."""
         h, n = t1 - x.t, self.plant.nv
-        now, solve, before = self._advanced(x, t1, x.a, x.p + h * x.f), None, np.inf
+        now, r = self._predicted(x, t1)
+        solve, size, before = None, np.inf, np.inf
         for _ in range(ITERATIONS):
-            r = self._residual(x, now)
             if solve is None:
                 solve = self._factorised(now, h)
             change = solve(r)
             now = self._advanced(x, t1, now.a - change[:n], now.p - change[n:])
             self.statistics["newton_iterations"] += 1
-            size = self._size(now, change, h)
-            if size <= CONVERGED:
-                now.tau, now.f = self.plant.torque(t1, now.q, now.v, now.p)
+            size, before = self._size(now, change, h), size
+            r = self._residual(x, now)
+            if size <= CLOSE and self._accepted(x, now, r, size):
                 return now
-            if size > SLOW * before:
+            if size > SLOW * before or size <= CONVERGED:
                 solve = None
-            before = size
         worst = int(np.argmax(np.abs(change[:n])))  # type: ignore[possibly-undefined]
-        raise StepFailure(f"Newton's method does not converge in {ITERATIONS} iterations", worst, "a smaller dt")
+        raise StepFailure(
+            f"Newton's method does not fulfil the equations of motion in {ITERATIONS} iterations", worst, "a smaller dt"
+        )
+
+    def _predicted(self, x: State, t1: float) -> tuple[State, Array]:
+        """Where Newton's iteration begins, and the residual there: with the acceleration of the start, or, where that
+        would change the rates by much, with the one that leaves them, whichever is nearer to a solution. Strong damping
+        takes back within the step what a large acceleration at its start would do."""
+        f, h = self.formulas, t1 - x.t
+        now = self._advanced(x, t1, x.a, x.p + h * x.f)
+        r = self._residual(x, now)
+        if np.all(h * np.abs(x.a) <= 1.0 + np.abs(x.v)):
+            return now, r
+        w = -(1.0 - f.gamma) / f.gamma * x.w
+        still = ((1.0 - f.alpha_m) * w + f.alpha_m * x.w - f.alpha_f * x.a) / (1.0 - f.alpha_f)
+        other = self._advanced(x, t1, still, now.p)
+        s = self._residual(x, other)
+        total = np.abs(r) + np.abs(s)
+        gain = np.divide(np.abs(r) - np.abs(s), total, out=np.zeros(len(r)), where=total > 0.0)
+        return (now, r) if np.sum(gain) <= 0.0 else (other, s)
+
+    def _accepted(self, x: State, now: State, r: Array, size: float) -> bool:
+        """Whether the residual r (nv + np,) ends Newton's iteration; then tau and f are those of ``now``."""
+        n, hold = self.plant.nv, self.plant.hold
+        now.tau, now.f = self.plant.torque(now.t, now.q, now.v, now.p)
+        if hold is not None:  # what is held must not accelerate, which is no force
+            r = np.concatenate([hold.kept @ r[:n], r[n:]])
+        share = self.rtol if size <= CONVERGED else TIGHT
+        return bool(np.all(np.abs(r) <= self._forces.allowed(r, now.q, now.a, now.tau, now.p, (x.f, now.f), share)))
 
     def _size(self, now: State, change: Array, h: float) -> float:
         """Greatest change of q, v, p by an iteration, relative to one plus their size (of p: to what counts as one)."""
@@ -156,11 +229,12 @@ class ImplicitMethod(Method):
 
     def _factorised(self, now: State, h: float) -> Callable[[Array], Array]:
         """The inverse of the matrix of Newton's method, applied."""
-        S = np.linalg.inv(self.matrix(now, h))
+        A, M = self.matrix(now, h)
+        self._forces, S = Forces.of(A, M, h), np.linalg.inv(A)
         self.statistics["factorisations"] += 1
         return lambda r: S @ r
 
-    def matrix(self, now: State, h: float) -> Array:
+    def matrix(self, now: State, h: float) -> NewtonMatrix:
         """Derivative of the residual by (a1, p1)."""
         plant, n = self.plant, self.plant.nv
         f = self.formulas
@@ -171,12 +245,12 @@ class ImplicitMethod(Method):
         for k in plant.held:
             A[k] = np.eye(n)[k]
         if not plant.np:
-            return A
+            return NewtonMatrix(A, da)
         d = plant.source_derivatives(*state, now.p)
         tau_p = d.tau_p.copy()
         tau_p[list(plant.held)] = 0.0
         below = np.concatenate([-0.5 * h * (by_v * d.p_v + by_q * d.p_q), np.eye(plant.np) - 0.5 * h * d.p_p], axis=1)
-        return np.concatenate([np.concatenate([A, -tau_p], axis=1), below])
+        return NewtonMatrix(np.concatenate([np.concatenate([A, -tau_p], axis=1), below]), da)
 
 
 def cubic(s: Array, h: Any, x0: Array, x1: Array, d0: Array, d1: Array) -> Array:

@@ -135,7 +135,8 @@ class RungeKutta(Method):
 
 
 class FixedStep:
-    """Instants t_start + k dt, without accumulating rounding."""
+    """Instants t_start + k dt, without accumulating rounding. It moves on when a step is ``reached``, not when one is
+    tried."""
 
     def __init__(self, dt: Any, name: str):
         self.dt = dt
@@ -147,10 +148,18 @@ class FixedStep:
     def next(self, t_limit: float) -> float:
         """End of the next step: at the limit if that is reached, or missed by rounding only."""
         t = self.origin + (self.count + 1) * self.dt
-        if t >= t_limit - 1e-9 * self.dt:
-            return t_limit
-        self.count += 1
-        return t
+        return t_limit if t >= t_limit - 1e-9 * self.dt else t
+
+    def length(self, t: float, t_limit: float) -> float:
+        """Of the next step from t: dt itself, but for a step that a limit cuts; instants are rounded."""
+        end = self.next(t_limit)
+        h = end - t
+        return self.dt if abs(h - self.dt) <= 1e-6 * self.dt + 4.0 * np.spacing(abs(end)) else h
+
+    def reached(self, t: float) -> None:
+        """An accepted step ends at t."""
+        k = round((t - self.origin) / self.dt)
+        self.count = k if self.origin + k * self.dt <= t + 1e-9 * self.dt else k - 1
 
 
 class FixedRungeKutta(RungeKutta):
@@ -175,4 +184,5 @@ class FixedRungeKutta(RungeKutta):
             raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
         if self.turned(y):
             raise StepFailure("something turns by more than half a turn in one step", hint="a smaller dt")
+        self.clock.reached(t1)
         return self.accepted(t1, k, y, q, tau)

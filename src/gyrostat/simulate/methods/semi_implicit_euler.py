@@ -47,6 +47,7 @@ class SemiImplicitEuler(Method):
         except NonFiniteError as error:
             raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
         self.t, self.q, self.v, self.p = t1, q1, v1, p1
+        self.clock.reached(t1)
 
         def dense(t: Any) -> tuple[Array, Array, Array]:
             s = (np.asarray(t, dtype=float) - t0)[..., None]
