@@ -16,7 +16,7 @@ Array = np.ndarray
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 STEPS = (0.01, 0.005, 0.0025)
 """Of Exudyn [s]."""
-FIXED = {"newmark": (4e-3, 0.1), "generalised-alpha": (3e-3, 0.1), "dina": (4e-3, 0.1)}
+FIXED = {"newmark": (4e-3, 0.1), "generalised-alpha": (3e-3, 0.05), "dina": (4e-3, 0.1)}
 """Steps [s] of the methods that do not choose them, with errors below 1e-6 and 1e-3 rad."""
 CARTESIAN = (1.25e-3, 0.025)
 """The same of Exudyn."""

@@ -212,3 +212,11 @@ def test_what_the_printed_scheme_does_to_an_arm_with_strong_damping():
 def test_options_of_the_scheme_that_make_no_sense_are_refused(options, message):
     with pytest.raises(gs.GyrostatError, match=message):
         simulated(gs.robots.pendulum(), None, [1.0], t_end=0.1, dt=0.01, method="dina", **options)
+
+
+@pytest.mark.parametrize("method", IMPLICIT)
+def test_a_check_that_accepts_everything_is_refused_and_one_that_accepts_nothing_is_not_needed(method):
+    given = {"t_end": 0.1, "dt": 0.01, "method": method}
+    with pytest.raises(gs.GyrostatError, match=r"relative to its forces, got 1, expected 0\.01 at most"):
+        simulated(gs.robots.pendulum(), None, [1.0], rtol=1.0, **given)
+    assert simulated(gs.robots.pendulum(), None, [1.0], rtol=1e-300, **given).counters.statistics["halved"] == 0

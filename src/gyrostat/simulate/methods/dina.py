@@ -247,7 +247,7 @@ class Dina(ImplicitMethod):
         given = start | predicted(start, kept.h) | {"step": 0.0}
         forces = kept.forces
         fixed: dict[str, Any] = {"S": kept.S, "whole": kept.whole, "mass": forces.mass, "slopes": forces.slopes}
-        fixed |= {"h": kept.h, "t0": x.t, "last": float(len(times)), "share": self.rtol, "m": plant.memory}
+        fixed |= {"h": kept.h, "t0": x.t, "last": float(len(times)), "share": self.share, "m": plant.memory}
         count = int(len(times) * self._each) + TRIES + 2
         before = plant.counters.residual_evaluations
         if plant.why_not_compiled:

@@ -33,6 +33,8 @@ CLOSE, CONVERGED = 1e-8, 1e-11
 on Newton's iteration ends if the residual is within ``rtol`` of the forces."""
 TIGHT = 1e-12
 """Residual, relative to the forces, at which it ends whatever the changes are."""
+LOOSEST = 1e-2
+"""Largest ``rtol``: a check that accepts everything is none."""
 SLOW = 0.3
 """Ratio of two changes above which the matrix is computed anew."""
 ITERATIONS = 20
@@ -93,6 +95,12 @@ class ImplicitMethod(Method):
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
+        if rtol > LOOSEST:
+            raise GyrostatError(
+                f"simulate: {self.name}: rtol is the residual of a step that is accepted, relative to its forces, got "
+                f"{rtol:g}, expected {LOOSEST:g} at most. Hint: leave it out"
+            )
+        self.share = max(rtol, TIGHT)
         self.clock = FixedStep(options["dt"], self.name)
         self.statistics |= {"newton_iterations": 0, "factorisations": 0, "halved": 0}
         self._longest = np.inf
@@ -204,7 +212,7 @@ class ImplicitMethod(Method):
         now.tau, now.f = self.plant.torque(now.t, now.q, now.v, now.p)
         if hold is not None:  # what is held must not accelerate, which is no force
             r = np.concatenate([hold.kept @ r[:n], r[n:]])
-        share = self.rtol if size <= CONVERGED else TIGHT
+        share = self.share if size <= CONVERGED else TIGHT
         return bool(np.all(np.abs(r) <= self._forces.allowed(r, now.q, now.a, now.tau, now.p, (x.f, now.f), share)))
 
     def _size(self, now: State, change: Array, h: float) -> float:
