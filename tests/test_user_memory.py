@@ -555,3 +555,88 @@ def test_a_sampled_controller_is_copied_with_nothing_lost_and_told_in_words():
 def test_mistakes_with_sampled_controllers_are_told(make, message):
     with pytest.raises(gs.GyrostatError, match=message):
         make()
+
+
+# ------------------------------------------------------------------------------------------------ samples and others
+class Shared:
+    """A sampled law that leaves behind what something else reads."""
+
+    def __init__(self):
+        self.push, self.kp = 0.0, 2.0
+
+    def law(self, t, q, v):
+        self.push = 10.0 * t
+        return [0.0]
+
+    def wrench(self, t, q, v):
+        return np.array([0.0, self.push, 0.0, 0.0, 0.0, 0.0]) + 0.0 * t
+
+    def quiet(self, t, q, v):
+        return np.array([0.0, self.kp, 0.0, 0.0, 0.0, 0.0]) * np.cos(t)
+
+
+def pushed_by_hand(n):
+    q, v = np.array([0.3]), np.array([0.0])
+    for k in range(n):
+        run = gs.simulate(gs.robots.pendulum(), [10.0 * k * T], q, v, t_end=T, rtol=1e-10)
+        q, v = run.q[-1], run.v[-1]
+    return q[0]
+
+
+class OwnDigital(gs.blocks.Block):
+    """A block of a user's whose update leaves something in the block itself."""
+
+    inputs, outputs, memory, sample_time = ("q",), ("tau",), (0.0,), T
+
+    def __init__(self):
+        self.push = 0.0
+
+    def update(self, t, x, p, m):
+        self.push = 10.0 * t
+        return m
+
+    def output(self, t, x, p, m):
+        return {"tau": np.array([self.push + 0.0 * t])}
+
+
+@pytest.mark.parametrize(("method", "options"), [("dopri5", {"rtol": 1e-10}), ("newmark", {"dt": 5e-4}), ("ida", {}), ("dina", {"dt": 5e-4})])
+@pytest.mark.parametrize("where", ["wrench", "block", "own block"])
+def test_what_a_sampled_function_changes_is_felt_by_what_was_compiled(where, method, options):
+    shared, given = Shared(), {}
+    law = gs.blocks.sampled(shared.law, T)
+    if where == "wrench":
+        given = {"wrenches": {"rod.tip": shared.wrench}}
+    elif where == "block":
+        read = gs.blocks.function(lambda t, u: u + shared.push + 0.0 * t, "u", target="tau")
+        law = gs.blocks.series(gs.blocks.sampled(shared.law, T, target="u", size=1), read)
+    else:
+        law = OwnDigital()
+    with pytest.warns(gs.PerformanceWarning, match="a sampled function changes what it reads"):
+        run = gs.simulate(gs.robots.pendulum(), law, [0.3], t_end=0.1, method=method, **options, **given)
+    assert run.q[-1, 0] == pytest.approx(pushed_by_hand(10), abs=1e-5 if method in ("dina", "ida") else 1e-6)
+
+
+def test_what_others_do_not_read_of_a_sampled_function_stays_compiled():
+    shared = Shared()
+    run = gs.simulate(
+        gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, wrenches={"rod.tip": shared.quiet}
+    )
+    assert run.counters.compiled and shared.push == pytest.approx(0.9)
+    with pytest.raises(gs.GyrostatError, match="a sampled function changes what it reads"):
+        gs.simulate(
+            gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, compiled=True,
+            wrenches={"rod.tip": shared.wrench},
+        )  # fmt: skip
+
+
+def test_a_memory_beside_a_sampled_function_is_refused_too():
+    def push(t, q, v):
+        return np.array([0.0, 0.1 * np.random.random(), 0.0, 0.0, 0.0, 0.0])  # noqa: NPY002
+
+    latch = Latch()
+    wrenches = {"lower.tip": gs.blocks.sampled(push, T)}
+    with pytest.warns(gs.PerformanceWarning), pytest.raises(gs.SimulationError, match=r"'self.tripped'.*sampled"):
+        gs.simulate(gs.robots.two_link(), latch, [0.0, 0.0], [3.0, 0.0], t_end=1.0, wrenches=wrenches)
+    assert latch.tripped is False
+    with pytest.warns(gs.PerformanceWarning):  # dice of samples are no memory of the others
+        gs.simulate(ARM, lambda t, q, v: -v if q[0] > 0 else v, [0.4, -0.2], t_end=0.05, wrenches=wrenches)

@@ -133,7 +133,24 @@ class Plant(PlantDerivatives):
     def sample(self, t: float, q: Array, v: Array, p: Array, due: Sequence[float] | None = None) -> None:
         """A sampling instant of the sample times ``due``, None for all: digital parts read the state and set what they
         hold until the next one."""
+        shared = self.user_memory if self.user_memory is not None and self.user_memory.written_by_samples else None
+        if shared is not None and self.why_not_compiled:
+            shared.watched()
         self.memory = self.source.update(t, q, v, p, self.memory, due)
+        if shared is not None and shared.renewed() and not self.why_not_compiled:
+            self._expect_the_same_program()
+
+    def _expect_the_same_program(self) -> None:
+        """What a sampled function has changed may be read by others that were recorded: those are called then."""
+        before = self.__dict__.pop("_source_program", None)
+        if not self._recording_problem() and before is not None and before.digest == self._source_program.digest:
+            return
+        self.why_not_compiled = "a sampled function changes what it reads"
+        if self._asked:
+            raise GyrostatError(f"{WHO}: {self.source.told} cannot be compiled: {self.why_not_compiled}")
+        self.source = copy(self.source)
+        for name in ("_stage", "_source_program", "_source_jacobians"):
+            self.__dict__.pop(name, None)
 
     def renew(self) -> None:
         """What users' functions read may have been changed, by the reset of an event: they are recorded anew then."""

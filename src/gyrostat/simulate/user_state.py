@@ -27,6 +27,7 @@ ENDS = 100
 RECORDED = "a recorded value"
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, range, type(Ellipsis), types.CodeType)
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+DICE = ("random numbers of numpy", "random numbers of Python")
 HEAP = 1 << 9
 """Flag of classes that were made at run time."""
 HERE = __name__.split(".")[0]
@@ -35,13 +36,17 @@ HERE = __name__.split(".")[0]
 class UserState:
     """The state behind ``roots`` at this moment: ``leaves``, values by where they are; :meth:`restore` gives it back.
 
-    ``recorded``: where recorded values are. ``one_way``: generators and iterators, which cannot be given back."""
+    ``recorded``: where recorded values are. ``one_way``: generators and iterators, which cannot be given back.
+    ``changeable``: objects, names and cells in which something may be put. ``sampled``: functions and blocks of users
+    that are called at sampling instants, and may remember."""
 
     def __init__(self, roots: Iterable[Any]):
         self.leaves: dict[str, Any] = {}
         self.recorded: list[str] = []
         self.one_way: list[str] = []
         self.arrays: dict[str, np.ndarray] = {}
+        self.changeable: set[Any] = set()
+        self.sampled: list[Any] = []
         self._undo: list[Callable[[], None]] = []
         self._seen: dict[int, str] = {}
         self._alive: list[Any] = []  # numbers of objects are theirs as long as these live
@@ -77,6 +82,7 @@ class UserState:
             return
         self._seen[id(x)] = path
         self._alive.append(x)
+        self.changeable.add(id(x))
         self._look_into(path, x)
 
     def _look_into(self, path: str, x: Any) -> None:
@@ -170,8 +176,8 @@ class UserState:
 
     def _dice(self) -> None:
         """The generators that all share."""
-        self._state("random numbers of numpy", lambda: np.random.get_state(legacy=False), np.random.set_state)
-        self._state("random numbers of Python", random.getstate, random.setstate)
+        self._state(DICE[0], lambda: np.random.get_state(legacy=False), np.random.set_state)
+        self._state(DICE[1], random.getstate, random.setstate)
 
     def _state(self, path: str, get: Callable[[], Any], put: Callable[[Any], Any]) -> None:
         old = get()
@@ -197,6 +203,8 @@ class UserState:
             self._global(name, x.__globals__, names)
 
     def _cell(self, name: str, cell: Any) -> None:
+        self.changeable.add(id(cell))
+        self._alive.append(cell)
         try:
             old = cell.cell_contents
         except ValueError:  # not set yet
@@ -206,6 +214,8 @@ class UserState:
         self._later(name, old)
 
     def _global(self, name: str, where: dict[str, Any], names: frozenset[str]) -> None:
+        if not isinstance(where.get(name), types.ModuleType):
+            self.changeable.add((id(where), name))
         if name not in where:
             self._undo.append(lambda: where.pop(name, None))
             return
@@ -238,7 +248,12 @@ class UserState:
                 if isinstance(value, types.FunctionType | types.MethodType) and not _of_library(value):
                     self._later(path, value)
             return
-        own = {} if getattr(type(x), "remembers", False) else _attributes(x)  # it may, and is called once at a time
+        own = _attributes(x)
+        if getattr(type(x), "remembers", False):  # it may, and is called once at a time
+            self.sampled += own.values()
+            own = {}
+        elif not foreign and getattr(x, "sample_time", None) is not None:  # a user's block has an update of its own
+            self.sampled.append(x)
         if foreign:  # of ours the fields: what it has worked out for itself does not matter
             own = {name: value for name, value in own.items() if name in getattr(x, "__dataclass_fields__", ())}
         for name, value in own.items():

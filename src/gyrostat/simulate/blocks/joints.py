@@ -32,10 +32,12 @@ class Joints(Composite):
     def __post_init__(self) -> None:
         self.check()
 
-    def made_of(self, parts: tuple[Block, ...]) -> Joints:
-        part = next(old for old, new in zip(self.parts, parts, strict=True) if new is not old)
-        message = f"{part.who} acts between two frames, on all joints that lie between them"
-        raise refuse(self.who, "parts", message, "put it beside the joints' blocks, in a diagram", part.who)
+    def within(self, model: Model) -> Joints:
+        placed = next((part for part in self.parts if part.within(model) is not part), None)
+        if placed is None:
+            return self
+        message = f"{placed.who} acts between two frames, on all joints that lie between them"
+        raise refuse(self.who, "parts", message, "put it beside the joints' blocks, in a diagram", placed.who)
 
     def connected(self) -> Wiring:
         reads: list[Mapping[str, Wire]] = []
