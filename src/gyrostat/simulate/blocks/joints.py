@@ -33,11 +33,11 @@ class Joints(Composite):
         self.check()
 
     def within(self, model: Model) -> Joints:
-        placed = next((part for part in self.parts if part.within(model) is not part), None)
-        if placed is None:
-            return self
-        message = f"{placed.who} acts between two frames, on all joints that lie between them"
-        raise refuse(self.who, "parts", message, "put it beside the joints' blocks, in a diagram", placed.who)
+        for part in self.parts:
+            if part.within(model) is not part:
+                message = f"{part.who} acts between two frames, on all joints that lie between them"
+                raise refuse(self.who, "parts", message, "put it beside the joints' blocks, in a diagram", part.who)
+        return self
 
     def connected(self) -> Wiring:
         reads: list[Mapping[str, Wire]] = []
