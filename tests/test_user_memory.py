@@ -671,7 +671,7 @@ def test_what_a_sampled_function_changes_is_felt_by_what_was_compiled(where, met
         law = gs.blocks.series(gs.blocks.sampled(shared.law, T, target="u", size=1), read)
     else:
         law = OwnDigital()
-    with pytest.warns(gs.PerformanceWarning, match="a sampled function changes what it reads"):
+    with pytest.warns(gs.PerformanceWarning, match="a sampled function changes what another one reads"):
         run = gs.simulate(gs.robots.pendulum(), law, [0.3], t_end=0.1, method=method, **options, **given)
     assert run.q[-1, 0] == pytest.approx(pushed_by_hand(10), abs=1e-5 if method in ("dina", "ida") else 1e-6)
 
@@ -682,7 +682,14 @@ def test_what_others_do_not_read_of_a_sampled_function_stays_compiled():
         gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, wrenches={"rod.tip": shared.quiet}
     )
     assert run.counters.compiled and shared.push == pytest.approx(0.9)
-    with pytest.raises(gs.GyrostatError, match="a sampled function changes what it reads"):
+    event = gs.Event(lambda t, q, v: t - 0.055, reset=lambda t, q, v: setattr(shared, "kp", 5.0))
+    run = gs.simulate(
+        gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, events=event,
+        wrenches={"rod.tip": shared.quiet},
+    )  # fmt: skip
+    assert run.counters.compiled
+    np.testing.assert_allclose(run.wrenches["rod.tip"].value[[0, -1], 1], [2.0, 5.0 * np.cos(0.1)], atol=1e-12)
+    with pytest.raises(gs.GyrostatError, match="a sampled function changes what another one reads"):
         gs.simulate(
             gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, compiled=True,
             wrenches={"rod.tip": shared.wrench},
