@@ -260,6 +260,9 @@ MISTAKES = {
     "returned": ({"lower.tip": lambda t, q, v: q}, r"the wrench <lambda> at 'lower.tip' returned .*expected \(6,\)"),
     "arguments": ({"lower.tip": lambda t: t}, r"takes \(t\)"),
     "frame": ({"lower.tip": gs.Wrench(np.zeros(6), "nowhere")}, "no frame or port 'nowhere'"),
+    "array": (np.ones(6), "wrenches must map ports to wrenches, got ndarray"),
+    "class": ({"lower.tip": dict}, r"wrench at 'lower.tip' is the class dict. Hint: dict\(...\)"),
+    "example": ({"lower.tip": lambda t, q: q}, r"the wrench <lambda> at 'lower.tip' takes \(t, q\).*Hint: .*\[0, 0, 0"),
     "memory": ({"lower.tip": lambda t, q, v, seen=[]: seen.append(t) or np.zeros(6)}, "keeps what it was given"),
 }
 
@@ -274,6 +277,28 @@ def test_mistakes_are_told(what):
     if what != "twice":
         with pytest.raises(gs.GyrostatError, match=message):
             gs.rollout(ARM, None, np.zeros((2, 2)), steps=3, wrenches=given)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "radau", "newmark"])
+def test_a_wrench_that_is_no_number_is_refused_where_it_does_no_work(method):
+    """A torque about an axis that no joint turns about moves nothing, but would be in port_forces."""
+    given = {"lower.tip": lambda t, q, v: [np.sqrt(0.05 - t), 0.0, 0.0, 0.0, 0.0, 0.0]}
+    options = {} if method != "newmark" else {"dt": 1e-2}
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(
+            gs.SimulationError, match=r"the wrench <lambda> at 'lower.tip' is \[ ?nan.*expected finite numbers"
+        ) as told,
+    ):
+        gs.simulate(ARM, None, [0.1, 0.2], t_end=0.1, wrenches=given, method=method, **options)
+    assert np.isfinite(told.value.result.wrenches["lower.tip"].value).all()
+
+
+def test_ports_are_named_by_texts():
+    run = gs.simulate(ARM, None, [0.1, 0.2], t_end=0.01)
+    for ports in (3, [3]):
+        with pytest.raises(gs.FrameError, match="frames and ports are named by texts, got 3"):
+            run.port_forces(ports)
 
 
 # ------------------------------------------------------------------------------------------------ rollouts

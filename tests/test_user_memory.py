@@ -1,12 +1,17 @@
 """Controllers with a memory: noticed in every style, given back as they were, refused; and sampled, run as on a real
 controller. What only looks like a memory is not refused."""
 
+import array
 import contextlib
 import copy
 import functools
 import itertools
+import queue
 import random
-from collections import deque
+import sys
+import sysconfig
+import types
+from collections import UserList, deque
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -267,6 +272,49 @@ def by_a_function_block():
     return gs.blocks.series(gs.blocks.function(law, "q", "v", target="u"), gs.blocks.Gain(1.0, target="tau"))
 
 
+def by_namespace():
+    own = types.SimpleNamespace(total=0.0)
+
+    def law(t, q, v):
+        own.total = own.total + q[0]
+        return -v - own.total
+
+    return law
+
+
+def by_queue():
+    waiting = queue.Queue()
+    return lambda t, q, v: waiting.put(q) or -v
+
+
+def by_a_user_list():
+    seen = UserList([0.0])
+    return lambda t, q, v: seen.append(q[0]) or -v * seen[0]
+
+
+def by_an_array_of_python():
+    total = array.array("d", [0.0])
+
+    def law(t, q, v):
+        total[0] += float(q[0])
+        return -v
+
+    return law
+
+
+def installed(cls):
+    """A class as if it came from an installed package."""
+    module = types.ModuleType("some_installed_package")
+    module.__file__ = f"{sysconfig.get_paths()['purelib']}/some_installed_package.py"
+    sys.modules[module.__name__] = module
+    own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+    return type(cls.__name__, (), own | {"__module__": module.__name__})
+
+
+def by_an_installed_controller():
+    return installed(Integral)()
+
+
 STYLES = {
     "instance attribute": Integral, "in place": InPlace, "array element": Element, "sample and hold": Hold,
     "counter": Count, "class attribute": CountOfAll, "bound method": lambda: Last().law, "first state": First,
@@ -274,6 +322,8 @@ STYLES = {
     "nonlocal": by_nonlocal, "global": by_global, "global list": by_global_list, "default": by_default,
     "keyword default": by_keyword_default, "function attribute": by_attribute_of_itself, "generator": by_generator,
     "iterator": by_iterator, "partial": by_partial, "helper": by_helper, "dice": by_dice, "dice of all": by_dice_of_all,
+    "namespace": by_namespace, "queue": by_queue, "user list": by_a_user_list, "array": by_an_array_of_python,
+    "installed": by_an_installed_controller,
     "set": by_a_set, "block": by_a_block, "function block": by_a_function_block,
 }  # fmt: skip
 
@@ -307,6 +357,14 @@ def test_what_exec_makes_is_looked_into():
     with pytest.raises(gs.RecordError, match=r"it changes 'self\.n'"):
         gs.simulate(ARM, law, **RUN)
     assert not vars(law)
+
+
+def test_objects_of_installed_packages_are_given_back():
+    """Their state is their own, but a memory of theirs shows in the efforts."""
+    pid = installed(Integral)()
+    with pytest.raises(gs.RecordError, match=r"keeps what it was given: it changes 'pid\.integral'"):
+        gs.simulate(ARM, lambda t, q, v: pid(t, q, v), **RUN)
+    assert type(pid.integral) is np.ndarray and not pid.integral.any()
 
 
 def test_the_message_names_what_is_kept():
@@ -555,3 +613,105 @@ def test_a_sampled_controller_is_copied_with_nothing_lost_and_told_in_words():
 def test_mistakes_with_sampled_controllers_are_told(make, message):
     with pytest.raises(gs.GyrostatError, match=message):
         make()
+
+
+# ------------------------------------------------------------------------------------------------ samples and others
+class Shared:
+    """A sampled law that leaves behind what something else reads."""
+
+    def __init__(self):
+        self.push, self.kp = 0.0, 2.0
+
+    def law(self, t, q, v):
+        self.push = 10.0 * t
+        return [0.0]
+
+    def wrench(self, t, q, v):
+        return np.array([0.0, self.push, 0.0, 0.0, 0.0, 0.0]) + 0.0 * t
+
+    def quiet(self, t, q, v):
+        return np.array([0.0, self.kp, 0.0, 0.0, 0.0, 0.0]) * np.cos(t)
+
+
+def pushed_by_hand(n):
+    q, v = np.array([0.3]), np.array([0.0])
+    for k in range(n):
+        run = gs.simulate(gs.robots.pendulum(), [10.0 * k * T], q, v, t_end=T, rtol=1e-10)
+        q, v = run.q[-1], run.v[-1]
+    return q[0]
+
+
+class OwnDigital(gs.blocks.Block):
+    """A block of a user's whose update leaves something in the block itself."""
+
+    inputs, outputs, memory, sample_time = ("q",), ("tau",), (0.0,), T
+
+    def __init__(self):
+        self.push = 0.0
+
+    def update(self, t, x, p, m):
+        self.push = 10.0 * t
+        return m
+
+    def output(self, t, x, p, m):
+        return {"tau": np.array([self.push + 0.0 * t])}
+
+
+@pytest.mark.parametrize(
+    ("method", "options"), [("dopri5", {"rtol": 1e-10}), ("newmark", {"dt": 5e-4}), ("ida", {}), ("dina", {"dt": 5e-4})]
+)
+@pytest.mark.parametrize("where", ["wrench", "block", "own block"])
+def test_what_a_sampled_function_changes_is_felt_by_what_was_compiled(where, method, options):
+    shared, given = Shared(), {}
+    law = gs.blocks.sampled(shared.law, T)
+    if where == "wrench":
+        given = {"wrenches": {"rod.tip": shared.wrench}}
+    elif where == "block":
+        read = gs.blocks.function(lambda t, u: u + shared.push + 0.0 * t, "u", target="tau")
+        law = gs.blocks.series(gs.blocks.sampled(shared.law, T, target="u", size=1), read)
+    else:
+        law = OwnDigital()
+    with pytest.warns(gs.PerformanceWarning, match="a sampled function changes what another one reads"):
+        run = gs.simulate(gs.robots.pendulum(), law, [0.3], t_end=0.1, method=method, **options, **given)
+    assert run.q[-1, 0] == pytest.approx(pushed_by_hand(10), abs=1e-5 if method in ("dina", "ida") else 1e-6)
+
+
+def test_what_others_do_not_read_of_a_sampled_function_stays_compiled():
+    shared = Shared()
+    run = gs.simulate(
+        gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, wrenches={"rod.tip": shared.quiet}
+    )
+    assert run.counters.compiled and shared.push == pytest.approx(0.9)
+    event = gs.Event(lambda t, q, v: t - 0.055, reset=lambda t, q, v: setattr(shared, "kp", 5.0))
+    run = gs.simulate(
+        gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, events=event,
+        wrenches={"rod.tip": shared.quiet},
+    )  # fmt: skip
+    assert run.counters.compiled
+    np.testing.assert_allclose(run.wrenches["rod.tip"].value[[0, -1], 1], [2.0, 5.0 * np.cos(0.1)], atol=1e-12)
+    with pytest.raises(gs.GyrostatError, match="a sampled function changes what another one reads"):
+        gs.simulate(
+            gs.robots.pendulum(), gs.blocks.sampled(shared.law, T), [0.3], t_end=0.1, compiled=True,
+            wrenches={"rod.tip": shared.wrench},
+        )  # fmt: skip
+
+
+def test_a_memory_beside_a_sampled_function_is_refused_too():
+    def push(t, q, v):
+        return np.array([0.0, 0.1 * np.random.random(), 0.0, 0.0, 0.0, 0.0])
+
+    latch = Latch()
+    wrenches = {"lower.tip": gs.blocks.sampled(push, T)}
+    with pytest.warns(gs.PerformanceWarning), pytest.raises(gs.SimulationError, match=r"'self.tripped'.*sampled"):
+        gs.simulate(gs.robots.two_link(), latch, [0.0, 0.0], [3.0, 0.0], t_end=1.0, wrenches=wrenches)
+    assert latch.tripped is False
+    with pytest.warns(gs.PerformanceWarning):  # dice of samples are no memory of the others
+        gs.simulate(ARM, lambda t, q, v: -v if q[0] > 0 else v, [0.4, -0.2], t_end=0.05, wrenches=wrenches)
+
+
+def test_a_sampled_function_is_called_with_what_it_reads():
+    with pytest.raises(
+        gs.SpecError, match=r"sampled '<lambda>': the function takes \(t, q\), .*called with \(t, q, v\)"
+    ):
+        gs.blocks.sampled(lambda t, q: q, T)
+    gs.blocks.sampled(lambda t, q: q, T, reads="q")

@@ -38,6 +38,7 @@ from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
+CHANGED = "a sampled function changes what another one reads between the samples"
 
 
 class Stage(NamedTuple):
@@ -143,7 +144,27 @@ class Plant(PlantDerivatives):
     def sample(self, t: float, q: Array, v: Array, p: Array, due: Sequence[float] | None = None) -> None:
         """A sampling instant of the sample times ``due``, None for all: digital parts read the state and set what they
         hold until the next one."""
+        shared = self.user_memory if self.user_memory is not None and self.user_memory.written_by_samples else None
+        before = "" if shared is None or self.why_not_compiled else self._source_program.digest
+        if shared is not None and self.why_not_compiled:
+            shared.watched()
         self.memory = self.source.update(t, q, v, p, self.memory, due)
+        if shared is not None and shared.renewed() and before:
+            self._expect_program(before)
+
+    def _expect_program(self, before: str) -> None:
+        """What a sampled function has changed may be read by others that were recorded: those are called then."""
+        del self.__dict__["_source_program"]
+        if not self._recording_problem() and self._source_program.digest == before:
+            return
+        self.why_not_compiled = CHANGED
+        if self._asked:
+            raise GyrostatError(
+                f"{WHO}: {self.source.told} cannot be compiled: {CHANGED}. Hint: leave compiled=True out"
+            )
+        self.source = copy(self.source)
+        for name in ("_stage", "_source_program", "_source_jacobians"):
+            self.__dict__.pop(name, None)
 
     def renew(self) -> None:
         """What users' functions read may have been changed, by the reset of an event: they are recorded anew then."""
@@ -268,9 +289,12 @@ class Plant(PlantDerivatives):
         if not why or self.asked_for_python or not self.source.users or self.source.constant is not None:
             return ""
         why = why.split(" Hint: ")[0].rstrip(".")
+        hint = "np.where, np.clip, np.sign and the like choose without 'if'"
+        if why == CHANGED:
+            hint = "a block hands on what it returns, gs.blocks.series"
         return (
-            f"{self.source.told} runs in Python at every evaluation, which is slower: {why}. Hint: np.where, np.clip, "
-            "np.sign and the like choose without 'if'; compiled=False says that it is to be called"
+            f"{self.source.told} runs in Python at every evaluation, which is slower: {why}. Hint: {hint}; "
+            "compiled=False says that it is to be called"
         )
 
     def _why_not(self) -> str:

@@ -137,8 +137,8 @@ class Run:
         if words := plant.source.trouble(t, q, v, p, plant.memory):
             raise StateError(f"{WHO}: at the start {words}")
         plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
-        if plant.falls_back:
-            warnings.warn(f"{WHO}: {plant.falls_back}", PerformanceWarning, stacklevel=3)
+        if told := plant.falls_back:
+            warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=3)
         v = self._settled(t, q, v, p)
         self.recorder.start(t, q, v, p)
         for watch in self.watches:
@@ -162,6 +162,8 @@ class Run:
             raise failed(error, self.plant, self.state, self.t_end, self.settings["dt"], result) from error
         finally:
             progress.close()
+        if not told and plant.falls_back:  # on the way
+            warnings.warn(f"{WHO}: {plant.falls_back}", PerformanceWarning, stacklevel=3)
         return self._result(status, message)
 
     def _result(self, status: str, message: str) -> Result:
@@ -178,8 +180,9 @@ class Run:
     def _expect_no_memory(self) -> None:
         """Functions that are called may remember something at states that they had not seen before."""
         plant = self.plant
-        called = plant.user_memory if plant.why_not_compiled and not plant.source.sample_times else None
-        events = () if plant.source.sample_times else self.event_memories  # at samples others may change what they read
+        called = plant.user_memory if plant.why_not_compiled else None
+        sampled = plant.user_memory is not None and plant.user_memory.start.sampled
+        events = () if sampled else self.event_memories  # samples may change what they read
         for memory in [*([] if called is None else [called]), *events]:
             memory.watched()
 

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gyrostat.engine.record import TAPES
 from gyrostat.errors import RecordError
-from gyrostat.simulate.user_state import UserState
+from gyrostat.simulate.user_state import DICE, UserState
 from gyrostat.solvers.manifold import integrate, neutral
 from gyrostat.spec.model import Model
 
@@ -133,9 +134,16 @@ class UserMemory:
         self.start = self.settled = now
         return True
 
+    @cached_property
+    def written_by_samples(self) -> bool:
+        """Whether functions that are called at sampling instants reach something that the others reach, too."""
+        sampled = self.start.sampled
+        return bool(sampled) and not self.start.changeable.isdisjoint(UserState(sampled).changeable)
+
     def watched(self) -> None:
         """During or after a run: nothing may have been kept that was not there before."""
-        kept = [path for path in self.settled.changes(self.now()) if path not in self.scratch]
+        ignored = self.scratch | frozenset(DICE if self.start.sampled else ())  # samples may throw dice
+        kept = [path for path in self.settled.changes(self.now()) if path not in ignored]
         if kept:
             raise self.refused(f"it changes {_named(kept)}")
 

@@ -2,10 +2,12 @@
 
 From a function these are its closure, default arguments and attributes, the globals that its code names, and what they
 hold in turn: containers, arrays, objects of the user's own classes, these classes, generators of random numbers.
-Objects of libraries are taken as they are: what is inside them is not looked at."""
+Objects of libraries are taken as they are: what is inside them is not looked at, but their attributes are given back.
+A controller from an installed package is the user's own."""
 
 from __future__ import annotations
 
+import array
 import functools
 import io
 import random
@@ -27,24 +29,37 @@ ENDS = 100
 RECORDED = "a recorded value"
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, range, type(Ellipsis), types.CodeType)
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+DICE = ("random numbers of numpy", "random numbers of Python")
 HEAP = 1 << 9
 """Flag of classes that were made at run time."""
 HERE = __name__.split(".")[0]
+OURS = {HERE, "numpy"} | sys.stdlib_module_names
+HOLDERS = {
+    "types.SimpleNamespace", "argparse.Namespace", "queue.Queue",
+    "collections.UserDict", "collections.UserList", "collections.UserString",
+}  # fmt: skip
+"""Classes of Python's own whose objects hold what users put into them."""
 
 
 class UserState:
     """The state behind ``roots`` at this moment: ``leaves``, values by where they are; :meth:`restore` gives it back.
 
-    ``recorded``: where recorded values are. ``one_way``: generators and iterators, which cannot be given back."""
+    ``recorded``: where recorded values are. ``one_way``: generators and iterators, which cannot be given back.
+    ``changeable``: objects, names and cells in which something may be put. ``sampled``: functions and blocks of users
+    that are called at sampling instants, and may remember."""
 
     def __init__(self, roots: Iterable[Any]):
         self.leaves: dict[str, Any] = {}
         self.recorded: list[str] = []
         self.one_way: list[str] = []
         self.arrays: dict[str, np.ndarray] = {}
+        self.changeable: set[Any] = set()
+        self.sampled: list[Any] = []
         self._undo: list[Callable[[], None]] = []
         self._seen: dict[int, str] = {}
         self._alive: list[Any] = []  # numbers of objects are theirs as long as these live
+        roots = list(roots)
+        self._given = {id(x) for root in roots for x in (root, getattr(root, "__self__", None))}
         self._waiting: deque[tuple[str, Any]] = deque(("", root) for root in roots)
         self._dice()
         while self._waiting and len(self._alive) < MOST:
@@ -77,6 +92,7 @@ class UserState:
             return
         self._seen[id(x)] = path
         self._alive.append(x)
+        self.changeable.add(id(x))
         self._look_into(path, x)
 
     def _look_into(self, path: str, x: Any) -> None:
@@ -89,6 +105,8 @@ class UserState:
             self._mapping(path, x)
         elif isinstance(x, set | frozenset | bytearray):
             self._set(path, x)
+        elif isinstance(x, array.array):
+            self._numbers_array(path, x)
         elif isinstance(x, RANDOM):
             self._random(path, x)
         elif isinstance(x, types.ModuleType):
@@ -159,6 +177,11 @@ class UserState:
         elif isinstance(x, bytearray):
             self._undo.append(lambda: bytearray.__setitem__(x, slice(None), old))
 
+    def _numbers_array(self, path: str, x: array.array[Any]) -> None:
+        old = x[:]
+        self.leaves[path] = (x.typecode, old.tobytes())
+        self._undo.append(lambda: array.array.__setitem__(x, slice(None), old))
+
     def _random(self, path: str, x: Any) -> None:
         if isinstance(x, random.Random):
             self._state(f"{path} (random numbers)", x.getstate, x.setstate)
@@ -170,8 +193,8 @@ class UserState:
 
     def _dice(self) -> None:
         """The generators that all share."""
-        self._state("random numbers of numpy", lambda: np.random.get_state(legacy=False), np.random.set_state)
-        self._state("random numbers of Python", random.getstate, random.setstate)
+        self._state(DICE[0], lambda: np.random.get_state(legacy=False), np.random.set_state)
+        self._state(DICE[1], random.getstate, random.setstate)
 
     def _state(self, path: str, get: Callable[[], Any], put: Callable[[Any], Any]) -> None:
         old = get()
@@ -180,7 +203,7 @@ class UserState:
 
     def _function(self, path: str, x: types.FunctionType) -> None:
         self.leaves[path] = x.__qualname__
-        if _of_library(x):  # it may have been put around one of the user's
+        if self._foreign(x, x):  # it may have been put around one of the user's
             inside = [cell.cell_contents for cell in x.__closure__ or () if cell != types.CellType()]
             for one in [*inside, x.__dict__.get("__wrapped__")]:
                 if isinstance(one, types.FunctionType | types.MethodType) or not _of_library(type(one)):
@@ -197,6 +220,8 @@ class UserState:
             self._global(name, x.__globals__, names)
 
     def _cell(self, name: str, cell: Any) -> None:
+        self.changeable.add(id(cell))
+        self._alive.append(cell)
         try:
             old = cell.cell_contents
         except ValueError:  # not set yet
@@ -206,6 +231,8 @@ class UserState:
         self._later(name, old)
 
     def _global(self, name: str, where: dict[str, Any], names: frozenset[str]) -> None:
+        if not isinstance(where.get(name), types.ModuleType):
+            self.changeable.add((id(where), name))
         if name not in where:
             self._undo.append(lambda: where.pop(name, None))
             return
@@ -231,14 +258,33 @@ class UserState:
         for base in x.__bases__:
             self._later(base.__name__, base)
 
+    def _foreign(self, where: Any, x: Any) -> bool:
+        """Whether an object, of a class or function ``where``, is a library's, and not what a run was given."""
+        return _of_library(where) and not (id(x) in self._given and _installed(where))
+
+    def _of_others(self, path: str, x: Any) -> None:
+        """An object of a library: functions of the user's in it; its attributes are given back."""
+        own = _attributes(x)
+        for name, value in own.items():  # np.vectorize and the like
+            if isinstance(value, types.FunctionType | types.MethodType) and not _of_library(value):
+                self._later(path, value)
+            entries = value.flat if isinstance(value, np.ndarray) and value.dtype == object else (value,)
+            if any(type(x) is Recorded for x in entries):
+                self.recorded.append(f"{path}.{name}")
+        if own and _installed(type(x)):
+            self._undo.append(lambda: _reset_attributes(x, own))
+
     def _object(self, path: str, x: Any) -> None:
-        foreign = _of_library(type(x))
+        foreign = self._foreign(type(x), x)
         if foreign and not callable(getattr(type(x), "output", None)):
-            for value in _attributes(x).values():  # np.vectorize and the like
-                if isinstance(value, types.FunctionType | types.MethodType) and not _of_library(value):
-                    self._later(path, value)
+            self._of_others(path, x)
             return
-        own = {} if getattr(type(x), "remembers", False) else _attributes(x)  # it may, and is called once at a time
+        own = _attributes(x)
+        if getattr(type(x), "remembers", False):  # it may, and is called once at a time
+            self.sampled += own.values()
+            own = {}
+        elif not foreign and getattr(x, "sample_time", None) is not None:  # a user's block has an update of its own
+            self.sampled.append(x)
         if foreign:  # of ours the fields: what it has worked out for itself does not matter
             own = {name: value for name, value in own.items() if name in getattr(x, "__dataclass_fields__", ())}
         for name, value in own.items():
@@ -271,10 +317,15 @@ def _of_library(x: Any) -> bool:
         return False
     if name == "builtins":  # what exec() makes has this name, too
         return not (isinstance(x, types.FunctionType) or (isinstance(x, type) and x.__flags__ & HEAP))
-    if name.split(".")[0] in {HERE, "numpy"} | sys.stdlib_module_names:
-        return True
+    if name.split(".")[0] in OURS:
+        return not (isinstance(x, type) and any(f"{c.__module__}.{c.__qualname__}" in HOLDERS for c in x.__mro__))
     file = getattr(sys.modules.get(name), "__file__", None)
     return file is not None and file.startswith(_library_folders())
+
+
+def _installed(x: Any) -> bool:
+    """Whether a class or function of a library is that of an installed package."""
+    return _of_library(x) and str(x.__module__).split(".")[0] not in {*OURS, "builtins"}
 
 
 def _slots(x: Any) -> dict[str, Any]:
@@ -282,7 +333,7 @@ def _slots(x: Any) -> dict[str, Any]:
         name: member
         for cls in type(x).__mro__
         for name, member in vars(cls).items()
-        if isinstance(member, types.MemberDescriptorType) and not _of_library(cls)
+        if isinstance(member, types.MemberDescriptorType) and not _of_library(cls) and name != "__dict__"
     }
 
 

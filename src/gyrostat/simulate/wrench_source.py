@@ -18,10 +18,17 @@ from gyrostat.algorithms.kinematics import sweep_motion
 from gyrostat.algorithms.stacked import at_rest, pseudo_velocities
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.record import is_recorded, record
-from gyrostat.errors import FrameError, ShapeError
+from gyrostat.errors import FrameError, GyrostatError, NonFiniteError, ShapeError
 from gyrostat.graph.network import Network, network
 from gyrostat.simulate.blocks.samples import Samples
-from gyrostat.simulate.torque_source import WHO, BlockSource, ConstantSource, FunctionSource, TorqueSource
+from gyrostat.simulate.torque_source import (
+    WHO,
+    BlockSource,
+    ConstantSource,
+    FunctionSource,
+    TorqueSource,
+    expect_arguments,
+)
 from gyrostat.solvers.solver import LARGE
 from gyrostat.solvers.wrench import Application, Wrench, pose_of, read_wrenches
 from gyrostat.spatial.algebra import force_to_parent
@@ -31,6 +38,7 @@ from gyrostat.spec.context import HarmonicMotion
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+WRENCH = "lambda t, q, v: [0, 0, 0, 0, 0, -9.81]"
 PARTS = ("torque_x", "torque_y", "torque_z", "force_x", "force_y", "force_z")
 
 
@@ -38,8 +46,9 @@ class WrenchFunction(FunctionSource):
     """A function f(t, q, v) that returns a wrench (6,)."""
 
     def __init__(self, model: Model, function: Any, port: str):
-        super().__init__(model, function)
-        self.told = f"the wrench {self.told.removeprefix('the function ')} at '{port}'"
+        self.model, self.function, self.users = model, function, (function,)
+        self.told = f"the wrench {getattr(function, '__name__', type(function).__name__)} at '{port}'"
+        expect_arguments(function, f"{WHO}: {self.told}", WRENCH)
 
     def checked(self, given: Any) -> Array:
         return six(given, self.told)
@@ -95,12 +104,16 @@ def applied_at(net: Network, wrenches: Any, who: str) -> tuple[list[Application]
             for port, w in wrenches.items()
         }
     places, _ = read_wrenches(net, zeros, who)
-    return places, [w.value if isinstance(w, Wrench) else w for w in (wrenches or {}).values()]
+    given = [w.value if isinstance(w, Wrench) else w for w in (wrenches or {}).values()]
+    for place, w in zip(places, given, strict=True):
+        if isinstance(w, type):
+            raise GyrostatError(f"{who}: wrench at '{place.port}' is the class {w.__name__}. Hint: {w.__name__}(...)")
+    return places, given
 
 
 def with_wrenches(model: Model, inner: TorqueSource, wrenches: Any, times: Array | None) -> TorqueSource:
     """The source of the efforts, with external wrenches beside it if there are any."""
-    if not wrenches and (wrenches is None or isinstance(wrenches, Mapping)):
+    if wrenches is None or (isinstance(wrenches, Mapping) and not wrenches):
         return inner
     places, given = applied_at(network(model), wrenches, WHO)
     twice = [place.port for k, place in enumerate(places) if place.port in [x.port for x in places[:k]]]
@@ -144,12 +157,23 @@ class LoadedSource(TorqueSource):
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         (tau, _), *wrenches = each = self._each(t, q, v, p, m)
         W = np.concatenate([w for w, _ in wrenches])
+        if not is_recorded(W):
+            self._expect_finite(t, W.reshape(-1, 6))
         return tau + self.efforts(t, q, W), np.concatenate([rate for _, rate in each])
 
     def apart(self, t: float, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """The wrenches (k, 6), and tau (nv,) without them."""
         (tau, _), *wrenches = self._each(t, q, v, p, m)
-        return np.array([w for w, _ in wrenches], dtype=float), tau
+        W = np.array([w for w, _ in wrenches], dtype=float)
+        self._expect_finite(t, W)
+        return W, tau
+
+    def _expect_finite(self, t: float, W: Array) -> None:
+        """Refuse wrenches (k, 6) that are not numbers, also where they do no work."""
+        for part, w, told in zip(self.parts[1:], W, self.places, strict=True):
+            if not np.isfinite(w.astype(float)).all():
+                who = part.told if part.users else f"the wrench at '{told.port}'"
+                raise NonFiniteError(f"{WHO}: {who} is {w} at t = {float(t):.9g} s, expected finite numbers")
 
     def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
         states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)

@@ -108,7 +108,7 @@ class InverseDynamics(OfAcceleration):
         names = (
             list(whole.ports)
             if ports is None
-            else [whole.port(x) for x in ([ports] if isinstance(ports, str) else ports)]
+            else [whole.port(x) for x in ([ports] if isinstance(ports, str | int) else ports)]
         )
         places, values = read_wrenches(whole, wrenches, self.name)
         if self._compiled():

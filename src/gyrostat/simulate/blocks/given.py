@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -93,6 +94,20 @@ def signal(value: Any, who: str, what: str) -> str:
     if not isinstance(value, str) or not value:
         raise refuse(who, what, f"{what} must be the name of a signal, got {clipped(value)}", f"{what}='tau'", value)
     return value
+
+
+def expect_call(function: Any, arguments: tuple[str, ...], who: str) -> None:
+    """Refuse a function that cannot be called with these arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # something built in
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        called = f"({', '.join(arguments)})"
+        message = f"the function takes {signature}, and is called with {called}"
+        raise refuse(who, "function", message, "reads=(...) names the signals after t", called) from None
 
 
 def same_size(who: str, size: Any, **given: Numbers) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from gyrostat.engine.record import is_recorded
 from gyrostat.errors import NonFiniteError, RecordError, ShapeError, clipped, nearest
 from gyrostat.simulate.blocks.block import Block, Signals
-from gyrostat.simulate.blocks.given import count, period, refuse, signal
+from gyrostat.simulate.blocks.given import count, expect_call, period, refuse, signal
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,7 @@ class Sampled(Block):
         given: Any = self.reads
         reads = (given,) if isinstance(given, str) else tuple(given)
         object.__setattr__(self, "reads", tuple(signal(one, self.who, "reads") for one in reads))
+        expect_call(self.function, ("t", *self.reads), self.who)
         signal(self.target, self.who, "target")
         if self.size is not None:
             size = count(self.size, self.who, "size", 1, 100_000, "the number of values that it returns")
