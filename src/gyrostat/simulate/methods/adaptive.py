@@ -43,6 +43,7 @@ class AdaptiveRungeKutta(RungeKutta):
         size[at_v] = np.abs(q[at_q])
         return size
 
+    @np.errstate(over="ignore")  # efforts beyond sense are told by name when the step fails
     def _first_step(self) -> float:
         """A step for the beginning [Hairer, Norsett, Wanner II.4]: one more evaluation."""
         k1, y = self.first(), self.y
