@@ -136,7 +136,7 @@ class _Examination:
         rng = np.random.default_rng(7)
         self.network, self.c = network, c
         self.entity: Entity = network.model.wiring.entities[c.name]
-        self.q, self.v = _random_state(self.entity, rng)
+        self.q, self.v = _random_state(c, self.entity, rng)
         self.pose = Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3))
         self.V, self.A, self.rng = rng.normal(size=6), rng.normal(size=6), rng
 
@@ -285,8 +285,10 @@ class _Examination:
         return abs(float(power) - 0.5 * float(x @ change @ x)) <= 1e3 * TOLERANCE * scale * float(x @ x) ** 1.5
 
 
-def _random_state(entity: Entity, rng: np.random.Generator) -> tuple[Array, Array]:
-    q, v = rng.uniform(-0.5, 0.5, len(entity.coordinates)), rng.normal(size=len(entity.rates))
+def _random_state(c: Component, entity: Entity, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Of as many coordinates and rates as the component gets, which for a rotor are those of its shaft."""
+    q, v = (x.stop - x.start for x in (c.q_at, c.v_at))
+    q, v = rng.uniform(-0.5, 0.5, q), rng.normal(size=v)
     at = entity.quaternion_at
     if at is not None:
         q[at : at + 4] = _unit(rng.normal(size=4))
