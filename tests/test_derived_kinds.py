@@ -228,3 +228,42 @@ def test_a_rotor_that_its_carrier_cannot_contain_is_refused_by_every_solver(ask,
     model = arm(parts, gravity=gravity).with_drive("tilt", rotor_inertia=1e-4, gear_ratio=50.0)
     with pytest.raises(gs.SpecError, match=r"'tilt_drive.rotor'.*more than the 0 kg m\^2"):
         ask(model, np.zeros(2), np.zeros(2), np.zeros(2))
+
+
+class TrackedHinge(gs.Joint):
+    """A joint whose forces are its own."""
+
+
+class Cart(Linkage):
+    """Its ``mass`` is that of two parts, as it likes."""
+
+    mass: tuple[float, float]  # type: ignore[assignment]
+
+
+@gs.rne.row(TrackedHinge)
+def _(c, on, motion, memo):
+    def action(forces):
+        (f,) = forces.values()
+        return memo.shift.force(f), memo.S.T @ f
+
+    return action
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        _between(Linkage("x", mass=0.7, length=0.4)),
+        _between(TrackedHinge("x", "revolute", axis="z")),
+        _between(HeavyLink("x", a=0.1, alpha=0.3, d=0.2, theta=0.4, mass=5.0)),
+    ],
+)
+def test_what_urdf_does_not_know_is_refused_by_name(parts, tmp_path):
+    with pytest.raises(gs.SaveError, match=r"'x'.*unknown to URDF"):
+        gs.save(arm(parts(False)), tmp_path / "x.urdf")
+    assert not (tmp_path / "x.urdf").exists()
+
+
+@pytest.mark.parametrize("part", [Linkage("x", mass=0.7, length=0.4), Cart("x", mass=(0.7, 0.1), length=0.4)])
+def test_a_mass_that_is_not_known_is_not_added_up(part):
+    shown = repr(arm(_between(part)(False)))
+    assert "mass 4.8 kg without 'x'" in shown
