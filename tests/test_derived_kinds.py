@@ -39,7 +39,7 @@ class LightRotor(gs.RotorInertia):
     share: Number
 
 
-class Plate(gs.Entity):
+class FlatSlab(gs.Entity):
     """A body with the frames ``a`` and ``b`` = a, rigid."""
 
     mass: Number
@@ -49,7 +49,7 @@ class Plate(gs.Entity):
         return gs.Port("a"), gs.Port("b")
 
 
-class Linkage(TwoEnded):
+class DoubleHinge(TwoEnded):
     """Two hinges, about x and y, and a link between them."""
 
     mass: Number
@@ -85,20 +85,20 @@ def _(c, on, motion, memo):
     return lambda forces: (own, u)
 
 
-@gs.kinematics.row(Plate)
+@gs.kinematics.row(FlatSlab)
 def _(c, on, motion, q, v, a):
     (name,) = c.outports
     out, shift = rigid(on, motion, np.eye(3), np.zeros(3))
     return {name: out}, {name: shift}
 
 
-@gs.rne.row(Plate)
+@gs.rne.row(FlatSlab)
 def _(c, on, motion, memo):
     own = needed(on, motion, c["mass"], np.zeros(3), J)
     return lambda forces: (inboard(forces, memo, own), NONE)
 
 
-@gs.kinematics.row(Linkage)
+@gs.kinematics.row(DoubleHinge)
 def _(c, on, motion, q, v, a):
     one, two = (
         JointMotion(about_axis(u, q[k]), np.zeros(3), join(u, np.zeros(3))[:, None], np.zeros(6))
@@ -109,7 +109,7 @@ def _(c, on, motion, q, v, a):
     return {"b": end}, (middle, before, behind)
 
 
-@gs.rne.row(Linkage)
+@gs.rne.row(DoubleHinge)
 def _(c, on, motion, memo):
     middle, before, behind = memo
     own = needed(on, middle, c["mass"], Z * (c["length"] * 0.5), J)
@@ -176,7 +176,7 @@ def test_a_component_from_elsewhere_carries_a_rotor(base, at):
         return arm((*parts, joint, _hand(), *links), base=base).with_drive("elbow", rotor_inertia=1e-4, gear_ratio=80.0)
 
     met = {"a": "b", "b": "a"}[at]
-    mine = model(Plate("x", mass=2.0), gs.connect("link.end", f"x.{met}"), port=f"x.{at}")
+    mine = model(FlatSlab("x", mass=2.0), gs.connect("link.end", f"x.{met}"), port=f"x.{at}")
     body = gs.RigidBody("x", mass=2.0, inertia=(0.003, 0.004, 0.005))
     equal(mine, model(body, gs.connect("link.end", "x"), port="x.origin"))
 
@@ -187,7 +187,7 @@ def test_a_component_with_more_rates_than_inertia_of_its_own_has_operators():
     link = gs.RigidBody("x_link", mass=0.7, com=(0, 0, 0.2), inertia=(0.003, 0.004, 0.005), frames={"end": (0, 0, 0.4)})
     links = ("link.end", "x_one.a"), ("x_one.b", "x_link"), ("x_link.end", "x_two.a"), ("x_two.b", "hand")
     theirs = arm((one, two, link, _hand(), *(gs.connect(*x) for x in links)))
-    equal(arm(_between(Linkage("x", mass=0.7, length=0.4))(False)), theirs)
+    equal(arm(_between(DoubleHinge("x", mass=0.7, length=0.4))(False)), theirs)
 
 
 WRONG_STATES = [
@@ -234,7 +234,7 @@ class TrackedHinge(gs.Joint):
     """A joint whose forces are its own."""
 
 
-class Cart(Linkage):
+class CartOfTwo(DoubleHinge):
     """Its ``mass`` is that of two parts, as it likes."""
 
     mass: tuple[float, float]  # type: ignore[assignment]
@@ -252,7 +252,7 @@ def _(c, on, motion, memo):
 @pytest.mark.parametrize(
     "parts",
     [
-        _between(Linkage("x", mass=0.7, length=0.4)),
+        _between(DoubleHinge("x", mass=0.7, length=0.4)),
         _between(TrackedHinge("x", "revolute", axis="z")),
         _between(HeavyLink("x", a=0.1, alpha=0.3, d=0.2, theta=0.4, mass=5.0)),
     ],
@@ -263,7 +263,20 @@ def test_what_urdf_does_not_know_is_refused_by_name(parts, tmp_path):
     assert not (tmp_path / "x.urdf").exists()
 
 
-@pytest.mark.parametrize("part", [Linkage("x", mass=0.7, length=0.4), Cart("x", mass=(0.7, 0.1), length=0.4)])
+@pytest.mark.parametrize("part", [DoubleHinge("x", mass=0.7, length=0.4), CartOfTwo("x", mass=(0.7, 0.1), length=0.4)])
 def test_a_mass_that_is_not_known_is_not_added_up(part):
     shown = repr(arm(_between(part)(False)))
     assert "mass 4.8 kg without 'x'" in shown
+
+
+def test_a_mass_below_zero_is_refused_in_components_from_elsewhere():
+    body = FlatSlab("x", mass=-2.0)
+    model = arm((body, _hand(), gs.connect("link.end", "x.a"), gs.connect("x.b", "hand")))
+    with pytest.raises(gs.RowError, match=r"'x'.*eigenvalue -.*below zero"):
+        gs.crba(model, np.zeros(2))
+
+
+def test_the_reference_frame_is_not_offered_for_detaching():
+    model = arm((_hand(), gs.connect("link.end", "hand")), base="free")
+    with pytest.raises(gs.SpecError, match=r"nothing in the model has mass. Hint: pass check=False"):
+        model.detach("trunk")

@@ -147,6 +147,7 @@ class _Examination:
         self._expect_accelerations()
         self._expect_work(on, motion, own)
         self._expect_symmetry(on, motion)
+        self._expect_energy(own)
         first = next(port.name for port in self.entity.ports if port.kind == "spatial")
         if self.c.met and self.c.met != first:
             self._expect_the_same(on, first)
@@ -219,6 +220,16 @@ class _Examination:
                 "the inertia that is read off them is not symmetric",
                 "f and u must come from one inertia: f = M A + G a, u = G^T A + D a",
             )
+
+    def _expect_energy(self, own: Equations) -> None:
+        """M and D are those of masses; together they may be those of a rotor that its carrier contains already."""
+        for block in (own.M, own.D):
+            least, most = (f(np.linalg.eigvalsh(block), initial=0.0) for f in (np.min, np.max))
+            if least < -TOLERANCE * max(most, 1e-6, -TOLERANCE * least):
+                raise self._refuse(
+                    f"the inertia that is read off them has the eigenvalue {least:.6g}, expected none below zero",
+                    "check the signs of mass and inertia",
+                )
 
     def _expect_the_same(self, on: Setting, first: str) -> None:
         """Met by another port, it is the component that it is when met by its first one."""
