@@ -105,6 +105,26 @@ def matrix(**entries):
     return J
 
 
+class ForeignPose(Entity):
+    """A slide and a ball in one: five coordinates for four rates."""
+
+    @property
+    def ports(self):
+        return Port("a"), Port("b")
+
+    @property
+    def coordinates(self):
+        return "s", "x", "y", "z", "w"
+
+    @property
+    def rates(self):
+        return "s", "wx", "wy", "wz"
+
+    @property
+    def quaternion_at(self):
+        return 1
+
+
 # name of the case -> (model, entity, rule, what the message says, what the remedy says)
 WRONG = {
     # ---------------------------------------------------------------------------------------------------- solvers
@@ -117,6 +137,10 @@ WRONG = {
     "a solver of a frame that is not there": (
         lambda: specified("Jacobian", frames=["rod.tpi"]), "solver 'mine'", "unknown-frame",
         "frames: there is no frame or port 'rod.tpi'", "did you mean 'rod.tip'"),
+    # ------------------------------------------------------------------------------------------ kinds from elsewhere
+    "coordinates that its rates do not give": (
+        lambda: assemble("arm", chain("world", ForeignPose("pose"), rod())),
+        "foreign pose 'pose'", "state", "has 5 coordinates, a quaternion at 1, and 4 rates", "two components"),
     # ---------------------------------------------------------------------------------------------------- numbers
     "a mass that is not a number": (
         lambda: with_body(mass=NAN), "rigid body 'rod'", "finite", "'mass' must be finite, got nan", "give a number"),

@@ -86,7 +86,9 @@ def test_friction_that_was_accepted_as_it_is_stays_so(tmp_path):
       <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
       <dynamics damping="-0.2" friction="0.1"/></joint></robot>"""
     (tmp_path / "r.urdf").write_text(text)
-    model = gs.load(tmp_path / "r.urdf", policy="accept").with_drive("j", rotor_inertia=0.1, gear_ratio=3.0)
+    with pytest.warns(gs.ModelWarning, match="1 dynamics"):
+        model = gs.load(tmp_path / "r.urdf", policy="accept")
+    model = model.with_drive("j", rotor_inertia=0.1, gear_ratio=3.0)
     assert isinstance(model["j_drive.friction"], AcceptedFriction)
     assert model["j.friction.viscous"] == -0.2
     gs.check(model)

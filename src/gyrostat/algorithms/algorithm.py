@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, RowError
+from gyrostat.errors import GyrostatError, RecordError, RowError
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.gravity import Gravity
 from gyrostat.spatial.representation import Representation
@@ -21,10 +21,15 @@ def watched(function: Callable[..., Any], who: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except GyrostatError:
+        except GyrostatError as error:
+            if isinstance(error, RecordError):
+                raise RowError(f"{who} fails, {error}") from error
             raise
         except Exception as error:
-            raise RowError(f"{who} fails, {type(error).__name__}: {error}. Hint: see the signature of rows") from error
+            hint = "see the signature of rows"
+            if isinstance(error, TypeError):
+                hint = "rows also run on recorded numbers: np.sin, np.where instead of math.sin, if"
+            raise RowError(f"{who} fails, {type(error).__name__}: {error}. Hint: {hint}") from error
 
     return call
 

@@ -136,7 +136,7 @@ class _Examination:
         rng = np.random.default_rng(7)
         self.network, self.c = network, c
         self.entity: Entity = network.model.wiring.entities[c.name]
-        self.q, self.v = _random_state(self.entity, rng)
+        self.q, self.v = _random_state(c, self.entity, rng)
         self.pose = Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3))
         self.V, self.A, self.rng = rng.normal(size=6), rng.normal(size=6), rng
 
@@ -147,6 +147,7 @@ class _Examination:
         self._expect_accelerations()
         self._expect_work(on, motion, own)
         self._expect_symmetry(on, motion)
+        self._expect_energy(own)
         first = next(port.name for port in self.entity.ports if port.kind == "spatial")
         if self.c.met and self.c.met != first:
             self._expect_the_same(on, first)
@@ -220,6 +221,16 @@ class _Examination:
                 "f and u must come from one inertia: f = M A + G a, u = G^T A + D a",
             )
 
+    def _expect_energy(self, own: Equations) -> None:
+        """M and D are those of masses; together they may be those of a rotor that its carrier contains already."""
+        for block in (own.M, own.D):
+            least, most = (f(np.linalg.eigvalsh(block), initial=0.0) for f in (np.min, np.max))
+            if least < -TOLERANCE * max(most, 1e-6, -TOLERANCE * least):
+                raise self._refuse(
+                    f"the inertia that is read off them has the eigenvalue {least:.6g}, expected none below zero",
+                    "check the signs of mass and inertia",
+                )
+
     def _expect_the_same(self, on: Setting, first: str) -> None:
         """Met by another port, it is the component that it is when met by its first one."""
         c, other = self.c, _met_by(self.c, self.entity, first)
@@ -285,8 +296,10 @@ class _Examination:
         return abs(float(power) - 0.5 * float(x @ change @ x)) <= 1e3 * TOLERANCE * scale * float(x @ x) ** 1.5
 
 
-def _random_state(entity: Entity, rng: np.random.Generator) -> tuple[Array, Array]:
-    q, v = rng.uniform(-0.5, 0.5, len(entity.coordinates)), rng.normal(size=len(entity.rates))
+def _random_state(c: Component, entity: Entity, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Of as many coordinates and rates as the component gets, which for a rotor are those of its shaft."""
+    q, v = (x.stop - x.start for x in (c.q_at, c.v_at))
+    q, v = rng.uniform(-0.5, 0.5, q), rng.normal(size=v)
     at = entity.quaternion_at
     if at is not None:
         q[at : at + 4] = _unit(rng.normal(size=4))

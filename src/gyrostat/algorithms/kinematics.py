@@ -23,11 +23,11 @@ from gyrostat.spatial.algebra import Array, join
 from gyrostat.spatial.base_motion import base_state
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
 from gyrostat.spatial.representation import Motion, Pose, Shift
-from gyrostat.spec.displacement import Displacement
+from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.rotor import LockedRotor, RotorInertia
 
 NO_RATES, NONE = np.zeros((6, 0)), np.zeros(0)
 Motions = Mapping[str, Motion]
@@ -94,7 +94,7 @@ def free_base(c: Component, on: Setting, world: Motion, q: Array, v: Array, a: A
     return {"frame": motion}, memo
 
 
-@kinematics.row(Displacement, RigidBody)
+@kinematics.row(Displacement, DHDisplacement, RigidBody, LockedRotor)
 def placed(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
     found = {name: rigid(on, motion, *place) for name, place in c.places.items()}
     return {name: m for name, (m, _) in found.items()}, {name: shift for name, (_, shift) in found.items()}

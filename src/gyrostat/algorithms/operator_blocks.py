@@ -22,6 +22,9 @@ from gyrostat.spatial.algebra import Array, tilde
 from gyrostat.spatial.representation import Motion
 from gyrostat.spec.rotor import RotorInertia
 
+RANK = 1e-12
+"""Relative: smaller principal inertias are none."""
+
 STACKS = ("H_rate", "A_gravity", "V_base", "A_base", "F_bias", "F_given")
 
 
@@ -45,7 +48,7 @@ class Blocks:
     stacks: dict[str, Array]
     ports: list[str]
     parent: list[int | None]
-    rotors: list[tuple[Component, Array]] = field(default_factory=list)
+    rotors: list[tuple[Component, Array, float]] = field(default_factory=list)
 
     def extended(self, name: str, parent: int | None) -> int:
         """One more port."""
@@ -143,24 +146,30 @@ def _read_force(c: Component, motion: Motion, b: Blocks) -> None:
 
 
 def _add_shaft(c: Component, B: Array, J: Array, motion: Motion, b: Blocks) -> None:
-    """f = M A + B a, u = B^T A + J a, as one more port."""
-    if len(J) > 6 or np.linalg.matrix_rank(J) < len(J):
+    """f = M A + B a, u = B^T A + J a, as one more port for every six principal axes of J that have inertia."""
+    inport = int(c.inport or 0)
+    sizes, axes = np.linalg.eigh(J)
+    heavy = sizes > RANK * np.abs(sizes).max()
+    sizes, axes = sizes[heavy], axes[:, heavy]
+    X = axes.T @ B.T / sizes[:, None]
+    if np.abs(axes @ (sizes[:, None] * X) - B.T).max() > RANK * np.abs(B).max(initial=0.0):
         raise StateError(
-            f"operators: '{c.name}' has {len(J)} rates with the inertia {J.tolist()}, expected up to six and a regular "
-            "matrix. Hint: gs.rnea, gs.crba and gs.aba do not need one"
+            f"operators: the inertia of '{c.name}' over its own rates, {J.tolist()}, has no square root together with "
+            f"{B.tolist()}, expected positive kinetic energy. Hint: f = M A + B a and u = B^T A + J a come from one "
+            "inertia; gs.rnea and gs.crba take any"
         )
-    inport, m = int(c.inport or 0), len(J)
-    X = np.zeros((6, 6))
-    X[:m] = np.linalg.solve(J, B.T)
-    port = b.extended(f"{c.name}.shaft", inport)
-    b.T_phi[at(port), at(inport)] = X
-    b.H[at(port).start : at(port).start + m, c.v_at] = np.eye(m)
-    b.M[at(port), at(port)][:m, :m] = J
-    b.M[at(inport), at(inport)] -= B @ X[:m]
-    V = b.V[at(port)] = X @ motion.V + b.H[at(port)] @ b.v
-    b.stacks["H_rate"][at(port)] = tilde(b.H[at(port)] @ b.v) @ V  # a shaft has no Delta~ V: its axis is its own
+    for first in range(0, len(sizes), 6):
+        some = slice(first, min(first + 6, len(sizes)))
+        m = some.stop - some.start
+        port = b.extended(f"{c.name}.shaft", inport)
+        b.T_phi[at(port), at(inport)][:m] = X[some]
+        b.H[at(port).start : at(port).start + m, c.v_at] = axes[:, some].T
+        b.M[at(port), at(port)][:m, :m] = np.diag(sizes[some])
+        b.M[at(inport), at(inport)] -= B @ axes[:, some] @ X[some]
+        V = b.V[at(port)] = b.T_phi[at(port), at(inport)] @ motion.V + b.H[at(port)] @ b.v
+        b.stacks["H_rate"][at(port)] = tilde(b.H[at(port)] @ b.v) @ V  # a shaft has no Delta~ V: its axis is its own
     if issubclass(c.kind, RotorInertia):
-        b.rotors.append((c, B[:, 0] / J[0, 0]))
+        b.rotors.append((c, B[:, 0] / J[0, 0], float(J[0, 0])))
 
 
 def add_elements(b: Blocks, H: Array, q: Array, v: Array, dofs: tuple[str, ...]) -> tuple[Array, Array]:
@@ -204,10 +213,10 @@ def _coupled(J: Array) -> list[list[int]]:
 def rotor_axes(b: Blocks) -> tuple[tuple[str, ...], Array, Array]:
     """Names, H_r (6N, rotors) and moments of inertia (rotors,)."""
     H_r = np.zeros((len(b.V), len(b.rotors)))
-    for k, (c, axis) in enumerate(b.rotors):
+    for k, (c, axis, _) in enumerate(b.rotors):
         H_r[at(int(c.inport or 0)), k] = axis
-    moments = np.array([float(c["inertia"]) for c, _ in b.rotors])
-    return tuple(c.name for c, _ in b.rotors), H_r, moments
+    moments = np.array([moment for *_, moment in b.rotors])
+    return tuple(c.name for c, *_ in b.rotors), H_r, moments
 
 
 def ties(net: Network) -> Array:

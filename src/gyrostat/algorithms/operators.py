@@ -265,7 +265,7 @@ def assemble_operators(
     b, T = read_blocks(net, on, q, v), ties(net)
     H, torques = add_elements(b, b.H @ T, q, v, model.dofs)
     rotors, H_r, moments = rotor_axes(b)
-    T_r = T[[c.v_at.start for c, _ in b.rotors]]
+    T_r = T[[c.v_at.start for c, *_ in b.rotors]]
     found = Operators(
         tuple(b.ports),
         model.dofs,

@@ -27,11 +27,11 @@ from gyrostat.graph.sweep import inward
 from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
-from gyrostat.spec.displacement import Displacement
+from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.rotor import LockedRotor, RotorInertia
 
 NONE = np.zeros(0)
 Forces = Mapping[str, Array]
@@ -61,7 +61,7 @@ def _examine(c: Component, action: Any) -> Any:
 rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler", _examine, defining=True)
 
 
-@rne.row(FixedBase, DrivenBase, Displacement)
+@rne.row(FixedBase, DrivenBase, Displacement, DHDisplacement)
 def transmit(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     """f_1 = phi^T f_2."""
     return lambda forces: (inboard(forces, memo, np.zeros(6)), NONE)
@@ -85,7 +85,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     return action
 
 
-@rne.row(RigidBody)
+@rne.row(RigidBody, LockedRotor)
 def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any) -> Action:
     """f_1 = M A - V~^T (M V + l) - weight + sum of phi^T f at the other ports [H04 (2.15), (2.24), (2.27)]."""
     own = own_force(c, on, motion, own_inertia(c, on, motion))

@@ -116,7 +116,9 @@ def _(entity: Displacement, read: Values, inport: str | None) -> Lowered:
 @lower.register
 def _(entity: DHDisplacement, read: Values, inport: str | None) -> Lowered:
     place = denavit_hartenberg(read("a"), read("alpha"), read("d"), read("theta"), entity.convention)
-    return Lowered(Displacement, {}, {"b": place} if inport == "a" else {"a": inverse(*place)})
+    kind = Displacement if type(entity) is DHDisplacement else type(entity)
+    more = _more(entity, DHDisplacement, read)
+    return Lowered(kind, more, {"b": place} if inport == "a" else {"a": inverse(*place)})
 
 
 @lower.register
@@ -159,7 +161,8 @@ def _(entity: RotorInertia, read: Values, inport: str | None) -> Lowered:
 def _(entity: LockedRotor, read: Values, inport: str | None) -> Lowered:
     axis, changed = unit(read("axis"))
     notes = [f"{read.name}.axis scaled to unit length"] * changed
-    return Lowered(RigidBody, _rotor_as_body(read, axis), {}, notes)
+    kind = RigidBody if type(entity) is LockedRotor else type(entity)
+    return Lowered(kind, _rotor_as_body(read, axis) | _more(entity, LockedRotor, read), {}, notes)
 
 
 def _rotor_as_body(read: Values, axis: Array) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from gyrostat.graph.transmission import Ties, Transmission, transmission
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check
 from gyrostat.spec.context import Context, HarmonicMotion, MovingBase, UniformGravity
+from gyrostat.spec.displacement import Displacement
+from gyrostat.spec.force_element import ForceElement
+from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
@@ -191,10 +194,18 @@ def network(
     )  # other fields act at the centre of mass of each body by itself
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
-    frozen = _freeze(model, draft, transmission(model, live), tuple(loops), tuple(events), tuple(notes), used)
-    if list(DEFAULT) == [name for name in chosen if name not in set(off)] and not live:
-        _expect_room(frozen)
+    moved = transmission(model, live)
+    frozen = _freeze(model, draft, moved, tuple(loops), tuple(events), tuple(notes), used)
+    if "_has_room" not in model.__dict__ and any(c.kind is RotorInertia for c in frozen.components):
+        merged, _ = _draft(model, visits, {})  # whatever the rules are: each carrier as one body
+        rewrite(merged, list(DEFAULT), ())
+        _expect_room(_freeze(model, merged, moved, tuple(loops), (), (), DEFAULT))
+        model.__dict__["_has_room"] = True
     return replace(frozen, pairs=tuple(_pairs(frozen, live)))
+
+
+KNOWN = (FixedBase, DrivenBase, FreeBase, Displacement, RigidBody, Joint, RotorInertia, ForceElement)
+"""Kinds of which it is known here what inertia they have."""
 
 
 def _expect_room(net: Network) -> None:
@@ -206,6 +217,8 @@ def _expect_room(net: Network) -> None:
         if not any(before.v_at.stop > before.v_at.start for before, _ in net.path(source)):
             continue  # the ground
         bodies = [net.components[net.owner[k]] for k in net.feeds[source]]
+        if any(b.kind not in KNOWN for b in (*bodies, net.components[net.owner[source]])):
+            continue  # a component from elsewhere, whose inertia its rows tell
         axis = c["axis"]
         room = sum(float(axis @ b["inertia"] @ axis) for b in bodies if issubclass(b.kind, RigidBody))
         if c["inertia"] > room * (1.0 + 1e-9):

@@ -90,7 +90,12 @@ def groups_of(model: Model) -> Parts:
             found.groups.append(Group())
             at[f"{name}.frame"] = 0, HERE
             continue
+        if str(visit.source) not in at:
+            continue  # behind something that cannot be said
         k, place = at[str(visit.source)]
+        if isinstance(entity, Joint | RotorInertia) and type(entity) not in (Joint, RotorInertia):
+            found.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
+            continue
         way = fixed.get(str(visit.source), "")
         if isinstance(entity, Joint):
             out = f"{name}.{'a' if visit.inport == 'b' else 'b'}"

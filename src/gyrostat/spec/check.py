@@ -16,6 +16,7 @@ from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.solver_references import reference_problems
+from gyrostat.spec.state_problems import state_problems
 from gyrostat.spec.wiring import Wiring, label_of
 
 MASSLESS = (RigidBody, Joint, ReferenceFrame, ForceElement, Displacement, DHDisplacement, RotorInertia, PairForce)
@@ -71,6 +72,7 @@ def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
         full = name.partition(" (again")[0]
         own = [replace(p, entity=p.entity.replace(f"'{entity.name}'", f"'{full}'")) for p in entity.problems()]
         found += _own_problems(name, entity, own, doubts)
+    found += [p for name, entity in wiring.entities.items() for p in state_problems(name, entity)]
     found += wiring.problems
     found += [end.problem for end in wiring.loose if end.problem and end.lacks not in doubts.names]
     found += _root_problems(wiring, doubts)

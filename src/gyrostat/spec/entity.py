@@ -92,6 +92,11 @@ class Entity(BaseModel):
         return tuple(port.name for port in self.ports if port.kind == "scalar")
 
     @property
+    def from_elsewhere(self) -> bool:
+        """Whether somebody else wrote the kind: its rows, not its properties, tell what mass it has."""
+        return not type(self).__module__.startswith("gyrostat.")
+
+    @property
     def quaternion_at(self) -> int | None:
         """Where a unit quaternion starts within ``coordinates``, if there is one."""
         return None

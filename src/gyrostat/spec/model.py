@@ -306,7 +306,7 @@ class Model:
             kind = getattr(entity, "kind", entity.type_name.replace("_", " "))
             mass = getattr(entity, "mass", None)
             on = parent.get(name) or self._beside(name)
-            shown = "" if mass is None else f"{mass:g}"
+            shown = f"{mass:g}" if isinstance(mass, float | int) else ""
             table.append((name, kind, "" if on == name else on, shown, ", ".join(owners.get(name, ()))))
         return table
 
@@ -345,11 +345,16 @@ class Model:
         )
 
     def _headline(self) -> str:
-        mass = sum(float(getattr(e, "mass", 0.0)) for e in self.wiring.entities.values())
+        entities = self.wiring.entities
+        elsewhere = [name for name, e in entities.items() if e.from_elsewhere and len(e.shafts) < len(e.ports)]
+        mass = sum(float(getattr(e, "mass", 0.0)) for name, e in entities.items() if name not in elsewhere)
+        unknown = f" without {', '.join(map(repr, elsewhere[:3]))}{', ...' * (len(elsewhere) > 3)}" if elsewhere else ""
         base = self.context.base if isinstance(self.context.base, str) else "moving"
         gravity = self.context.gravity
         shown = f"({', '.join(f'{x:g}' for x in gravity.g)}) m/s^2" if hasattr(gravity, "g") else type(gravity).__name__
-        return f"Model '{self.name}': nq {self.nq}, nv {self.nv}, mass {mass:g} kg, base {base}, gravity {shown}"
+        return (
+            f"Model '{self.name}': nq {self.nq}, nv {self.nv}, mass {mass:g} kg{unknown}, base {base}, gravity {shown}"
+        )
 
 
 FIELDS = ("name", "entities", "connections", "context", "sources", "solvers")

@@ -87,5 +87,6 @@ class LockedRotor(Entity):
 
     def problems(self) -> list[Problem]:
         """Those of the rotor."""
-        rotor = RotorInertia(self.name, lumped=False, **{k: v for k, v in dict(self).items() if k != "name"})
+        given = {key: getattr(self, key) for key in LockedRotor.model_fields if key != "name"}
+        rotor = RotorInertia(self.name, lumped=False, **given)
         return [replace(problem, entity=self.label) for problem in rotor.problems()]

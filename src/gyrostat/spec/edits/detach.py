@@ -19,13 +19,15 @@ def detach(model: Model, name: str, check: bool) -> Model:
     try:
         return checked(rebuilt(model, Changes(drop=gone | lost_with(model, gone))), check)
     except SpecError as error:
-        raise SpecError(_idle(problem) for problem in error.problems) from None
+        raise SpecError(_idle(problem, model.wiring.root) for problem in error.problems) from None
 
 
-def _idle(problem: Problem) -> Problem:
+def _idle(problem: Problem, root: str | None) -> Problem:
     """A joint that is left with nothing to move could be detached instead."""
     if problem.rule != "moved-mass" or not isinstance(problem.value, str):
         return problem
+    if problem.value == root:
+        return replace(problem, remedy="pass check=False and attach something else")
     return replace(problem, remedy=f"detach '{problem.value}' instead, or pass check=False and attach something else")
 
 
