@@ -276,12 +276,12 @@ def test_something_that_moves_without_inertia_is_refused_when_it_is_let_go():
 def test_a_component_of_a_user_with_inertia_of_its_own_rate_is_in_the_operators():
     from gyrostat.spec.rotor import RotorInertia
 
-    class Wheel(RotorInertia):
+    class OperatorWheel(RotorInertia):
         """A rotor by another name: rows are found for it, operators read them."""
 
     body = gs.RigidBody("body", mass=2.0, inertia=(0.3, 0.4, 0.5))
     spring = gs.Spring("spring", stiffness=1.0, ground=True)
-    for kind in (RotorInertia, Wheel):
+    for kind in (RotorInertia, OperatorWheel):
         wheel = kind("wheel", inertia=0.1, axis="z")
         joined = [gs.connect("body", "wheel.carrier"), gs.connect("wheel.shaft", "spring.a")]
         model = gs.assemble("m", gs.chain("world", gs.Joint("j", "revolute", axis="z"), body), wheel, spring, *joined)

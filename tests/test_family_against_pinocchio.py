@@ -178,21 +178,21 @@ def assert_same_derivatives(model, seed):
 
 
 # ------------------------------------------------------------------------------------------------ random trees
-@some(96)
+@some(40)
 @given(seed=SEEDS, bodies=st.integers(1, 40))
 def test_accelerations_of_random_trees(seed, bodies):
     with interpreted():
         assert_same_accelerations(tree(seed, bodies), seed)
 
 
-@some(12)
+@some(4)
 @given(seed=SEEDS, bodies=st.integers(1, 8))
 def test_accelerations_by_every_algorithm_in_every_representation(seed, bodies):
     with interpreted():
         assert_all_ways_agree(tree(seed, bodies), seed)
 
 
-@some(70)
+@some(30)
 @given(seed=SEEDS, bodies=st.integers(1, 40))
 def test_matrices_of_random_trees(seed, bodies):
     with interpreted():
@@ -212,21 +212,21 @@ def test_bias_is_coriolis_forces_gravity_and_what_force_elements_need(seed, bodi
     assert_close(C_v, oracle.bias(q, v) - oracle.gravity(q), SAME)
 
 
-@some(50)
+@some(15)
 @given(seed=SEEDS, bodies=st.integers(1, 40))
 def test_jacobians_of_random_trees(seed, bodies):
     with interpreted():
         assert_same_jacobians(tree(seed, bodies), seed)
 
 
-@some(54)
+@some(24)
 @given(seed=SEEDS, bodies=st.integers(1, 40))
 def test_momenta_and_energies_of_random_trees(seed, bodies):
     with interpreted():
         assert_same_momenta(tree(seed, bodies), seed)
 
 
-@some(8)
+@some(3)
 @given(seed=SEEDS, bodies=st.integers(1, 8))
 def test_derivatives_of_random_trees(seed, bodies):
     assert_same_derivatives(tree(seed, bodies), seed)

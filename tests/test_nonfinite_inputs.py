@@ -49,9 +49,10 @@ ARGUMENTS = {
     "ParameterJacobian": {"frame": "link_hip", "parameters": ["hip.axis"]},
     "ParameterDerivatives": {"parameters": ["link_hip.mass"]},
     "InverseOperationalInertia": {"contacts": {"link_hip": "point"}},
+    "Solvers": {"rnea": {}, "crba": {}},
 }
 MODELS = {"RotorCouplingAt": ELASTIC, "RotorCouplingTerms": ELASTIC}
-CALLED_OTHERWISE = {"ElasticInverseDynamics"}
+CALLED_OTHERWISE = {"ElasticInverseDynamics", "BlockSolver"}
 
 
 def solver_classes():
@@ -193,6 +194,12 @@ def test_derivatives_of_elastic_inverse_dynamics_are_guarded():
     for mode in ("compile", "interpret"):
         solver = gs.ElasticInverseDynamics(ELASTIC, mode=mode)
         refuses_everything(solver, [np.ones((solver.order + 1, 2))])
+
+
+def test_a_block_of_a_user_is_guarded_like_the_solver_that_it_stands_for():
+    general = gs.InverseDynamics(SMALL)
+    block = gs.BlockSolver(SMALL, lambda q, v, a: general(q, v, a, nonfinite="return"), like=gs.InverseDynamics)
+    refuses_everything(block, numbers(SMALL, ("q", "v", "a")))
 
 
 def test_the_time_of_a_driven_base_is_guarded():

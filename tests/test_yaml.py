@@ -301,12 +301,12 @@ def blocks(language):
 
 
 def test_the_example_of_the_reference_page_is_a_good_model():
-    (text,) = blocks("yaml")
+    text, _ = blocks("yaml")
     assert from_text(text).dofs == ("shoulder", "forearm.elbow")
 
 
 def test_the_mistakes_on_the_reference_page_are_reported_so():
-    (text,), (report,) = blocks("yaml"), blocks("text")
+    (text, _), (report,) = blocks("yaml"), blocks("text")
     text = text.replace("kind: revolute\n    axis: [0", "kind: revolut\n    axis: [0").replace("mass: 2.0", "mass: -2")
     with pytest.raises(SpecError) as caught:
         from_text(text.replace("[upper.tip,", "[upper.tpi,"), "arm.yaml")

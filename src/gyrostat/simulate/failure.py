@@ -12,6 +12,7 @@ from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant import Plant
 from gyrostat.simulate.result import Result
 from gyrostat.simulate.torque_source import trouble_ahead
+from gyrostat.simulate.user_memory import Remembers
 
 Array = np.ndarray
 State = tuple[float, Array, Array, Array]
@@ -25,7 +26,7 @@ def failed(
     to there."""
     t, _, v, _ = state
     cause, hint, dof = str(error), "", getattr(error, "dof", None)
-    too_large = overwhelming(plant, state, t_end)
+    too_large = None if isinstance(error, Remembers) else overwhelming(plant, state, t_end)
     if too_large is not None:
         cause, hint, dof = too_large
     elif isinstance(error, StepFailure):

@@ -243,6 +243,8 @@ def _seat(name: str, joint: Entity, place: _Place, carrier: str | None, axis: An
 def own_axis(joint: Entity, near: str) -> Any:
     """The joint's axis; a rotor behind a positive gear turns as the outboard body does."""
     axis = getattr(joint, "axis", None)
+    if axis is None and isinstance(joint, Joint):
+        axis = (0.0, 0.0, 1.0)  # a joint without its axis is told by the check
     if axis is None:
         message = f"a {joint.type_name.replace('_', ' ')} has no property 'axis', so the axis of its rotor is not known"
         raise _refused(joint.name, message, "give rotor_axis, in the axes of the port that carries the rotor")
