@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,9 +49,7 @@ def lock(model: Model, joints: str | Mapping[str, Any], value: Any, check: bool)
 
 
 def _joint(model: Model, name: str) -> Joint:
-    joint = model.wiring.entities[name]
-    assert isinstance(joint, Joint)
-    return joint
+    return cast("Joint", model.wiring.entities[name])
 
 
 def _wanted(model: Model, name: Any, value: Any) -> tuple[str, tuple[float, ...]]:
