@@ -310,3 +310,13 @@ def test_batches_and_names_work_with_drives(driven):
     assert np.array_equal(many, np.tile(tau, (7, 1)))
     named = {name: value for name, value in zip(model.dofs, q, strict=True)}
     assert_close(gs.rnea(model, named, v, a), tau)
+
+
+@pytest.mark.parametrize("robot", ["arm6", "elastic_arm", "differential_wrist"])
+def test_changes_of_accelerations_of_moving_rotors_equal_differences(robot):
+    """What the carrier's motion asks of a rotor belongs to the motion alone, not to its change."""
+    model, rng, h = getattr(gs.robots, robot)(), np.random.default_rng(0), 1e-6
+    q, (v, tau, dq, dv, dtau) = rng.normal(size=model.nq), rng.normal(size=(5, model.nv))
+    ahead, behind = (gs.aba(model, q + s * h * dq, v + s * h * dv, tau + s * h * dtau) for s in (1.0, -1.0))
+    change = (ahead - behind) / (2.0 * h)
+    assert_close(gs.DeltaAcceleration(model)(q, v, tau, dq, dv, dtau), change, 1e-8 * np.abs(change).max())

@@ -243,6 +243,32 @@ def test_components_from_elsewhere_on_free_bases_and_in_fields(name, turned, con
 
 
 @pytest.mark.parametrize(("name", "turned"), MOUNTED, ids=IDS)
+def test_components_from_elsewhere_on_a_base_that_moves_by_itself(name, turned):
+    base = gs.HarmonicMotion(amplitude=(0.1, 0, 0), frequency=2.0, axis="x", swing=0.3)
+    mine, theirs = pair(name, turned, base=base)
+    q, v, a = random_state(theirs, np.random.default_rng(3))
+    asked = {
+        gs.InverseDynamics: (q, v, a), gs.ForwardDynamics: (q, v, a), gs.KineticEnergy: (q, v),
+        gs.CentroidalMomentum: (q, v),
+    }  # fmt: skip
+    for cls, state in asked.items():
+        answers = [np.asarray(cls(m, mode="interpret")(*state, t=0.3)) for m in (mine, theirs)]
+        same(*answers)
+    for model in (mine, theirs):
+        D, C, G, Q, _ = gs.EquationsOfMotion(model, mode="interpret")(q, v, t=0.3)
+        same(D @ a + C @ v + G + Q, gs.InverseDynamics(model, mode="interpret")(q, v, a, t=0.3))
+
+
+def test_rollouts_move_components_from_elsewhere():
+    for name, turned in (("bob", False), ("spring hinge", True), ("socket", True)):
+        mine, theirs = pair(name, turned)
+        q, v, _ = random_state(theirs, np.random.default_rng(4))
+        start = {"q0": np.tile(q, (3, 1)), "v0": np.tile(v, (3, 1))}
+        runs = [gs.rollout(m, lambda t, q, v: -0.3 * v, **start, dt=1e-3, steps=20) for m in (mine, theirs)]
+        assert_close(runs[0].q, runs[1].q, 1e-9)
+
+
+@pytest.mark.parametrize(("name", "turned"), MOUNTED, ids=IDS)
 def test_components_from_elsewhere_are_compiled_in_batches_and_exported(name, turned, tmp_path):
     mine, theirs = pair(name, turned)
     states = [random_state(theirs, np.random.default_rng(k)) for k in range(3)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from gyrostat.errors import SpecError, clipped, nearest
 from gyrostat.spec.assembly import Assembly
@@ -92,8 +92,7 @@ def scope_of(model: Model, scope: Sequence[str]) -> tuple[tuple[Entity, ...], Co
     """Entities and connections of the model, or of an assembly in it."""
     entities, connections = model.entities, model.connections
     for name in scope:
-        inside = first_of_each(entities)[name]
-        assert isinstance(inside, Assembly)
+        inside = cast("Assembly", first_of_each(entities)[name])
         entities, connections = inside.entities, inside.connections
     return entities, connections
 
