@@ -10,7 +10,7 @@ import numpy as np
 
 import gyrostat as gs
 from benchmarks.harness import Effort, Row, best_of
-from gyrostat.engine.loop import Loop
+from gyrostat.engine.llvm.loop import Loop
 
 NOTES = (
     "AchievableMotion of whole programmes, everything included: loop, checks, results; per state: one cycle.",

@@ -111,7 +111,9 @@ BUILD = """
 import json, sys, time
 import numpy as np
 import gyrostat as gs
-from gyrostat.engine import builtin, compile, target
+from gyrostat.engine.cpython import builtin
+from gyrostat.engine.llvm import compile
+from gyrostat.engine.llvm import target
 model = gs.load(sys.argv[1])
 state = [gs.neutral(model) if letter == "q" else np.zeros(model.nv) for letter in sys.argv[3]]
 start = time.perf_counter()

@@ -127,7 +127,8 @@ WARM = """
 import sys, time
 import numpy as np
 import gyrostat as gs
-from gyrostat.engine import builtin, target
+from gyrostat.engine.cpython import builtin
+from gyrostat.engine.llvm import target
 model = gs.load(sys.argv[1])
 zero = np.zeros(model.nv)
 start = time.perf_counter()

@@ -10,9 +10,9 @@ import numpy as np
 import gyrostat as gs
 from benchmarks.harness import Effort, Row, best_of
 from benchmarks.robots import urdf
-from gyrostat.engine.cache import ObjectCache
-from gyrostat.engine.target import host
-from gyrostat.simulate.rollout_kernel import RolloutKernel
+from gyrostat.engine.llvm.object_cache import ObjectCache
+from gyrostat.engine.llvm.target import host
+from gyrostat.simulate.rollout.kernel import RolloutKernel
 from validation.mujoco_robot import MujocoRobot
 from validation.urdf_files import opened
 

@@ -19,13 +19,13 @@ from rich.table import Table
 
 import gyrostat as gs
 from benchmarks.harness import commit
-from gyrostat.algorithms.affine import mass_matrix_and_bias
-from gyrostat.algorithms.crba import composite_mass_matrix
-from gyrostat.algorithms.forward import FORWARD, MASS_MATRIX
-from gyrostat.algorithms.ltdl import inboard_rates
-from gyrostat.algorithms.rne import sweep_forces
-from gyrostat.engine.program import Program
-from gyrostat.engine.record import record
+from gyrostat.algorithms.forward_dynamics import FORWARD, MASS_MATRIX
+from gyrostat.algorithms.matrices.ltdl import inboard_rates
+from gyrostat.algorithms.recursions.crba import composite_mass_matrix
+from gyrostat.algorithms.recursions.mrnea import mass_matrix_and_bias
+from gyrostat.algorithms.recursions.rne import sweep_forces
+from gyrostat.engine.tracing.program import Program
+from gyrostat.engine.tracing.record import record
 from gyrostat.graph.rewrite import DEFAULT
 
 LENGTHS = tuple(range(2, 21))

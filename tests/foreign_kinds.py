@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import gyrostat as gs
-from gyrostat.algorithms.kinematics import moving, rigid
-from gyrostat.algorithms.rne import inboard
+from gyrostat.algorithms.recursions.kinematics import moving, rigid
+from gyrostat.algorithms.recursions.rne import inboard
 from gyrostat.spatial.algebra import inverse, join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.joints import MOTIONS, JointMotion

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 import gyrostat as gs
-from gyrostat.engine.program import run
+from gyrostat.engine.tracing.program import run
 
 SENTINEL = 1.2345678e77
 LEADS = [(), (), (), (), (1,), (2,), (3,), (5,), (4, 1), (9,), (1, 3), (2, 5), (0,), (2, 0), (17,), (1, 1, 2)]

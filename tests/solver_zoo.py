@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gyrostat as gs
-from gyrostat.solvers.differentiable import Differentiable
+from gyrostat.solvers.machinery.differentiable import Differentiable
 
 TIP = "end.tip"
 

@@ -8,7 +8,7 @@ from stiff_models import stiff_model
 import gyrostat as gs
 from demos import lwr_reference as typed
 from demos.lwr_problem import DURATION, START, law
-from gyrostat.simulate.acceptance import Forces
+from gyrostat.simulate.methods.acceptance import Forces
 from gyrostat.simulate.methods.runge_kutta import FixedStep
 
 SOLVED = ("newmark", "trapezoid", "generalised-alpha")

@@ -10,8 +10,8 @@ import pytest
 from achievable_models import Drive, Machine, limited, machine, programme, reference
 
 import gyrostat as gs
-from gyrostat.engine.loop import Loop
-from gyrostat.simulate import achievable_cycles
+from gyrostat.engine.llvm.loop import Loop
+from gyrostat.studies.achievable import cycles as achievable_cycles
 
 DT = 0.01
 KEEP = ("accelerations", "torques")

@@ -8,7 +8,7 @@ from achievable_models import machine
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.algorithms.actuators import UNLIMITED, actuators, coupled
+from gyrostat.algorithms.shafts.actuators import UNLIMITED, actuators, coupled
 from gyrostat.graph.network import network
 
 

@@ -9,7 +9,7 @@ from comparing import assert_close
 
 import gyrostat as gs
 from gyrostat.simulate.methods import METHODS
-from gyrostat.simulate.plant_blocks import BY_RESIDUAL
+from gyrostat.simulate.plant.user_dynamics import BY_RESIDUAL
 
 L1, L2, M1, M2, J1, J2, G = 0.5, 0.4, 2.0, 1.5, 0.03, 0.02, 9.81
 

@@ -8,8 +8,8 @@ import pytest
 import gyrostat as gs
 from gyrostat import blocks as bl
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.program import run as interpret
-from gyrostat.engine.record import record
+from gyrostat.engine.tracing.program import run as interpret
+from gyrostat.engine.tracing.record import record
 
 T = 0.01
 ARM = gs.robots.chain(3)

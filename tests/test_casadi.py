@@ -7,8 +7,8 @@ from comparing import assert_close
 from solver_zoo import OPTIONS, TIP, branched, elastic, solver_classes, state_of
 
 import gyrostat as gs
-from gyrostat.engine.derivative import to_casadi
-from gyrostat.engine.record import record
+from gyrostat.engine.tracing.derivative import to_casadi
+from gyrostat.engine.tracing.record import record
 
 MODEL = branched()
 FREE = branched("free")

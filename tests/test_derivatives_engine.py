@@ -9,12 +9,12 @@ from comparing import REPRESENTATIONS, assert_close, assert_differs, central
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.algorithms.rne import sweep_forces
-from gyrostat.engine import derivative
-from gyrostat.engine.choose import maximum, minimum, sign, where
+from gyrostat.algorithms.recursions.rne import sweep_forces
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.program import run
-from gyrostat.engine.record import record
+from gyrostat.engine.tracing import derivative
+from gyrostat.engine.tracing.choose import maximum, minimum, sign, where
+from gyrostat.engine.tracing.program import run
+from gyrostat.engine.tracing.record import record
 from gyrostat.errors import NonFiniteError, ShapeError, SpecError, StateError
 from gyrostat.spec.joint import JOINT_KINDS
 from gyrostat.spec.values import AxisAngle, Quaternion, RotationMatrix

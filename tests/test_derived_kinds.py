@@ -9,9 +9,9 @@ from foreign_kinds import NONE, TwoEnded, _between, _hand, arm, needed
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.algorithms.forward import FORWARD, MASS_MATRIX
-from gyrostat.algorithms.kinematics import moving, rigid
-from gyrostat.algorithms.rne import inboard
+from gyrostat.algorithms.forward_dynamics import FORWARD, MASS_MATRIX
+from gyrostat.algorithms.recursions.kinematics import moving, rigid
+from gyrostat.algorithms.recursions.rne import inboard
 from gyrostat.spatial.algebra import cross, join
 from gyrostat.spatial.joints import JointMotion
 from gyrostat.spatial.rotation import about_axis

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gyrostat as gs
-from gyrostat.io.dh import from_dh
-from gyrostat.io.dh_table import DHRow
+from gyrostat.io.dh.from_table import from_dh
+from gyrostat.io.dh.table import DHRow
 
 CONVENTIONS = ("standard", "modified")
 

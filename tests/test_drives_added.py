@@ -5,7 +5,7 @@ import re
 import pytest
 
 import gyrostat as gs
-from gyrostat.io.urdf_drive import AcceptedFriction
+from gyrostat.io.urdf.drives import AcceptedFriction
 
 
 def arm(**drive) -> gs.Model:

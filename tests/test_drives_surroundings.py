@@ -10,7 +10,7 @@ from pinocchio_oracle import random_state
 from test_family_against_pinocchio import interpreted
 
 import gyrostat as gs
-from gyrostat.algorithms.shafts import shafts
+from gyrostat.algorithms.shafts.elements import shafts
 from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.spec.entity import Port
 

@@ -64,8 +64,8 @@ def test_seven_perpendicular_axes_need_ten_derivatives_and_show_the_zeros_of_5_1
 
 def test_s_67_alone_would_save_one_derivative_only():
     """With general axes but the last two perpendicular, equation 6 still contains theta_7'."""
-    from gyrostat.algorithms.elastic_drives import ElasticDrive
-    from gyrostat.algorithms.elastic_structure import _alpha
+    from gyrostat.algorithms.elastic.drives import ElasticDrive
+    from gyrostat.algorithms.elastic.structure import _alpha
 
     model = gs.robots.elastic_arm()
     drives = {k: ElasticDrive(k, 7 + k, "", "a", (k,)) for k in range(7)}

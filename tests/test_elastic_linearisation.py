@@ -198,7 +198,7 @@ def test_an_arm_that_stands_upright_has_modes_that_grow():
 
 
 def test_the_rotors_stand_where_the_springs_carry_the_weight():
-    from gyrostat.solvers.linearisation import at_rest
+    from gyrostat.solvers.dynamics.linearisation import at_rest
 
     poses = np.stack([POSE, np.zeros(7)])
     q = at_rest(ARM, poses)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from comparing import assert_close
 
-from gyrostat.engine.choose import sign
-from gyrostat.engine.record import record
-from gyrostat.engine.taylor import Taylor, series
+from gyrostat.engine.tracing.choose import sign
+from gyrostat.engine.tracing.record import record
+from gyrostat.engine.tracing.taylor import Taylor, series
 
 ORDER, LATER = 14, 0.05
 X, Y = (0.7, 0.4, -0.9, 0.2), (1.3, -0.5, 0.6)  # polynomials in time
@@ -60,7 +60,7 @@ def test_recorded_series_equal_those_of_floats(name):
         return {"c": np.array(f(Taylor([*x, *[0.0] * 3]), Taylor([*y, *[0.0] * 4])).c)}
 
     program = record(coefficients, {"x": (4,), "y": (3,)})
-    from gyrostat.engine.program import run
+    from gyrostat.engine.tracing.program import run
 
     (got,) = run(program, X, Y)
     assert_close(np.array(got), coefficients(X, Y)["c"], 1e-12)

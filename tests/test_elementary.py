@@ -1,4 +1,4 @@
-"""sin and cos of the vector code against high-precision arithmetic; the bound is stated in ``engine.elementary``."""
+"""sin and cos of the vector code against high-precision arithmetic; its bound is in ``engine.llvm.elementary``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from gyrostat.engine import elementary
 from gyrostat.engine import kernel as kernel_module
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.record import record
-from gyrostat.engine.target import host
+from gyrostat.engine.llvm import elementary
+from gyrostat.engine.llvm.target import host
+from gyrostat.engine.tracing.record import record
 
 BOUND = {True: 1.51, False: 1.53}  # ulp, with and without fused multiply-add: the documented ones
 LIMIT = elementary.LIMIT

@@ -13,11 +13,11 @@ from comparing import assert_close
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.engine.choose import maximum, minimum, sign, where
-from gyrostat.engine.export import KEYWORDS, c_number, export_c, identifier, unique
-from gyrostat.engine.operations import BY_NAME
-from gyrostat.engine.program import Program, run
-from gyrostat.engine.record import record
+from gyrostat.engine.export_c import KEYWORDS, c_number, export_c, identifier, unique
+from gyrostat.engine.tracing.choose import maximum, minimum, sign, where
+from gyrostat.engine.tracing.operations import BY_NAME
+from gyrostat.engine.tracing.program import Program, run
+from gyrostat.engine.tracing.record import record
 from gyrostat.errors import ShapeError
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"]

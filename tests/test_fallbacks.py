@@ -22,10 +22,10 @@ from comparing import assert_close
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.engine import builtin as builtin_module
-from gyrostat.engine.builtin import available
+from gyrostat.engine.cpython import builtin as builtin_module
+from gyrostat.engine.cpython.builtin import available
 from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError
-from gyrostat.solvers import fast
+from gyrostat.solvers.machinery import machine_call as fast
 
 needs_builtin = pytest.mark.skipif(bool(available()), reason=f"no builtins: {available()}")
 
@@ -49,7 +49,7 @@ def calls_machine_code(solver: object) -> bool:
 @pytest.fixture
 def no_builtins(monkeypatch):
     monkeypatch.setattr(fast, "available", lambda: "this Python is unknown")
-    monkeypatch.setattr("gyrostat.solvers.solver.available", lambda: "this Python is unknown")
+    monkeypatch.setattr("gyrostat.solvers.machinery.solver.available", lambda: "this Python is unknown")
 
 
 def test_everything_works_without_builtins(no_builtins):
@@ -510,7 +510,7 @@ def test_the_definition_of_a_builtin_outlives_it_in_the_garbage_collector(tmp_pa
 
 
 def test_old_variants_of_a_solver_make_room_for_new_ones(monkeypatch):
-    monkeypatch.setattr("gyrostat.solvers.solver.VARIANTS", 3)
+    monkeypatch.setattr("gyrostat.solvers.machinery.solver.VARIANTS", 3)
     model = gs.robots.chain(3)
     x = state(model)
     solver, plain = gs.InverseDynamics(model), gs.InverseDynamics(model, mode="interpret")

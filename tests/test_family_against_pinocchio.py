@@ -16,7 +16,7 @@ from random_models import random_wrenches, spatial_ports, various_tree
 from test_against_pinocchio import single_joint
 
 import gyrostat as gs
-from gyrostat.solvers.solver import Solver
+from gyrostat.solvers.machinery.solver import Solver
 
 ALGORITHMS = ("aba", "crba", "walker-orin", "mrnea", "newton-euler", "operators")
 REPRESENTATIONS = ("body", "inertial", "absolute")

@@ -7,9 +7,9 @@ import pytest
 from comparing import assert_close
 
 import gyrostat as gs
-from gyrostat.algorithms.aba import Felt, aba, rigidly
-from gyrostat.algorithms.kinematics import kinematics
-from gyrostat.algorithms.rne import rne
+from gyrostat.algorithms.recursions.aba import Felt, aba, rigidly
+from gyrostat.algorithms.recursions.kinematics import kinematics
+from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.spatial.articulated import ArticulatedInertia
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spec.values import Number

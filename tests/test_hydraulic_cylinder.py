@@ -11,8 +11,8 @@ import pytest
 import gyrostat as gs
 from gyrostat import blocks as bl
 from gyrostat.simulate.methods import METHODS
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.vector_system import VectorSystem
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.vector_system import VectorSystem
 
 NOTHING = np.zeros(0)
 OIL = {"area": 3e-3, "dead_volume": 2e-4, "supply": 20e6, "flow": 3e-7, "rod_ratio": 0.6}

@@ -75,7 +75,10 @@ def test_a_public_function_comes_before_a_folder_of_the_same_name(monkeypatch):
             "from gyrostat import ForwardDynamics, robots; print(ForwardDynamics(robots.pendulum())([0],[0],[1.0]))",
             "[3.]",
         ),
-        ("import gyrostat as gs, gyrostat.algorithms.kinematics; print(type(gs.kinematics).__name__)", "Algorithm"),
+        (
+            "import gyrostat as gs, gyrostat.algorithms.recursions.kinematics; print(type(gs.kinematics).__name__)",
+            "Algorithm",
+        ),
         ("import gyrostat as gs; print(gs.spatial.__name__, gs.__version__ != '')", "gyrostat.spatial True"),
         ("import gyrostat as gs; print(sorted(gs.Entity.registry)[0])", "assembly"),
     ],

@@ -14,10 +14,16 @@ from random_models import various_tree
 
 import gyrostat as gs
 from gyrostat.simulate import trajectories as tr
-from gyrostat.solvers.inverse_kinematics import inverse_kinematics
-from gyrostat.solvers.kinematic_branches import inverse_kinematics_branches
-from gyrostat.solvers.pose_error import PoseError, chosen_rows, quaternion_of, rotation_matrix, rotation_vector
-from gyrostat.solvers.spread import spread
+from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_branches
+from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics
+from gyrostat.solvers.kinematics.inverse.pose_error import (
+    PoseError,
+    chosen_rows,
+    quaternion_of,
+    rotation_matrix,
+    rotation_vector,
+)
+from gyrostat.solvers.kinematics.inverse.start_points import spread
 
 PUMA, TWO, THREE = puma(), planar(0.5, 0.4), planar(0.5, 0.4, 0.2)
 

@@ -12,7 +12,7 @@ from random_models import various_tree
 from test_sensitivities import SEEDS, SWINGING, arm, batch, placed_on, replaced, single, some, state, tree
 
 import gyrostat as gs
-from gyrostat.algorithms.stacked import pseudo_velocities
+from gyrostat.algorithms.matrices.body_jacobians import pseudo_velocities
 from gyrostat.spatial.base_motion import base_state
 
 EXPRESSIONS = ("local", "aligned", "world")

@@ -18,14 +18,14 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import gyrostat as gs
-from gyrostat.engine import emit as emit_module
 from gyrostat.engine import kernel as kernel_module
-from gyrostat.engine.builtin import available
-from gyrostat.engine.choose import where
+from gyrostat.engine.cpython.builtin import available
 from gyrostat.engine.kernel import MAX_THREADS, Kernel
-from gyrostat.engine.program import Program, run
-from gyrostat.engine.record import record
-from gyrostat.engine.target import host
+from gyrostat.engine.llvm import emit as emit_module
+from gyrostat.engine.llvm.target import host
+from gyrostat.engine.tracing.choose import where
+from gyrostat.engine.tracing.program import Program, run
+from gyrostat.engine.tracing.record import record
 from gyrostat.errors import NonFiniteError, ShapeError
 
 W = host().lanes
@@ -617,9 +617,9 @@ def test_nothing_is_read_or_written_beyond_the_edge_of_a_page(tmp_path):
     script = """
         import ctypes, mmap, sys
         import numpy as np
-        from gyrostat.engine.builtin import available
+        from gyrostat.engine.cpython.builtin import available
         from gyrostat.engine.kernel import Kernel
-        from gyrostat.engine.record import record
+        from gyrostat.engine.tracing.record import record
 
         libc = ctypes.CDLL(None, use_errno=True)
         PAGE = mmap.PAGESIZE
@@ -933,7 +933,7 @@ def test_threads_work_in_a_forked_child(tmp_path):
         import os, signal, sys
         import numpy as np
         from gyrostat.engine.kernel import Kernel
-        from gyrostat.engine.record import record
+        from gyrostat.engine.tracing.record import record
 
         kernel = Kernel(record(lambda x: {"y": np.sin(x)}, {"x": (3,)}))
         x = np.ones((100_000, 3))

@@ -24,6 +24,7 @@ LAYERS = (
     "algorithms",
     "flexible",
     "io",
+    "configuration",
     "graph",
     "spatial",
     "engine",

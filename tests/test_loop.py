@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gyrostat.engine.loop import Loop
-from gyrostat.engine.record import record
+from gyrostat.engine.llvm.loop import Loop
+from gyrostat.engine.tracing.record import record
 from gyrostat.errors import ShapeError
 
 N, STEPS = 3, 50

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_models import random_state, spatial_ports, various_tree
 
 import gyrostat as gs
-from gyrostat.solvers.manifold import difference, integrate, neutral, random_configuration, tangent
+from gyrostat.configuration.manifold import difference, integrate, neutral, random_configuration, tangent
 
 TOLERANCE = 1e-12
 ANGLES = (0.0, 1e-300, 1e-15, 1e-9, 1e-5, 0.01, 0.2499999, 0.2500001, 1.0, 3.0, np.pi - 1e-5, np.pi - 1e-9)

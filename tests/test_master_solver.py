@@ -10,7 +10,7 @@ from comparing import assert_close
 from solver_zoo import OPTIONS, TIP, branched
 
 import gyrostat as gs
-from gyrostat.solvers.answers import KNOWN, part
+from gyrostat.solvers.builders.answers import KNOWN, part
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS
 
 MODEL = branched()

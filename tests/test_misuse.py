@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.cache import ObjectCache
+from gyrostat.engine.llvm.object_cache import ObjectCache
 from gyrostat.spec.values import Axis, Number
 
 
@@ -158,7 +158,7 @@ def test_an_object_file_that_others_could_have_written_is_not_loaded(tmp_path, m
 
 
 def test_the_cache_folder_may_begin_with_a_tilde(tmp_path, monkeypatch):
-    from gyrostat.engine.cache import folder
+    from gyrostat.engine.llvm.object_cache import folder
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GYROSTAT_CACHE", "~/objects")

@@ -11,7 +11,7 @@ import pytest
 from test_mjcf_features import EXAMPLES
 
 import gyrostat as gs
-from gyrostat.io.mjcf import read_mjcf
+from gyrostat.io.mjcf.load import read_mjcf
 
 mujoco = pytest.importorskip("mujoco", reason="MJCF files are read through MuJoCo, extra 'oracles'")
 

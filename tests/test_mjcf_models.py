@@ -13,7 +13,7 @@ import pytest
 from mjcf_models import ABSENT, compiled, disagreement, files, pair, uncoupled, without_what_is_not_taken
 
 import gyrostat as gs
-from gyrostat.io.mjcf import read_mjcf
+from gyrostat.io.mjcf.load import read_mjcf
 
 mujoco = pytest.importorskip("mujoco", reason="MJCF files are read through MuJoCo, extra 'oracles'")
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.choose import maximum, where
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.record import record
-from gyrostat.solvers.rotor_coupling import RotorCouplingAt, RotorCouplingTerms
-from gyrostat.solvers.state_solver import StateSolver
+from gyrostat.engine.tracing.choose import maximum, where
+from gyrostat.engine.tracing.record import record
+from gyrostat.solvers.dynamics.rotor_coupling import RotorCouplingAt, RotorCouplingTerms
+from gyrostat.solvers.machinery.state_solver import StateSolver
 
 BAD = (np.nan, np.inf, -np.inf)
 

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine import cache as cache_module
-from gyrostat.engine import compile as compile_module
-from gyrostat.engine.cache import MAGIC, NEW, ObjectCache, folder
-from gyrostat.engine.compile import key_of
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.program import Program
-from gyrostat.engine.record import record
-from gyrostat.engine.target import host
+from gyrostat.engine.llvm import compile as compile_module
+from gyrostat.engine.llvm import object_cache as cache_module
+from gyrostat.engine.llvm.compile import key_of
+from gyrostat.engine.llvm.object_cache import MAGIC, NEW, ObjectCache, folder
+from gyrostat.engine.llvm.target import host
+from gyrostat.engine.tracing.program import Program
+from gyrostat.engine.tracing.record import record
 
 posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions as on POSIX systems")
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.algorithms.operators import Operators
+from gyrostat.algorithms.matrices.operators import Operators
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Pose, representation
 

@@ -7,7 +7,7 @@ from pinocchio_oracle import random_state
 from test_family_against_pinocchio import interpreted
 
 import gyrostat as gs
-from gyrostat.algorithms.pairs import restoring, rotation_vector
+from gyrostat.algorithms.recursions.frame_forces import restoring, rotation_vector
 
 STIFF = (30.0, 20.0, 10.0, 300.0, 200.0, 100.0)
 LOSSY = (0.3, 0.2, 0.1, 3.0, 2.0, 1.0)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gyrostat.engine import placement
+from gyrostat.engine.llvm import placement
 
 CROWDED = r"""
 import ctypes, sys
 import numpy as np
 import gyrostat as gs
-from gyrostat.engine import placement
+from gyrostat.engine.llvm import placement
 
 libc = placement._system()
 gs.aba(gs.robots.two_link(), [0, 0], [0, 0], [0, 0])  # loads what is needed

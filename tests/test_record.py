@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gyrostat.engine.choose import maximum, minimum, sign, where
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.operations import BY_NAME, CODE, CONST, INPUT, OPERATIONS
-from gyrostat.engine.program import Program, Slot, prune, run, verify
-from gyrostat.engine.record import Recorded, general, is_recorded, record
+from gyrostat.engine.tracing.choose import maximum, minimum, sign, where
+from gyrostat.engine.tracing.operations import BY_NAME, CODE, CONST, INPUT, OPERATIONS
+from gyrostat.engine.tracing.program import Program, Slot, prune, run, verify
+from gyrostat.engine.tracing.record import Recorded, general, is_recorded, record
 from gyrostat.errors import NonFiniteError, RecordError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.simulate.result_mcap import quaternions
+from gyrostat.simulate.results.mcap import quaternions
 from gyrostat.spatial.rotation import from_quaternion
 
 ARRAYS = ("t", "q", "v", "a", "tau", "p", "work", "wall")
@@ -154,7 +154,7 @@ def test_files_that_are_not_what_they_say_are_refused(run, tmp_path):
 
 
 def test_a_file_that_would_fill_the_memory_is_refused(run, tmp_path, monkeypatch):
-    from gyrostat.simulate import result_files
+    from gyrostat.simulate.results import files as result_files
 
     place = run.save(tmp_path / "run")
     monkeypatch.setattr(result_files, "MAX_BYTES", 1000)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.record import record
-from gyrostat.engine.wide_loop import Memory, WideLoop, spans
+from gyrostat.engine.llvm.wide_loop import Memory, WideLoop, spans
+from gyrostat.engine.tracing.record import record
 
 
 def explode(t, q, v):

@@ -9,7 +9,7 @@ from foreign_kinds import CASES, NONE, ZERO3, ZERO6, SprungHinge, TwoEnded, arm,
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.algorithms.kinematics import moving
+from gyrostat.algorithms.recursions.kinematics import moving
 from gyrostat.spatial.algebra import join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.joints import JointMotion

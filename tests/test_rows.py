@@ -16,7 +16,7 @@ from random_models import random_state, various_tree
 
 import gyrostat as gs
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.rne import sweep_forces
+from gyrostat.algorithms.recursions.rne import sweep_forces
 from gyrostat.spatial.algebra import join
 from gyrostat.spatial.gravity import gravity as gravity_law
 from gyrostat.spatial.inertia import SpatialInertia

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gyrostat.simulate import saturation
-from gyrostat.simulate.saturation import Saturation, solve_some
+from gyrostat.studies.achievable import saturation
+from gyrostat.studies.achievable.saturation import Saturation, solve_some
 
 
 def problem(seed: int, n: int, wide: float = 1.0, idle: bool = False) -> Saturation:

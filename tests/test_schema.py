@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from spec_models import models
 from yaml_examples import EDITS, GOOD, ForeignSpring
 
-from gyrostat.io.schema import json_schema
-from gyrostat.io.yaml_model import to_text
-from gyrostat.io.yaml_text import read
+from gyrostat.io.yaml.model import to_text
+from gyrostat.io.yaml.schema import json_schema
+from gyrostat.io.yaml.text import read
 from gyrostat.spec.entity import Entity
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "model.schema.json"
@@ -26,13 +26,15 @@ def validator():
 
 
 def test_the_stored_schema_is_the_generated_one():
-    hint = "Hint: python -m gyrostat.io.schema > docs/reference/model.schema.json"
+    hint = "Hint: python -m gyrostat.io.yaml.schema > docs/reference/model.schema.json"
     assert FILE.is_file(), f"there is no {FILE.name}. {hint}"
     assert json.loads(FILE.read_text("utf-8")) == json_schema(), f"{FILE.name} is out of date. {hint}"
 
 
 def test_the_module_prints_the_schema():
-    printed = subprocess.run([sys.executable, "-m", "gyrostat.io.schema"], check=True, capture_output=True, text=True)
+    printed = subprocess.run(
+        [sys.executable, "-m", "gyrostat.io.yaml.schema"], check=True, capture_output=True, text=True
+    )
     assert json.loads(printed.stdout) == json_schema()
     assert printed.stdout.endswith("}\n")
 

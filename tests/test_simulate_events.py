@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.simulate.roots import root
+from gyrostat.simulate.events.roots import root
 
 G = 9.81
 FALL = np.sqrt(2.0 / G)

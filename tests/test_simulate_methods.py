@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import gyrostat as gs
 from gyrostat.simulate.methods import METHODS
-from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.plant.plant import Plant
 
 INERTIA = np.array([1.0, 2.0, 3.0])
 W0 = np.array([1.0, 2.0, -0.7])

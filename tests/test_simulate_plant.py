@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.simulate.chart import local_rates, moved
-from gyrostat.simulate.plant import Plant
+from gyrostat.configuration.chart import local_rates, moved
+from gyrostat.simulate.plant.plant import Plant
 
 
 class Controller:

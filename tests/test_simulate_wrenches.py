@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import gyrostat as gs
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.wrench_source import generalised_forces, setting
-from gyrostat.solvers.wrench import Application
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.wrench_source import generalised_forces, setting
+from gyrostat.solvers.machinery.wrench import Application
 
 G, M, L = 9.81, 1.0, 1.0
 PENDULUM = gs.robots.pendulum()  # q'' = 3 / (m l^2) (tau - m g l / 2 sin q); its tip is at (-l sin q, 0, -l cos q)

@@ -9,11 +9,11 @@ from comparing import assert_close
 from solver_zoo import TIP, branched, elastic
 
 import gyrostat as gs
-from gyrostat.io.schema import json_schema
-from gyrostat.io.yaml_model import from_text, to_text
-from gyrostat.io.yaml_text import read
-from gyrostat.solvers.builder import BUILDABLE
-from gyrostat.solvers.solver import Solver
+from gyrostat.io.yaml.model import from_text, to_text
+from gyrostat.io.yaml.schema import json_schema
+from gyrostat.io.yaml.text import read
+from gyrostat.solvers.builders.builder import BUILDABLE
+from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS, USUAL
 from gyrostat.spec.solver_spec import known_options
 

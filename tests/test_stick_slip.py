@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from stick_slip_models import ACCURATE, G, block, times, told
 
 import gyrostat as gs
-from gyrostat.simulate.stick_slip_law import DryFriction
-from gyrostat.simulate.stick_slip_rest import Hold, balanced, reserve
+from gyrostat.simulate.constraints.friction_law import DryFriction
+from gyrostat.simulate.constraints.rest import Hold, balanced, reserve
 
 M, K, F = 2.0, 50.0, 1.5  # a block on a spring, with friction
 W = np.sqrt(K / M)
@@ -137,7 +137,7 @@ def test_a_spring_that_pulls_against_coulomb_alone_never_sticks_again():
 
 
 def test_nothing_is_compiled_again_at_an_event(monkeypatch):
-    from gyrostat.simulate import plant
+    from gyrostat.simulate.plant import plant
 
     made = []
     kernel = plant.Kernel

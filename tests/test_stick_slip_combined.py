@@ -5,7 +5,7 @@ import pytest
 from stick_slip_models import ACCURATE, arm, block, times, told
 
 import gyrostat as gs
-from gyrostat.simulate.stick_slip_law import DryFriction
+from gyrostat.simulate.constraints.friction_law import DryFriction
 
 
 # ------------------------------------------------------------------------------------------------ several at once

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.simulate import vector_system
+from gyrostat.configuration.manifold import _places
 from gyrostat.simulate.methods import METHODS
 from gyrostat.simulate.methods.sundials import quiet
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.residual_system import ResidualSystem
-from gyrostat.simulate.vector_system import VectorSystem
-from gyrostat.solvers.manifold import _places
+from gyrostat.simulate.plant import vector_system
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.residual_system import ResidualSystem
+from gyrostat.simulate.plant.vector_system import VectorSystem
 
 pytest.importorskip("scipy", reason="bdf and radau need scipy")
 pytest.importorskip("sksundae", reason="cvode and ida need scikit-sundae")

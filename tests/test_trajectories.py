@@ -15,7 +15,7 @@ from scipy.interpolate import make_interp_spline
 
 import gyrostat as gs
 from gyrostat.simulate import trajectories as tr
-from gyrostat.solvers.pose_error import rotation_vector
+from gyrostat.solvers.kinematics.inverse.pose_error import rotation_vector
 
 RNG = np.random.default_rng(5)
 TIMES = np.array([0.0, 0.4, 1.1, 1.5, 2.3])

@@ -13,9 +13,9 @@ from foreign_kinds import CASES, arm
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.algorithms.forward import FORWARD, MASS_MATRIX
+from gyrostat.algorithms.forward_dynamics import FORWARD, MASS_MATRIX
 from gyrostat.simulate.methods import METHODS
-from gyrostat.solvers.solver import Solver
+from gyrostat.solvers.machinery.solver import Solver
 
 MOUNTED = [(name, turned) for name, case in CASES.items() for turned in case.mountings]
 IDS = [f"{name}{' turned round' * turned}" for name, turned in MOUNTED]

@@ -19,7 +19,7 @@ from accepting import load_accepted, load_told
 from reference_data import reference
 
 import gyrostat as gs
-from gyrostat.io.urdf import read_urdf
+from gyrostat.io.urdf.load import read_urdf
 
 pin = pytest.importorskip("pinocchio")
 

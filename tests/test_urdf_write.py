@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from random_models import random_state
 
 import gyrostat as gs
-from gyrostat.io.urdf_write import to_urdf
-from gyrostat.io.urdf_write_xml import roll_pitch_yaw
+from gyrostat.io.urdf.write import to_urdf
+from gyrostat.io.urdf.write_xml import roll_pitch_yaw
 from gyrostat.spatial.rotation import from_euler
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.rotor import RotorInertia

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.record import TAPES
-from gyrostat.simulate.user_state import UserState
+from gyrostat.engine.tracing.record import TAPES
+from gyrostat.simulate.plant.user_state import UserState
 
 ARM = gs.robots.two_link()
 RUN = {"q0": [0.4, -0.2], "t_end": 4e-3, "method": "rk4", "dt": 1e-3}

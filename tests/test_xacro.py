@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gyrostat as gs
-from gyrostat.io.xacro import expanded
-from gyrostat.io.xacro_expression import Evaluator, RefusedExpressionError
+from gyrostat.io.xacro.expand import expanded
+from gyrostat.io.xacro.expression import Evaluator, RefusedExpressionError
 
 pytest.importorskip("xacrodoc")
 
@@ -279,14 +279,14 @@ def test_an_aliased_yaml_file_is_refused(tmp_path):
 
 def test_behind_the_expressions_stands_a_second_wall(tmp_path):
     """Were there a hole in the evaluator, the process itself could still neither read elsewhere nor start anything."""
-    worker = Path(gs.__file__).parent / "io" / "xacro_worker.py"
+    worker = Path(gs.__file__).parent / "io" / "worker.py"
     code = f"""
 import importlib.util, os, socket, subprocess, sys
 from pathlib import Path
 spec = importlib.util.spec_from_file_location("worker", {str(worker)!r})
 worker = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(worker)
-bounds = worker.beside("xacro_sandbox")
+bounds = worker.beside("sandbox")
 home = Path({str(tmp_path)!r})
 sandbox = bounds.Sandbox(None, None, home / "x.xacro", [], [home])
 (home / "in.txt").write_text("x")

@@ -16,9 +16,9 @@ from yaml_examples import (
 )
 
 from gyrostat.errors import SaveError, SpecError
-from gyrostat.io.yaml_emit import emit
-from gyrostat.io.yaml_model import from_text, to_text
-from gyrostat.io.yaml_text import MAX_BYTES, MAX_DEPTH, MAX_VALUES, Node, read, scalar
+from gyrostat.io.yaml.emit import emit
+from gyrostat.io.yaml.model import from_text, to_text
+from gyrostat.io.yaml.text import MAX_BYTES, MAX_DEPTH, MAX_VALUES, Node, read, scalar
 from gyrostat.spec.assemble import assemble, chain, connect
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.check import problems

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from yaml_examples import GOOD, refused, within
 
 from gyrostat.errors import GyrostatError, LoadError, SpecError
-from gyrostat.io import yaml_text
 from gyrostat.io.files import load
-from gyrostat.io.yaml_emit import emit
-from gyrostat.io.yaml_model import from_text, to_text
-from gyrostat.io.yaml_text import MAX_BYTES, MAX_DEPTH, MAX_VALUES, read
+from gyrostat.io.yaml import text as yaml_text
+from gyrostat.io.yaml.emit import emit
+from gyrostat.io.yaml.model import from_text, to_text
+from gyrostat.io.yaml.text import MAX_BYTES, MAX_DEPTH, MAX_VALUES, read
 from gyrostat.spec.check import problems
 from gyrostat.spec.entity import Entity
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field
 
 from gyrostat.errors import LoadError, SpecError
-from gyrostat.io.yaml_model import from_text
+from gyrostat.io.yaml.model import from_text
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.entity import Entity, Port
 

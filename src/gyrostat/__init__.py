@@ -37,8 +37,8 @@ _NAMES = {
     "gyrostat.spec.values": "axis_angle euler quaternion rpy",
     # ---- files
     "gyrostat.io.audit": "Audit",
-    "gyrostat.io.dh": "from_dh",
-    "gyrostat.io.dh_table": "DHRow",
+    "gyrostat.io.dh.from_table": "from_dh",
+    "gyrostat.io.dh.table": "DHRow",
     "gyrostat.io.files": "audit load save",
     "gyrostat.io.strings": "audit_string load_string",
     # ---- networks
@@ -46,52 +46,52 @@ _NAMES = {
     "gyrostat.graph.network": "Network network",
     "gyrostat.graph.rewrite": "RULES",
     # ---- algorithms, for new components
-    "gyrostat.algorithms.kinematics": "kinematics",
-    "gyrostat.algorithms.rne": "rne",
-    "gyrostat.algorithms.shafts": "shafts",
+    "gyrostat.algorithms.recursions.kinematics": "kinematics",
+    "gyrostat.algorithms.recursions.rne": "rne",
+    "gyrostat.algorithms.shafts.elements": "shafts",
     "gyrostat.algorithms.stored_energy": "stored_energy",
-    "gyrostat.algorithms.stacked": "pseudo_velocities",
+    "gyrostat.algorithms.matrices.body_jacobians": "pseudo_velocities",
     # ---- solvers
-    "gyrostat.solvers.block_solver": "BlockSolver",
-    "gyrostat.solvers.dynamics_derivatives": (
+    "gyrostat.solvers.builders.block_solver": "BlockSolver",
+    "gyrostat.solvers.dynamics.derivatives": (
         "DeltaAcceleration ForwardDynamicsDerivatives InverseDynamicsDerivatives InverseDynamicsSecondDerivatives "
         "ParameterDerivatives"
     ),
-    "gyrostat.solvers.elastic_inverse_dynamics": "ElasticInverseDynamics",
-    "gyrostat.solvers.equations_of_motion": "Bias Coriolis EquationsOfMotion GravityForces ReferenceDynamics",
-    "gyrostat.solvers.forward_dynamics": "ForwardDynamics",
-    "gyrostat.solvers.forward_kinematics": "ForwardKinematics",
-    "gyrostat.solvers.frame_jacobian": "Jacobian JacobianRate ParameterJacobian",
+    "gyrostat.solvers.dynamics.elastic_inverse_dynamics": "ElasticInverseDynamics",
+    "gyrostat.solvers.dynamics.equations_of_motion": "Bias Coriolis EquationsOfMotion GravityForces ReferenceDynamics",
+    "gyrostat.solvers.dynamics.forward_dynamics": "ForwardDynamics",
+    "gyrostat.solvers.kinematics.forward_kinematics": "ForwardKinematics",
+    "gyrostat.solvers.kinematics.frame_jacobian": "Jacobian JacobianRate ParameterJacobian",
     "gyrostat.solvers.functions": (
         "aba aba_derivatives bias center_of_mass centroidal_matrix centroidal_momentum coriolis crba fk gravity "
         "inverse_mass_matrix jacobian jacobian_rate kinetic_energy operational_inertia potential_energy rnea "
         "rnea_derivatives rnea_reference total_inertia"
     ),
-    "gyrostat.solvers.inverse_dynamics": "InverseDynamics",
-    "gyrostat.solvers.linearisation": "eigenfrequencies linearise",
-    "gyrostat.solvers.manifold": "difference integrate neutral random_configuration tangent",
-    "gyrostat.solvers.master": "Solvers",
-    "gyrostat.solvers.mass_matrix": "Innovations InverseMassMatrix MassMatrix",
-    "gyrostat.solvers.operational_space": "InverseOperationalInertia",
-    "gyrostat.solvers.operators": "operators",
-    "gyrostat.solvers.regressor": "Regressor base_parameters inertial_parameters",
-    "gyrostat.solvers.rotor_coupling": "rotor_coupling",
-    "gyrostat.solvers.whole_body": (
+    "gyrostat.solvers.dynamics.inverse_dynamics": "InverseDynamics",
+    "gyrostat.solvers.dynamics.linearisation": "eigenfrequencies linearise",
+    "gyrostat.configuration.manifold": "difference integrate neutral random_configuration tangent",
+    "gyrostat.solvers.builders.master": "Solvers",
+    "gyrostat.solvers.dynamics.mass_matrix": "Innovations InverseMassMatrix MassMatrix",
+    "gyrostat.solvers.dynamics.operational_space": "InverseOperationalInertia",
+    "gyrostat.solvers.dynamics.operators": "operators",
+    "gyrostat.solvers.dynamics.regressor": "Regressor base_parameters inertial_parameters",
+    "gyrostat.solvers.dynamics.rotor_coupling": "rotor_coupling",
+    "gyrostat.solvers.dynamics.whole_body": (
         "CenterOfMass CentroidalMatrix CentroidalMomentum KineticEnergy PotentialEnergy TotalInertia"
     ),
-    "gyrostat.solvers.actuator_dynamics": "ActuatorDynamics",
-    "gyrostat.simulate.achievable_motion": "AchievableMotion",
-    "gyrostat.solvers.inverse_kinematics": "InverseKinematics inverse_kinematics",
-    "gyrostat.solvers.kinematic_branches": "Branches inverse_kinematics_branches",
-    "gyrostat.solvers.wrench": "Wrench",
+    "gyrostat.solvers.dynamics.actuator_dynamics": "ActuatorDynamics",
+    "gyrostat.studies.achievable.achievable_motion": "AchievableMotion",
+    "gyrostat.solvers.kinematics.inverse.inverse_kinematics": "InverseKinematics inverse_kinematics",
+    "gyrostat.solvers.kinematics.inverse.branches": "Branches inverse_kinematics_branches",
+    "gyrostat.solvers.machinery.wrench": "Wrench",
     # ---- motion
     "gyrostat.simulate": "blocks trajectories",
-    "gyrostat.simulate.events": "Event",
-    "gyrostat.simulate.joint_limits": "JointLimits",
-    "gyrostat.simulate.result": "Result",
-    "gyrostat.simulate.result_files": "load_result",
-    "gyrostat.simulate.rollout": "rollout",
-    "gyrostat.simulate.rollout_result": "DivergedError Rollout",
+    "gyrostat.simulate.events.events": "Event",
+    "gyrostat.simulate.constraints.stops": "JointLimits",
+    "gyrostat.simulate.results.result": "Result",
+    "gyrostat.simulate.results.files": "load_result",
+    "gyrostat.simulate.rollout.rollout": "rollout",
+    "gyrostat.simulate.rollout.result": "DivergedError Rollout",
     "gyrostat.simulate.run": "simulate",
     # ---- pictures
     "gyrostat.view.diagram": "diagram",
@@ -109,11 +109,16 @@ _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names
 
 if TYPE_CHECKING:
     from gyrostat import robots as robots
-    from gyrostat.algorithms.kinematics import kinematics as kinematics
-    from gyrostat.algorithms.rne import rne as rne
-    from gyrostat.algorithms.shafts import shafts as shafts
-    from gyrostat.algorithms.stacked import pseudo_velocities as pseudo_velocities
+    from gyrostat.algorithms.matrices.body_jacobians import pseudo_velocities as pseudo_velocities
+    from gyrostat.algorithms.recursions.kinematics import kinematics as kinematics
+    from gyrostat.algorithms.recursions.rne import rne as rne
+    from gyrostat.algorithms.shafts.elements import shafts as shafts
     from gyrostat.algorithms.stored_energy import stored_energy as stored_energy
+    from gyrostat.configuration.manifold import difference as difference
+    from gyrostat.configuration.manifold import integrate as integrate
+    from gyrostat.configuration.manifold import neutral as neutral
+    from gyrostat.configuration.manifold import random_configuration as random_configuration
+    from gyrostat.configuration.manifold import tangent as tangent
     from gyrostat.errors import CompileError as CompileError
     from gyrostat.errors import DisagreementError as DisagreementError
     from gyrostat.errors import FrameError as FrameError
@@ -136,8 +141,8 @@ if TYPE_CHECKING:
     from gyrostat.graph.network import network as network
     from gyrostat.graph.rewrite import RULES as RULES
     from gyrostat.io.audit import Audit as Audit
-    from gyrostat.io.dh import from_dh as from_dh
-    from gyrostat.io.dh_table import DHRow as DHRow
+    from gyrostat.io.dh.from_table import from_dh as from_dh
+    from gyrostat.io.dh.table import DHRow as DHRow
     from gyrostat.io.files import audit as audit
     from gyrostat.io.files import load as load
     from gyrostat.io.files import save as save
@@ -145,35 +150,49 @@ if TYPE_CHECKING:
     from gyrostat.io.strings import load_string as load_string
     from gyrostat.simulate import blocks as blocks
     from gyrostat.simulate import trajectories as trajectories
-    from gyrostat.simulate.achievable_motion import AchievableMotion as AchievableMotion
-    from gyrostat.simulate.events import Event as Event
-    from gyrostat.simulate.joint_limits import JointLimits as JointLimits
-    from gyrostat.simulate.result import Result as Result
-    from gyrostat.simulate.result_files import load_result as load_result
-    from gyrostat.simulate.rollout import rollout as rollout
-    from gyrostat.simulate.rollout_result import DivergedError as DivergedError
-    from gyrostat.simulate.rollout_result import Rollout as Rollout
+    from gyrostat.simulate.constraints.stops import JointLimits as JointLimits
+    from gyrostat.simulate.events.events import Event as Event
+    from gyrostat.simulate.results.files import load_result as load_result
+    from gyrostat.simulate.results.result import Result as Result
+    from gyrostat.simulate.rollout.result import DivergedError as DivergedError
+    from gyrostat.simulate.rollout.result import Rollout as Rollout
+    from gyrostat.simulate.rollout.rollout import rollout as rollout
     from gyrostat.simulate.run import simulate as simulate
-    from gyrostat.solvers.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
-    from gyrostat.solvers.block_solver import BlockSolver as BlockSolver
-    from gyrostat.solvers.dynamics_derivatives import DeltaAcceleration as DeltaAcceleration
-    from gyrostat.solvers.dynamics_derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
-    from gyrostat.solvers.dynamics_derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
-    from gyrostat.solvers.dynamics_derivatives import (
+    from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
+    from gyrostat.solvers.builders.master import Solvers as Solvers
+    from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
+    from gyrostat.solvers.dynamics.derivatives import DeltaAcceleration as DeltaAcceleration
+    from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
+    from gyrostat.solvers.dynamics.derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
+    from gyrostat.solvers.dynamics.derivatives import (
         InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
     )
-    from gyrostat.solvers.dynamics_derivatives import ParameterDerivatives as ParameterDerivatives
-    from gyrostat.solvers.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
-    from gyrostat.solvers.equations_of_motion import Bias as Bias
-    from gyrostat.solvers.equations_of_motion import Coriolis as Coriolis
-    from gyrostat.solvers.equations_of_motion import EquationsOfMotion as EquationsOfMotion
-    from gyrostat.solvers.equations_of_motion import GravityForces as GravityForces
-    from gyrostat.solvers.equations_of_motion import ReferenceDynamics as ReferenceDynamics
-    from gyrostat.solvers.forward_dynamics import ForwardDynamics as ForwardDynamics
-    from gyrostat.solvers.forward_kinematics import ForwardKinematics as ForwardKinematics
-    from gyrostat.solvers.frame_jacobian import Jacobian as Jacobian
-    from gyrostat.solvers.frame_jacobian import JacobianRate as JacobianRate
-    from gyrostat.solvers.frame_jacobian import ParameterJacobian as ParameterJacobian
+    from gyrostat.solvers.dynamics.derivatives import ParameterDerivatives as ParameterDerivatives
+    from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
+    from gyrostat.solvers.dynamics.equations_of_motion import Bias as Bias
+    from gyrostat.solvers.dynamics.equations_of_motion import Coriolis as Coriolis
+    from gyrostat.solvers.dynamics.equations_of_motion import EquationsOfMotion as EquationsOfMotion
+    from gyrostat.solvers.dynamics.equations_of_motion import GravityForces as GravityForces
+    from gyrostat.solvers.dynamics.equations_of_motion import ReferenceDynamics as ReferenceDynamics
+    from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics as ForwardDynamics
+    from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics as InverseDynamics
+    from gyrostat.solvers.dynamics.linearisation import eigenfrequencies as eigenfrequencies
+    from gyrostat.solvers.dynamics.linearisation import linearise as linearise
+    from gyrostat.solvers.dynamics.mass_matrix import Innovations as Innovations
+    from gyrostat.solvers.dynamics.mass_matrix import InverseMassMatrix as InverseMassMatrix
+    from gyrostat.solvers.dynamics.mass_matrix import MassMatrix as MassMatrix
+    from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia as InverseOperationalInertia
+    from gyrostat.solvers.dynamics.operators import operators as operators
+    from gyrostat.solvers.dynamics.regressor import Regressor as Regressor
+    from gyrostat.solvers.dynamics.regressor import base_parameters as base_parameters
+    from gyrostat.solvers.dynamics.regressor import inertial_parameters as inertial_parameters
+    from gyrostat.solvers.dynamics.rotor_coupling import rotor_coupling as rotor_coupling
+    from gyrostat.solvers.dynamics.whole_body import CenterOfMass as CenterOfMass
+    from gyrostat.solvers.dynamics.whole_body import CentroidalMatrix as CentroidalMatrix
+    from gyrostat.solvers.dynamics.whole_body import CentroidalMomentum as CentroidalMomentum
+    from gyrostat.solvers.dynamics.whole_body import KineticEnergy as KineticEnergy
+    from gyrostat.solvers.dynamics.whole_body import PotentialEnergy as PotentialEnergy
+    from gyrostat.solvers.dynamics.whole_body import TotalInertia as TotalInertia
     from gyrostat.solvers.functions import aba as aba
     from gyrostat.solvers.functions import aba_derivatives as aba_derivatives
     from gyrostat.solvers.functions import bias as bias
@@ -194,35 +213,15 @@ if TYPE_CHECKING:
     from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
     from gyrostat.solvers.functions import rnea_reference as rnea_reference
     from gyrostat.solvers.functions import total_inertia as total_inertia
-    from gyrostat.solvers.inverse_dynamics import InverseDynamics as InverseDynamics
-    from gyrostat.solvers.inverse_kinematics import InverseKinematics as InverseKinematics
-    from gyrostat.solvers.inverse_kinematics import inverse_kinematics as inverse_kinematics
-    from gyrostat.solvers.kinematic_branches import Branches as Branches
-    from gyrostat.solvers.kinematic_branches import inverse_kinematics_branches as inverse_kinematics_branches
-    from gyrostat.solvers.linearisation import eigenfrequencies as eigenfrequencies
-    from gyrostat.solvers.linearisation import linearise as linearise
-    from gyrostat.solvers.manifold import difference as difference
-    from gyrostat.solvers.manifold import integrate as integrate
-    from gyrostat.solvers.manifold import neutral as neutral
-    from gyrostat.solvers.manifold import random_configuration as random_configuration
-    from gyrostat.solvers.manifold import tangent as tangent
-    from gyrostat.solvers.mass_matrix import Innovations as Innovations
-    from gyrostat.solvers.mass_matrix import InverseMassMatrix as InverseMassMatrix
-    from gyrostat.solvers.mass_matrix import MassMatrix as MassMatrix
-    from gyrostat.solvers.master import Solvers as Solvers
-    from gyrostat.solvers.operational_space import InverseOperationalInertia as InverseOperationalInertia
-    from gyrostat.solvers.operators import operators as operators
-    from gyrostat.solvers.regressor import Regressor as Regressor
-    from gyrostat.solvers.regressor import base_parameters as base_parameters
-    from gyrostat.solvers.regressor import inertial_parameters as inertial_parameters
-    from gyrostat.solvers.rotor_coupling import rotor_coupling as rotor_coupling
-    from gyrostat.solvers.whole_body import CenterOfMass as CenterOfMass
-    from gyrostat.solvers.whole_body import CentroidalMatrix as CentroidalMatrix
-    from gyrostat.solvers.whole_body import CentroidalMomentum as CentroidalMomentum
-    from gyrostat.solvers.whole_body import KineticEnergy as KineticEnergy
-    from gyrostat.solvers.whole_body import PotentialEnergy as PotentialEnergy
-    from gyrostat.solvers.whole_body import TotalInertia as TotalInertia
-    from gyrostat.solvers.wrench import Wrench as Wrench
+    from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics as ForwardKinematics
+    from gyrostat.solvers.kinematics.frame_jacobian import Jacobian as Jacobian
+    from gyrostat.solvers.kinematics.frame_jacobian import JacobianRate as JacobianRate
+    from gyrostat.solvers.kinematics.frame_jacobian import ParameterJacobian as ParameterJacobian
+    from gyrostat.solvers.kinematics.inverse.branches import Branches as Branches
+    from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_branches as inverse_kinematics_branches
+    from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics as InverseKinematics
+    from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics as inverse_kinematics
+    from gyrostat.solvers.machinery.wrench import Wrench as Wrench
     from gyrostat.spec.assemble import assemble as assemble
     from gyrostat.spec.assemble import assembly as assembly
     from gyrostat.spec.assemble import chain as chain
@@ -261,6 +260,7 @@ if TYPE_CHECKING:
     from gyrostat.spec.values import euler as euler
     from gyrostat.spec.values import quaternion as quaternion
     from gyrostat.spec.values import rpy as rpy
+    from gyrostat.studies.achievable.achievable_motion import AchievableMotion as AchievableMotion
     from gyrostat.view.diagram import diagram as diagram
     from gyrostat.view.plots import plot_motion as plot_motion
     from gyrostat.view.viewer import view as view

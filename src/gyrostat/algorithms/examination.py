@@ -13,14 +13,22 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.kinematics import Own, kinematics
-from gyrostat.algorithms.pairs import Place, pairs
-from gyrostat.algorithms.rne import rne
-from gyrostat.algorithms.shafts import shafts
+from gyrostat.algorithms.recursions.frame_forces import Place, pairs
+from gyrostat.algorithms.recursions.kinematics import Own, kinematics
+from gyrostat.algorithms.recursions.rne import rne
+from gyrostat.algorithms.recursions.two_rows import (
+    Equations,
+    equations,
+    foreign,
+    linear_forces,
+    placements,
+    run,
+    velocity_forces,
+)
+from gyrostat.algorithms.shafts.elements import shafts
 from gyrostat.algorithms.stored_energy import stored_energy
-from gyrostat.algorithms.tangent import rates_of_coordinates
-from gyrostat.algorithms.two_rows import Equations, equations, foreign, linear_forces, placements, run, velocity_forces
-from gyrostat.engine.dual import rates_of, with_rates
+from gyrostat.configuration.tangent import rates_of_coordinates
+from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import RowError
 from gyrostat.graph.lower import Values, lower
 from gyrostat.graph.network import Component, Network, Pair

@@ -134,7 +134,7 @@ def _peer(pin: Any, word: str, model: Model) -> tuple[Any, str]:
     free = (pin.JointModelFreeFlyer(),) if model.context.base == "free" else ()
     if Path(word).suffix.lower() == ".urdf":
         return pin.buildModelFromUrdf(word, *free), ""
-    from gyrostat.io.urdf_write import to_urdf
+    from gyrostat.io.urdf.write import to_urdf
 
     text, lost = to_urdf(model)
     entities = ", ".join(dict.fromkeys(problem.entity for problem in lost))

@@ -46,7 +46,7 @@ def cache(
 
 def content() -> dict[str, Any]:
     """Folder, number of files and bytes, and whether the cache is in use."""
-    from gyrostat.engine.cache import LIMIT, folder, refusal
+    from gyrostat.engine.llvm.object_cache import LIMIT, folder, refusal
 
     found: dict[str, Any] = {"folder": None, "state": "off", "files": 0, "bytes": 0, "limit": LIMIT}
     try:
@@ -66,7 +66,7 @@ def content() -> dict[str, Any]:
 
 def _files(place: Path) -> list[tuple[Path, int]]:
     """Our files in the folder: it is the user's choice, and may hold anything."""
-    from gyrostat.engine.cache import _ours
+    from gyrostat.engine.llvm.object_cache import _ours
 
     found: list[tuple[Path, int]] = []
     with suppress(OSError):

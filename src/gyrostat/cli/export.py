@@ -94,7 +94,7 @@ def export_urdf(
 ) -> None:
     """URDF; what that format cannot say is listed on stderr."""
     from gyrostat.cli.output import note
-    from gyrostat.io.urdf_write import to_urdf
+    from gyrostat.io.urdf.write import to_urdf
 
     _expect(out, (".urdf",), force, json)
     text, lost = to_urdf(reading.load(model, quiet), out, allow_loss)
@@ -113,7 +113,7 @@ def export_yaml(
     reading: Reading,
 ) -> None:
     """The YAML of gyrostat: everything in the model, to be read back and edited."""
-    from gyrostat.io.yaml_model import to_text
+    from gyrostat.io.yaml.model import to_text
 
     _expect(out, (".yaml", ".yml"), force, json)
     _write(out, to_text(reading.load(model, quiet)), force, json, quiet, [])

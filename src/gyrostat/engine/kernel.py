@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.batch import batch_text, scratch_doubles
-from gyrostat.engine.builtin import LARGEST_SPARE, Entry, builtin_text, make_builtin
-from gyrostat.engine.cache import ObjectCache
-from gyrostat.engine.compile import Loaded, key_of, load
-from gyrostat.engine.emit import Emitted, emit
-from gyrostat.engine.program import Program, Slot
-from gyrostat.engine.target import host
+from gyrostat.engine.cpython.builtin import LARGEST_SPARE, Entry, builtin_text, make_builtin
+from gyrostat.engine.llvm.batch import batch_text, scratch_doubles
+from gyrostat.engine.llvm.compile import Loaded, key_of, load
+from gyrostat.engine.llvm.emit import Emitted, emit
+from gyrostat.engine.llvm.object_cache import ObjectCache
+from gyrostat.engine.llvm.target import host
+from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.errors import NonFiniteError, ShapeError
 
 Array = np.ndarray

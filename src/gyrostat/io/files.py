@@ -16,9 +16,9 @@ from typing import Any, Literal
 from gyrostat.errors import LoadError, Problem, SaveError, SpecError, clipped, nearest
 from gyrostat.io.audit import Audit, Policy, from_problems
 from gyrostat.io.formats import FOREIGN, READERS, Folders, Options, audit_of, model_of
-from gyrostat.io.urdf_write import to_urdf
-from gyrostat.io.yaml_model import to_text
-from gyrostat.io.yaml_text import MAX_BYTES, refusal, too_large
+from gyrostat.io.urdf.write import to_urdf
+from gyrostat.io.yaml.model import to_text
+from gyrostat.io.yaml.text import MAX_BYTES, refusal, too_large
 from gyrostat.spec.model import Model
 
 _log = logging.getLogger("gyrostat")

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from gyrostat.errors import LoadError, SpecError, nearest
 from gyrostat.io.audit import POLICIES, Audit, from_problems, tell
-from gyrostat.io.mjcf import read_mjcf
-from gyrostat.io.mjcf_xml import is_mjcf
-from gyrostat.io.urdf import read_urdf
-from gyrostat.io.xacro import EXPANDED, expanded
-from gyrostat.io.yaml_model import from_text
+from gyrostat.io.mjcf.load import read_mjcf
+from gyrostat.io.mjcf.xml import is_mjcf
+from gyrostat.io.urdf.load import read_urdf
+from gyrostat.io.xacro.expand import EXPANDED, expanded
+from gyrostat.io.yaml.model import from_text
 from gyrostat.spec.check import check
 from gyrostat.spec.model import Model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gyrostat.io.dh import from_dh
+from gyrostat.io.dh.from_table import from_dh
 from gyrostat.spec.model import Model
 
 # Corke and Armstrong-Helouvry, "A search for consensus among model parameters reported for the PUMA 560 robot" (ICRA

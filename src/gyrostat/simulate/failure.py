@@ -9,10 +9,10 @@ import numpy as np
 from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
 from gyrostat.simulate.guard import FASTEST
 from gyrostat.simulate.methods.method import StepFailure
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.result import Result
-from gyrostat.simulate.torque_source import trouble_ahead
-from gyrostat.simulate.user_memory import Remembers
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.torque_source import trouble_ahead
+from gyrostat.simulate.plant.user_memory import Remembers
+from gyrostat.simulate.results.result import Result
 
 Array = np.ndarray
 State = tuple[float, Array, Array, Array]

@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.manifold import neutral
+from gyrostat.configuration.packing import coordinates, rates
 from gyrostat.errors import PerformanceWarning, ShapeError, StateError
-from gyrostat.simulate.events import Event, Happened, Hit, Watch, event_memory, hits, reset_state, user_watch
+from gyrostat.simulate.constraints.dry_friction import StickSlip
+from gyrostat.simulate.constraints.stops import Stops
+from gyrostat.simulate.events.events import Event, Happened, Hit, Watch, event_memory, hits, reset_state, user_watch
 from gyrostat.simulate.failure import failed
 from gyrostat.simulate.guard import Guard
-from gyrostat.simulate.joint_limits import Stops
 from gyrostat.simulate.methods import METHODS, Method, StepFailure
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.plant_blocks import refuse_by_residual
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
 from gyrostat.simulate.progress import Progress
-from gyrostat.simulate.recorder import Recorder
-from gyrostat.simulate.result import Counted, Result
+from gyrostat.simulate.results.recorder import Recorder
+from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.settings import given_events, given_numbers, given_times, last_of, made_method, sampled, spelt
-from gyrostat.simulate.stick_slip import StickSlip
-from gyrostat.solvers.manifold import neutral
-from gyrostat.solvers.state import coordinates, rates
 from gyrostat.spec.model import Model
 
 Array = np.ndarray

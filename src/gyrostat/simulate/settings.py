@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.packing import real_array
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.blocks.samples import Samples
-from gyrostat.simulate.events import Event
-from gyrostat.simulate.joint_limits import JointLimits
+from gyrostat.simulate.constraints.stops import JointLimits
+from gyrostat.simulate.events.events import Event
 from gyrostat.simulate.methods.method import Method
-from gyrostat.simulate.plant import Plant
-from gyrostat.solvers.state import real_array
+from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 WHO = "simulate"

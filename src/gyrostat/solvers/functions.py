@@ -10,22 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.dispatch import quick, remember
-from gyrostat.solvers.dynamics_derivatives import (
+from gyrostat.configuration.model_cache import kept
+from gyrostat.engine.cpython.dispatch import quick, remember
+from gyrostat.solvers.dynamics.derivatives import (
     ForwardDerivatives,
     ForwardDynamicsDerivatives,
     InverseDerivatives,
     InverseDynamicsDerivatives,
 )
-from gyrostat.solvers.equations_of_motion import Bias, Coriolis, GravityForces, ReferenceDynamics
-from gyrostat.solvers.forward_dynamics import ForwardDynamics
-from gyrostat.solvers.forward_kinematics import ForwardKinematics, Motions
-from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate
-from gyrostat.solvers.inverse_dynamics import InverseDynamics
-from gyrostat.solvers.kept import kept
-from gyrostat.solvers.mass_matrix import InverseMassMatrix, MassMatrix
-from gyrostat.solvers.operational_space import InverseOperationalInertia, OperationalInertia, key_of
-from gyrostat.solvers.whole_body import (
+from gyrostat.solvers.dynamics.equations_of_motion import Bias, Coriolis, GravityForces, ReferenceDynamics
+from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics
+from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
+from gyrostat.solvers.dynamics.mass_matrix import InverseMassMatrix, MassMatrix
+from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia, OperationalInertia, key_of
+from gyrostat.solvers.dynamics.whole_body import (
     CenterOfMass,
     Centre,
     CentroidalMatrix,
@@ -35,6 +33,8 @@ from gyrostat.solvers.whole_body import (
     PotentialEnergy,
     TotalInertia,
 )
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics, Motions
+from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.dual import OUTER, Dual, rates_of
+from gyrostat.engine.tracing.dual import OUTER, Dual, rates_of
 from gyrostat.errors import GyrostatError, SpecError, StateError
 from gyrostat.spatial.algebra import Array, returned
 from gyrostat.spec.context import GravityField

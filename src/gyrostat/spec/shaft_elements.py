@@ -1,5 +1,5 @@
 """Force elements between shafts: springs, dampers, backlash, friction. Nothing is computed here: see
-``algorithms.shafts``."""
+``algorithms.shafts.elements``."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 from gyrostat.errors import Problem, SpecError, clipped, nearest
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS, REPRESENTATIONS, USUAL, Kind
 
-BUILDER = "gyrostat.solvers.builder"
+BUILDER = "gyrostat.solvers.builders.builder"
 """The module whose ``build(spec, model)`` makes solvers. It is looked up by name: a specification depends on nothing
 that computes."""
 COMMON = ("algorithm", "representation", "frames", "order", "live", "rules", "mode")

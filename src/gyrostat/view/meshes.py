@@ -9,7 +9,7 @@ from pathlib import Path
 from gyrostat.errors import MeshError as MeshError
 from gyrostat.geometry.mesh_file import LARGEST as LARGEST
 from gyrostat.geometry.mesh_file import read_mesh as read_mesh
-from gyrostat.io.urdf_mesh import Roots
+from gyrostat.io.mesh_paths import Roots
 from gyrostat.spec.model import Model
 
 PLAIN = (0.72, 0.74, 0.78, 1.0)

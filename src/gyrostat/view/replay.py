@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.solvers.manifold import difference, integrate
+from gyrostat.configuration.manifold import difference, integrate
 from gyrostat.spec.model import Model
 from gyrostat.view.channels import Channel, channels
 from gyrostat.view.plots import TITLES

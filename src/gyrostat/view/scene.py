@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.manifold import neutral
 from gyrostat.graph.lower import Values, rotation
-from gyrostat.solvers.forward_kinematics import ForwardKinematics
-from gyrostat.solvers.manifold import neutral
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.spatial.algebra import compose
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.manifold import neutral
+from gyrostat.configuration.packing import coordinates
 from gyrostat.errors import ShapeError
-from gyrostat.solvers.manifold import neutral
-from gyrostat.solvers.state import coordinates
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.view.controls import Sliders

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.engine.record import is_recorded
-from gyrostat.engine.signals import handed
+from gyrostat.engine.tracing.record import is_recorded
+from gyrostat.engine.tracing.signals import handed
 from gyrostat.errors import NonFiniteError, ShapeError, clipped
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import refuse, signal

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gyrostat.algorithms.line import Line
-from gyrostat.engine.choose import maximum, minimum, where
+from gyrostat.algorithms.constrained.line import Line
+from gyrostat.engine.tracing.choose import maximum, minimum, where
 from gyrostat.errors import StateError, clipped
 from gyrostat.graph.network import network
 from gyrostat.simulate.blocks.block import Block, Signals

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.algorithms.rne import no_loads
-from gyrostat.engine.record import Recorded, is_recorded
+from gyrostat.algorithms.recursions.rne import no_loads
+from gyrostat.engine.tracing.record import Recorded, is_recorded
 from gyrostat.errors import RecordError
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import at_least_zero, refuse, same_size, spread
-from gyrostat.solvers.equations_of_motion import GravityForces
+from gyrostat.solvers.dynamics.equations_of_motion import GravityForces
+from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.functions import gravity, kept_solver, rnea
-from gyrostat.solvers.inverse_dynamics import InverseDynamics
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import MovingBase
 from gyrostat.spec.model import Model

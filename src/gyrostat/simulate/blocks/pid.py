@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.engine.choose import maximum, sign
+from gyrostat.engine.tracing.choose import maximum, sign
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import (
     Numbers,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.choose import maximum, minimum, where
+from gyrostat.engine.tracing.choose import maximum, minimum, where
 from gyrostat.errors import RecordError
 from gyrostat.simulate.trajectories.compose import Joined, Slower, Stacked
 from gyrostat.simulate.trajectories.filtered_step import LATE, FilteredStep

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.engine.record import is_recorded
+from gyrostat.engine.tracing.record import is_recorded
 from gyrostat.errors import NonFiniteError, RecordError, ShapeError, clipped, nearest
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import count, expect_call, period, refuse, signal

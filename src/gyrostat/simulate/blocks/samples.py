@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gyrostat.configuration.packing import real_array
 from gyrostat.errors import ShapeError
 from gyrostat.simulate.blocks.block import Array, Block, Signals
 from gyrostat.simulate.blocks.given import choice, refuse
-from gyrostat.solvers.state import real_array
 
 FORMS = ("linear", "hold")
 UNEQUAL = 1e-6

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.engine.choose import maximum, minimum
+from gyrostat.engine.tracing.choose import maximum, minimum
 from gyrostat.errors import ShapeError
 from gyrostat.simulate.blocks.block import Block, Signals, Through
 from gyrostat.simulate.blocks.given import (

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.engine.choose import maximum, minimum
+from gyrostat.engine.tracing.choose import maximum, minimum
 from gyrostat.errors import ShapeError
 from gyrostat.simulate.blocks.block import Array
 from gyrostat.simulate.blocks.given import choice, numbers, refuse

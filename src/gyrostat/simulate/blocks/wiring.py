@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gyrostat.engine.choose import where
+from gyrostat.engine.tracing.choose import where
 from gyrostat.errors import clipped
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import Numbers, refuse

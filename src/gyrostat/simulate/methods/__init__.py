@@ -1,5 +1,5 @@
-"""Methods of time integration, one file each. ``METHODS`` holds them by name: every class in a file of this folder that
-is derived from :class:`Method` and has a ``name`` of its own."""
+"""Methods of time integration, one file each. ``METHODS`` holds them by name: every class in a file of this folder, or
+of one inside it, that is derived from :class:`Method` and has a ``name`` of its own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gyrostat.simulate.methods.method import StepFailure as StepFailure
 
 METHODS: dict[str, type[Method]] = {}
 
-for _file in pkgutil.iter_modules(__path__):
-    for _value in vars(import_module(f"{__name__}.{_file.name}")).values():
+for _file in pkgutil.walk_packages(__path__, f"{__name__}."):
+    for _value in vars(import_module(_file.name)).values():
         if (
             isinstance(_value, type)
             and issubclass(_value, Method)

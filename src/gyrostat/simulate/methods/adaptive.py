@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gyrostat.configuration.manifold import _places
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.methods.method import Step, StepFailure
 from gyrostat.simulate.methods.runge_kutta import RungeKutta
-from gyrostat.simulate.plant import Plant
-from gyrostat.solvers.manifold import _places
+from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError, clipped
 from gyrostat.simulate.methods.newmark import Formulas, ImplicitMethod
-from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.plant.plant import Plant
 
 
 class GeneralisedAlpha(ImplicitMethod):

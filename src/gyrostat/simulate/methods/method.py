@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gyrostat.errors import GyrostatError
-from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 

@@ -9,8 +9,9 @@ derivatives of inverse dynamics. With quaternions the step is that of the Lie gr
 
 beta = 1/4, gamma = 1/2 is the trapezoidal rule: order 2, stable for any step, without damping.
 
-A step is accepted when its residual says so, see :mod:`gyrostat.simulate.acceptance`; otherwise Newton goes on, with a
-matrix made anew where it converges slowly; otherwise the step is halved, and the rest of it follows; otherwise the run
+A step is accepted when its residual says so, see :mod:`gyrostat.simulate.methods.acceptance`; otherwise Newton goes on,
+with a matrix made anew where it converges slowly; otherwise the step is halved, and the rest of it follows; otherwise
+the run
 stops."""
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, clipped
-from gyrostat.simulate.acceptance import Forces
+from gyrostat.simulate.methods.acceptance import Forces
 from gyrostat.simulate.methods.method import Method, Step, StepFailure
 from gyrostat.simulate.methods.runge_kutta import FixedStep
-from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 CLOSE, CONVERGED = 1e-8, 1e-11

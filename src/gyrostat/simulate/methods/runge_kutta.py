@@ -1,7 +1,8 @@
 """Explicit Runge-Kutta methods as tables, on the configuration manifold.
 
 A step from q0 integrates y = (x, v, p, work) with y' = f(t, y), where x are local coordinates around q0 (see
-:mod:`gyrostat.simulate.chart`: rotation vectors for quaternions, after Munthe-Kaas) and work is that of the efforts:
+:mod:`gyrostat.configuration.chart`: rotation vectors for quaternions, after Munthe-Kaas) and work is that of the
+efforts:
 
     k_i = f(t0 + c_i h, y0 + h sum_j a_ij k_j),   y1 = y0 + h sum_i b_i k_i.
 
@@ -21,10 +22,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gyrostat.configuration.manifold import _places
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.methods.method import Method, Step, StepFailure
-from gyrostat.simulate.plant import Plant
-from gyrostat.solvers.manifold import _places
+from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 TURN = 3.0

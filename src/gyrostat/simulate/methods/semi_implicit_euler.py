@@ -15,7 +15,7 @@ import numpy as np
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.methods.method import Method, Step, StepFailure
 from gyrostat.simulate.methods.runge_kutta import FixedStep
-from gyrostat.simulate.plant import Plant
+from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 

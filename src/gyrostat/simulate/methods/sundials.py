@@ -17,8 +17,8 @@ import numpy as np
 
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.methods.method import Method, Step, StepFailure
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.vector_system import VectorSystem
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.vector_system import VectorSystem
 
 Array = np.ndarray
 HINT = "the efforts may jump or grow there"

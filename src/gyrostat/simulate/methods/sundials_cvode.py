@@ -9,8 +9,8 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError, clipped
 from gyrostat.simulate.methods.sundials import SundialsMethod
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.vector_system import VectorSystem
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.vector_system import VectorSystem
 
 Array = np.ndarray
 DEGREES = {"bdf": 5, "adams": 12}

@@ -11,8 +11,8 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError
 from gyrostat.simulate.methods.sundials import SundialsMethod
-from gyrostat.simulate.plant import Plant
-from gyrostat.simulate.residual_system import ResidualSystem
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.residual_system import ResidualSystem
 
 Array = np.ndarray
 

@@ -16,12 +16,12 @@ import numpy as np
 from gyrostat.errors import SpecError, StateError
 from gyrostat.simulate.trajectories.polynomial import point_to_point
 from gyrostat.simulate.trajectories.trajectory import Trajectory, expect_trajectory
-from gyrostat.solvers.closed_form import expect_solver, kept_by, solved_by
-from gyrostat.solvers.forward_kinematics import ForwardKinematics
-from gyrostat.solvers.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.functions import kept_solver
-from gyrostat.solvers.kinematic_task import Task
-from gyrostat.solvers.pose_error import rotation_matrix, rotation_vector
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
+from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
+from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, kept_by, solved_by
+from gyrostat.solvers.kinematics.inverse.pose_error import rotation_matrix, rotation_vector
+from gyrostat.solvers.kinematics.inverse.task import Task
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.simulate.trajectories.digits import DOUBLES, doubles, many_digits, numbers, powers, ratio
+from gyrostat.simulate.trajectories.decimals import DOUBLES, doubles, many_digits, numbers, powers, ratio
 from gyrostat.simulate.trajectories.trajectory import Trajectory
 
 Array = np.ndarray

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import ShapeError, SpecError, clipped, nearest
-from gyrostat.simulate.trajectories.digits import many_digits, need_digits, numbers, powers, ratio, solved
+from gyrostat.simulate.trajectories.decimals import many_digits, need_digits, numbers, powers, ratio, solved
 from gyrostat.simulate.trajectories.given import finite_array, increasing, rows
 from gyrostat.simulate.trajectories.piecewise import Piecewise, between
 from gyrostat.simulate.trajectories.trajectory import Trajectory

@@ -1,0 +1,1 @@
+"""Dynamics as matrices: stacked operators, body Jacobians, factors along the tree."""

@@ -1,0 +1,1 @@
+"""What writes structures of CPython: calls from Python straight into machine code."""

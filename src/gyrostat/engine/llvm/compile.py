@@ -1,0 +1,96 @@
+"""LLVM text to machine code in memory, through the cache of objects."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import hashlib
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from gyrostat.engine.llvm.object_cache import ObjectCache
+from gyrostat.engine.llvm.placement import in_one_piece
+from gyrostat.engine.llvm.target import host
+from gyrostat.engine.tracing.operations import OPERATIONS
+from gyrostat.errors import CompileError
+
+
+def _form() -> str:
+    h = hashlib.sha256(version("gyrostat").encode())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        h.update(file.read_bytes())
+    return h.hexdigest()
+
+
+FORM = _form()
+"""Hash of the generators, part of every key: objects of another version, or of a changed checkout, are never loaded."""
+
+
+@dataclass
+class Loaded:
+    """Machine code in memory. It lives as long as this object."""
+
+    engine: Any
+    size: int
+    cache_note: str
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def address(self, name: str) -> int:
+        found = self.engine.get_function_address(name)
+        if not found:
+            raise CompileError(f"the object has no function '{name}'. Hint: clear the cache, set GYROSTAT_CACHE=off")
+        return found
+
+
+@cache
+def _libm() -> None:
+    """Tell LLVM where the functions of libm are, whatever system this is."""
+    name = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
+    library = ctypes.CDLL(name)
+    for function in {"sin", "cos", *(op.libm for op in OPERATIONS if op.libm)}:
+        llvm.add_symbol(function, ctypes.cast(getattr(library, function), ctypes.c_void_p).value or 0)
+
+
+def key_of(*parts: str) -> str:
+    """Key of an object: what it was made from, for which machine, by which compiler."""
+    return hashlib.sha256("\n".join([FORM, host().identity, *parts]).encode()).hexdigest()
+
+
+def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
+    """The object of a key from the cache, or compiled from ``text()``."""
+    kept = kept or ObjectCache()
+    seconds: dict[str, float] = {}
+    _libm()
+    code = kept.get(key)
+    if code is None:
+        start = time.perf_counter()
+        source = text()
+        seconds["emit"] = time.perf_counter() - start
+        start = time.perf_counter()
+        code = _object(source)
+        seconds["compile"] = time.perf_counter() - start
+        kept.put(key, code)
+    start = time.perf_counter()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host().machine())
+    with in_one_piece(len(code)):
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+    seconds["load"] = time.perf_counter() - start
+    return Loaded(engine, len(code), kept.note, seconds)
+
+
+def _object(source: str) -> bytes:
+    try:
+        module = llvm.parse_assembly(source)
+        module.verify()
+    except RuntimeError as error:
+        raise CompileError(f"LLVM refuses the generated code: {error}. Hint: this is a fault of gyrostat") from None
+    module.triple = host().triple
+    return host().machine().emit_object(module)

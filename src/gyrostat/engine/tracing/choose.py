@@ -1,0 +1,73 @@
+"""Choices without branches, on floats and on recorded values alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gyrostat.engine.tracing.dual import Dual
+from gyrostat.engine.tracing.record import Recorded, general
+from gyrostat.errors import RecordError
+
+
+def _pick(name: str, plain: Any) -> Any:
+    def function(*values: Any) -> Any:
+        if any(type(v) is Recorded for v in values):
+            found = general(name, *values)
+            if found is NotImplemented:
+                raise RecordError(f"{name}: {values} are not all numbers. Hint: numbers or recorded values")
+            return found
+        return plain(*values)
+
+    return np.frompyfunc(function, 3 if name == "select" else (1 if name in ("sign", "not") else 2), 1)
+
+
+def _tidy(result: Any) -> Any:
+    """Floats back from object arrays that hold nothing recorded."""
+    if isinstance(result, np.ndarray):
+        return result if any(type(x) is Recorded for x in result.flat) else result.astype(float)
+    return result
+
+
+_where, _minimum = _pick("select", lambda c, a, b: a if c else b), _pick("min", min)
+_maximum, _sign = _pick("max", max), _pick("sign", lambda x: float(np.sign(x)))
+_both, _either = _pick("and", lambda a, b: bool(a and b)), _pick("or", lambda a, b: bool(a or b))
+_negated = _pick("not", lambda a: not a)
+
+
+def where(condition: Any, one: Any, two: Any) -> Any:
+    """``one`` where the condition holds, else ``two``; both are computed."""
+    return _tidy(_where(condition, one, two))
+
+
+def minimum(one: Any, two: Any) -> Any:
+    """The smaller of two."""
+    return _tidy(_minimum(one, two))
+
+
+def maximum(one: Any, two: Any) -> Any:
+    """The larger of two."""
+    return _tidy(_maximum(one, two))
+
+
+def sign(value: Any) -> Any:
+    """-1, 0 or 1; numbers with a rate lose it, as the sign is constant on either side."""
+    while isinstance(value, Dual):
+        value = value.x
+    return _tidy(_sign(value))
+
+
+def both(one: Any, two: Any) -> Any:
+    """Whether both conditions hold."""
+    return _tidy(_both(one, two))
+
+
+def either(one: Any, two: Any) -> Any:
+    """Whether one of two conditions holds."""
+    return _tidy(_either(one, two))
+
+
+def negated(condition: Any) -> Any:
+    """Whether a condition does not hold."""
+    return _tidy(_negated(condition))

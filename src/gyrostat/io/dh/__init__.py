@@ -1,0 +1,1 @@
+"""Denavit-Hartenberg tables."""

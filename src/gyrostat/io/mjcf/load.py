@@ -1,0 +1,146 @@
+"""MJCF: a file of MuJoCo to a model, with an audit of everything in it.
+
+MuJoCo itself reads and compiles the file (angles, defaults, inertias of geoms), after it has been looked through and
+stripped of everything that could open files; bodies, joints, inertias, sites and shapes are taken from what it made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gyrostat.errors import Problem, nearest
+from gyrostat.io.audit import Audit, Finding, Notes
+from gyrostat.io.mesh_paths import Roots
+from gyrostat.io.mjcf.actuators import effort_limits, read_actuators
+from gyrostat.io.mjcf.build import FRAME, FREE, Parts
+from gyrostat.io.mjcf.compile import MeshFile, collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
+from gyrostat.io.mjcf.drives import Drives, fixed_tendons
+from gyrostat.io.mjcf.rules import check_bodies, check_contact, check_options, check_tendons, give_inertias
+from gyrostat.io.mjcf.strip import strip
+from gyrostat.io.mjcf.xml import Includes, MjcfReader, Source, open_source
+from gyrostat.io.xml import short
+from gyrostat.spec.check import problems
+from gyrostat.spec.context import Context
+from gyrostat.spec.model import Model
+
+Folders = Sequence[str | os.PathLike[str]]
+
+
+def read_mjcf(
+    text: str,
+    file: str = "<text>",
+    base: str | None = None,
+    policy: str = "strict",
+    roots: Folders = (),
+    friction: bool = True,
+    mimic: bool = True,
+) -> tuple[Model | None, Audit]:
+    """The model in an MJCF text, None if ``policy`` refuses it, and everything that is to be said about the text.
+
+    ``file``: name of the file in messages; other files are looked for in its folder and in ``roots`` alone.
+    ``base``: None as the file says; ``"fixed"`` leaves free joints out; ``"free"`` lets the world of a file without
+    free joints move. ``friction=False`` leaves damping and friction out, ``mimic=False`` couplings of joints.
+    :class:`LoadError` if it is no XML.
+    """
+    notes = Notes(file, policy)
+    reader = MjcfReader(notes, [])
+    reader.source = open_source(text, file)
+    off = (set() if friction else {"damper", "frictionloss"}) | (set() if mimic else {"equality"})
+    model = _model(reader, file, base, Roots.of(Path(file), roots), off)
+    return (None if notes.refused else model), notes.audit()
+
+
+def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: set[str]) -> Model | None:
+    meshes = _prepared(reader, file, roots)
+    if meshes is None:
+        return None
+    mujoco, source = load_mujoco(), reader.source
+    spec = parse_spec(reader, mujoco, source.text())
+    if spec is None:
+        return None
+    check_options(reader, spec)
+    check_contact(reader, mujoco, spec)
+    check_tendons(reader, spec)
+    changed = check_bodies(reader, mujoco, spec)
+    actuators = read_actuators(reader, mujoco, spec)
+    ties = list(zip(spec.equalities, elements_of(reader, spec.equalities), strict=True))
+    done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed))
+    if done is None:
+        return None
+    by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
+    parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators))
+    parts.build()
+    drives = Drives(parts, actuators, off | _switched_off(mujoco, spec), fixed_tendons(source.root))
+    drives.add()
+    drives.couplings(ties, mujoco)
+    floats = base == "free" and not (done.model.jnt_type == FREE).any()
+    context = Context(gravity=_gravity(mujoco, spec), base="free" if floats else "fixed")
+    title = source.root.get("model") or Path(file).stem
+    name = title if title.isprintable() and title else "robot"
+    model = Model(name, tuple(parts.entities), tuple(parts.connections), context, parts.sources)
+    for problem in problems(model):  # what these rules have not seen
+        reader.notes.add(_left(problem, file))
+    return model
+
+
+def _prepared(reader: MjcfReader, file: str, roots: Roots) -> dict[str, MeshFile] | None:
+    """Make the tree what MuJoCo may see; the meshes of the file, None if there is no way on."""
+    root = reader.source.root
+    if root.tag != "mujoco":
+        what, tag = "the outermost tag must be <mujoco>, or <robot> for URDF", short(root.tag)
+        reader.error(root, "root-tag", what, f"<{tag}>", nearest(tag, ["mujoco", "robot"]))
+        return None
+    Includes(reader, roots, file).expand()
+    folder, bare = _mesh_folder(root)
+    strip(reader)
+    if reader.notes.fatal:
+        return None
+    _name_frames(reader.source)
+    return collect_meshes(reader, roots, folder, bare)
+
+
+def _mesh_folder(root: Any) -> tuple[str, bool]:
+    """Where meshes are, relative to the file, and whether paths in their names do not count: <compiler> says it."""
+    folder, bare = "", False
+    for compiler in root.iterchildren("compiler"):
+        folder = compiler.get("meshdir") or compiler.get("assetdir") or folder
+        bare = compiler.get("strippath", "true" if bare else "false") == "true"
+    return folder, bare
+
+
+def _name_frames(source: Source) -> None:
+    """A site in every named <frame>: frames do not outlive MuJoCo's compiler, sites do."""
+    for frame in list(source.root.iter("frame")):
+        if frame.get("name"):
+            site = frame.makeelement("site", {"name": FRAME + frame.get("name"), "pos": "0 0 0", "quat": "1 0 0 0"})
+            frame.insert(0, site)
+            source.file_of[site], site.sourceline = source.file_of[frame], frame.sourceline
+
+
+def _switched_off(mujoco: Any, spec: Any) -> set[str]:
+    flags, bits = int(spec.option.disableflags), mujoco.mjtDisableBit
+    off = {
+        name
+        for name, bit in (
+            ("spring", bits.mjDSBL_SPRING),
+            ("damper", bits.mjDSBL_DAMPER),
+            ("frictionloss", bits.mjDSBL_FRICTIONLOSS),
+            ("equality", bits.mjDSBL_EQUALITY),
+        )
+        if flags & int(bit)
+    }
+    return off | ({"frictionloss", "equality"} if flags & int(bits.mjDSBL_CONSTRAINT) else set())
+
+
+def _gravity(mujoco: Any, spec: Any) -> tuple[float, ...]:
+    off = int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    return (0.0, 0.0, 0.0) if off else tuple(float(x) for x in spec.option.gravity)
+
+
+def _left(problem: Problem, file: str) -> Finding:
+    place, _, line = (problem.where or "").rpartition(":")
+    name, at = (place, int(line)) if line.isdecimal() else (file, 0)
+    return Finding("error", name, at, "", problem.entity, problem.rule, problem.message, "", problem.remedy, fatal=True)

@@ -1,0 +1,1 @@
+"""URDF files to models and back."""

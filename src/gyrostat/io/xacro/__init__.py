@@ -1,0 +1,1 @@
+"""xacro files, expanded to URDF without running Python of theirs."""

@@ -1,0 +1,1 @@
+"""What holds joints during a run: stops and dry friction."""

@@ -1,0 +1,1 @@
+"""Instants at which something happens during a run."""

@@ -1,0 +1,1 @@
+"""The implicit method of AS 2.1."""

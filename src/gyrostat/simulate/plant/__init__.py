@@ -1,0 +1,1 @@
+"""A model with everything that drives it, as a system to integrate."""

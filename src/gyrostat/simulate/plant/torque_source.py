@@ -1,0 +1,215 @@
+"""Where the generalised forces of a simulation come from: nothing, numbers, a Python function, or a block."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gyrostat.configuration.manifold import integrate
+from gyrostat.configuration.packing import rates
+from gyrostat.engine.tracing.signals import handed
+from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped, nearest
+from gyrostat.simulate.blocks.block import Block
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "simulate"
+
+
+class TorqueSource:
+    """tau (nv,) and rates of the source's own states p (np,), as functions of t, q, v, p and a memory m (nm,) that
+    changes only at sampling instants.
+
+    ``p0``, ``m0``: their values at the start; ``sizes`` (np,): what counts as one for each state, see ``Block``;
+    ``sample_times`` [s] of digital parts: instants are whole multiples. ``constant``: tau if it never changes."""
+
+    p0: Array = np.zeros(0)
+    sizes: Array = np.zeros(0)
+    m0: Array = np.zeros(0)
+    sample_times: tuple[float, ...] = ()
+    constant: Array | None = None
+    told = "no torque"
+    users: tuple[Any, ...] = ()
+    """Functions and blocks that others have written."""
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        """tau (nv,) and dp/dt (np,); on numbers, and on recorded values if the source can be recorded."""
+        raise NotImplementedError
+
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
+        """The memory after the sampling instant t of the sample times ``due``; None is all of them."""
+        return m
+
+    def change_model(self, model: Model) -> None:
+        """Another model with the same coordinates takes over."""
+        return None
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        """Why the source has no answer in this state, "" if it has one."""
+        return ""
+
+
+class ConstantSource(TorqueSource):
+    """The same tau (nv,) at all times."""
+
+    def __init__(self, tau: Array):
+        self.tau = self.constant = tau
+        self.told = "a constant torque"
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        return self.tau, self.p0
+
+
+class FunctionSource(TorqueSource):
+    """A Python function f(t, q, v) that returns tau: (nv,) numbers, or a mapping of joint names to numbers."""
+
+    def __init__(self, model: Model, function: Any):
+        self.model, self.function = model, function
+        self.told = f"the function {getattr(function, '__name__', type(function).__name__)}"
+        self.users = (function,)
+        expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v")
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        return self.checked(self.function(t, handed(q), handed(v))), self.p0
+
+    def checked(self, given: Any) -> Array:
+        """What was returned, as an array."""
+        return forces(self.model, given, self.told)
+
+
+class BlockSource(TorqueSource):
+    """A controller: a block whose output "tau" is (nv,), with continuous states, memory and sample time."""
+
+    signal = "tau"
+    rates: tuple[str, ...] = ()
+    """Names of what it gives; the rates of the model by default."""
+
+    def __init__(self, model: Model, block: Any):
+        self.given = block
+        self.change_model(model)
+        block, self.users = self.block, (self.block,)
+        self.told = f"the block {type(block).__name__}"
+        self.p0, self.m0 = initial(getattr(block, "states", ())), initial(getattr(block, "memory", ()))
+        self.sizes = np.array(block.sizes) if isinstance(block, Block) else np.ones(len(self.p0))
+        times = getattr(block, "sample_time", None)
+        found = () if times is None else tuple(np.atleast_1d(np.asarray(times, dtype=float)).tolist())
+        if not all(0.0 < x < np.inf for x in found):
+            raise GyrostatError(
+                f"{WHO}: sample_time of {self.told} must be positive, got {clipped(times)}. Hint: 0.001"
+            )
+        self.sample_times = tuple(sorted(set(found)))
+
+    def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        x = {"q": handed(q), "v": handed(v)}  # a block may write into what it gets
+        p, m = handed(p), handed(m)
+        found = self.block.output(t, x, p, m)
+        if self.rates and isinstance(found, Mapping) and len(found) == 1:
+            found = {self.signal: next(iter(found.values()))}
+        if not isinstance(found, Mapping) or self.signal not in found:
+            raise GyrostatError(
+                f"{WHO}: {self.told} has no output '{self.signal}'. Hint: end it with the joints' efforts"
+            )
+        change = np.asarray(self.block.derivative(t, x, p, m)) if len(self.p0) else self.p0
+        return self.checked(found[self.signal]), change
+
+    def checked(self, given: Any) -> Array:
+        """What was given, as an array."""
+        return forces(self.model, given, self.told)
+
+    def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
+        found = np.asarray(self.block.update(t, {"q": q.copy(), "v": v.copy()}, p.copy(), m.copy()), dtype=float)
+        if found.shape != self.m0.shape or not np.isfinite(found).all():
+            raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(found)}, expected {self.m0.shape}")
+        return found
+
+    def change_model(self, model: Model) -> None:
+        self.model, self.block = model, self.given
+        if isinstance(self.given, Block):
+            self.block = self.given.within(model).sized(self.rates or tuple(model.dofs))
+
+    def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
+        return self.block.trouble(t, {"q": q, "v": v}, p, m) if isinstance(self.block, Block) else ""
+
+
+def trouble_ahead(
+    source: TorqueSource, model: Model, t: float, state: tuple[Array, Array, Array, Array], h: float
+) -> str:
+    """What the source has to say about a state q, v, p, m, or about the one that a straight way leads to within h [s]:
+    a method that cannot go on stands just before it."""
+    q, v, p, m = state
+    if words := source.trouble(t, q, v, p, m):
+        return words
+    change = source.evaluate(t, q, v, p, m)[1]
+    return source.trouble(t + h, integrate(model, q, h * v), v, p + h * change, m)
+
+
+def expect_arguments(function: Any, who: str, example: str) -> None:
+    """Refuse a function that cannot be called with (t, q, v)."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # something built in
+        return
+    try:
+        signature.bind(0.0, 0.0, 0.0)
+    except TypeError:
+        message = f"{who} takes {signature}, and is called with (t, q, v). Hint: {example}"
+        raise GyrostatError(message) from None
+
+
+def initial(given: Any) -> Array:
+    """States of a block at the start: their values, or how many (all zero)."""
+    return np.zeros(given) if isinstance(given, int) else np.array(given, dtype=float).ravel()
+
+
+def torque_source(model: Model, torque: Any) -> TorqueSource:
+    """The source that ``torque`` of ``gs.simulate`` stands for."""
+    if torque is None:
+        return ConstantSource(np.zeros(model.nv))
+    if isinstance(torque, TorqueSource):
+        return torque
+    if isinstance(torque, type):
+        raise GyrostatError(f"{WHO}: torque is the class {torque.__name__}. Hint: {torque.__name__}(...)")
+    if callable(getattr(torque, "output", None)):
+        return BlockSource(model, torque)
+    if callable(torque):
+        return FunctionSource(model, torque)
+    given = filled(model, torque) if isinstance(torque, Mapping) else torque
+    tau = np.array(rates(model, given, WHO, "torque"))
+    if tau.shape != (model.nv,):
+        raise ShapeError(
+            f"{WHO}: torque has shape {tau.shape}, expected ({model.nv},), or a row for each of t_eval. Hint: efforts "
+            "that change in time are a function f(t, q, v), or gs.blocks.Samples(t, tau)"
+        )
+    return ConstantSource(tau)
+
+
+def filled(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Joints that are not named get no torque."""
+    found = dict(given)
+    for owner, _, parts, _ in model.stateful:
+        keys = [owner] if len(parts) == 1 else [f"{owner}.{part}" for part in parts]
+        if owner not in given:
+            found |= {key: 0.0 for key in keys if key not in given}
+    return found
+
+
+def forces(model: Model, given: Any, who: str) -> Array:
+    """tau (nv,) that a function or block returned; its numbers may be recorded ones."""
+    if isinstance(given, Mapping):
+        given = [given.get(name, 0.0) for name in _known(model, given, who)]
+    array = np.asarray(given)
+    if array.shape != (model.nv,):
+        raise ShapeError(f"{WHO}: {who} returned shape {array.shape}, expected ({model.nv},) = nv of '{model.name}'")
+    if array.dtype.kind not in "fiuO":
+        raise ShapeError(f"{WHO}: {who} returned {array.dtype}, expected real numbers")
+    return np.array(array, dtype=object if array.dtype == object else float)  # theirs may change later
+
+
+def _known(model: Model, given: Mapping[str, Any], who: str) -> tuple[str, ...]:
+    unknown = [name for name in given if name not in model.dofs]
+    if unknown:
+        raise ShapeError(f"{WHO}: {who} names '{unknown[0]}'. Hint: {nearest(str(unknown[0]), model.dofs)}")
+    return tuple(model.dofs)

@@ -1,0 +1,1 @@
+"""What a run keeps, and the files and tables it goes to."""

@@ -1,0 +1,259 @@
+"""What came out of a simulation: the motion by array and by joint, energies, events, cost; and where it can go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.errors import StateError, nearest
+from gyrostat.graph.network import network
+from gyrostat.simulate.events.events import Happened
+from gyrostat.simulate.plant.wrench_source import applied_efforts
+from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
+from gyrostat.solvers.functions import fk, kept_solver, kinetic_energy, potential_energy
+from gyrostat.solvers.kinematics.forward_kinematics import Motions
+from gyrostat.solvers.machinery.wrench import Application, Wrench
+from gyrostat.spec.model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a run has cost.
+
+    ``rhs_evaluations`` of forward dynamics with its torque source, by the integration (rejected steps included);
+    ``residual_evaluations`` of inverse dynamics in implicit methods; ``jacobian_evaluations``; ``output_evaluations``
+    for a and tau of samples, which the integration does not need. ``steps`` accepted, ``rejected`` ones; ``wall_time``
+    [s] without compiling; ``build_time`` [s] for recording and compiling; ``statistics`` of the method. ``in_python``:
+    what was called in Python during the run, and why; "" if nothing was."""
+
+    rhs_evaluations: int = 0
+    residual_evaluations: int = 0
+    jacobian_evaluations: int = 0
+    output_evaluations: int = 0
+    steps: int = 0
+    rejected: int = 0
+    wall_time: float = 0.0
+    build_time: float = 0.0
+    simulated_time: float = 0.0
+    compiled: bool = True
+    in_python: str = ""
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated time over wall time: above one is faster than reality."""
+        return self.simulated_time / self.wall_time if self.wall_time > 0.0 else float("inf")
+
+
+class JointHistory(NamedTuple):
+    """One joint over t (T,): q, v, a, tau (T,), or (T, k) for joints with several coordinates or rates."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A run: ``t`` (T,) [s]; ``q`` (T, nq), ``v``, ``a``, ``tau`` (T, nv) in the order of the model; ``p`` (T, np) own
+    states of the torque source; ``work`` (T,) [J] that the efforts have done since the start; ``wall`` (T,) [s] of the
+    clock on the wall when a sample was reached [WM15 Fig. 12].
+
+    ``result["elbow"].q`` is one joint. ``status``: "finished", "event" (a terminal event ended it), "interrupted"
+    (Ctrl-C) or "failed"; ``message`` says more. ``events``; ``counters``; ``method`` and its ``settings``. Where an
+    event makes the state jump, the same t is there twice, before and after it. There is no NaN in a result.
+    ``wrenches``: the external ones by port, each (T, 6) in its frame; ``tau`` is without them, ``work`` with them."""
+
+    model: Model
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    p: Array
+    work: Array
+    wall: Array
+    events: tuple[Happened, ...] = ()
+    counters: Counted = field(default_factory=Counted)
+    status: str = "finished"
+    message: str = ""
+    method: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    phases: tuple[tuple[int, Model], ...] = ()
+    wrenches: Mapping[str, Wrench] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------ by joint, by frame
+    def __getitem__(self, joint: str) -> JointHistory:
+        i = j = 0
+        for name, q, v, _ in self.model.stateful:
+            if name == joint:
+                one = len(q) == 1
+                at_q, at_v = (i if one else slice(i, i + len(q))), (j if len(v) == 1 else slice(j, j + len(v)))
+                return JointHistory(self.t, self.q[:, at_q], self.v[:, at_v], self.a[:, at_v], self.tau[:, at_v])
+            i, j = i + len(q), j + len(v)
+        known = [name for name, *_ in self.model.stateful]
+        raise StateError(f"result: there is no joint '{joint}'. Hint: {nearest(str(joint), known)}")
+
+    def frames(self) -> Motions:
+        """Places, velocities and accelerations of all frames: ``result.frames()["tool.tip"].p`` (T, 3)."""
+        return fk(self.model, self.q, self.v, self.a, t=self._times(self.t))
+
+    def port_forces(self, ports: Any = None) -> dict[str, Array]:
+        """The cut force (T, 6) at every port, or at some ``ports``, of every sample: torque [N m] about the port's
+        origin, then force [N], in the port's axes; what the side of the base exerts on the far side [AS 4.2, KV (32)].
+
+        It is that of Newton and Euler for the motion as it was, so that friction, stops, springs, efforts and external
+        wrenches are all in it, a joint that sticks or rests at its stop included."""
+        parts: list[dict[str, Array]] = []
+        for model, at in self._spans():
+            wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
+            options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
+            solver = kept_solver(model, InverseDynamics, representation="body")
+            motion = self.q[at], self.v[at], self.a[at]
+            parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options))
+        if not parts:
+            raise StateError("result: there are no samples. Hint: a run of more than no time")
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return PortForces(network(self.model), joined)
+
+    def _spans(self) -> Iterator[tuple[Model, slice]]:
+        """The model in force, and its samples."""
+        phases = self.phases or ((0, self.model),)
+        ends = [*(start for start, _ in phases[1:]), len(self.t)]
+        for (start, model), end in zip(phases, ends, strict=True):
+            if end > start:
+                yield model, slice(start, end)
+
+    def _times(self, t: Array) -> Any:
+        return None if isinstance(self.model.context.base, str) else t
+
+    # ------------------------------------------------------------------ energy
+    def _piecewise(self, of: Any, *arrays: Array) -> Array:
+        """A function of the model in force at each sample."""
+        found = np.zeros(len(self.t))
+        for model, at in self._spans():
+            options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
+            found[at] = of(model, *(x[at] for x in arrays), **options)
+        return found
+
+    @cached_property
+    def kinetic_energy(self) -> Array:
+        """T (T,) [J]."""
+        return self._piecewise(kinetic_energy, self.q, self.v)
+
+    @cached_property
+    def potential_energy(self) -> Array:
+        """U (T,) [J] of gravity and springs."""
+        return self._piecewise(potential_energy, self.q)
+
+    @property
+    def energy(self) -> Array:
+        """T + U (T,) [J]."""
+        return self.kinetic_energy + self.potential_energy
+
+    @property
+    def power(self) -> Array:
+        """Power (T,) [W] of the efforts and of external wrenches, tau . v + w . V."""
+        return np.einsum("ij,ij->i", self.tau + self._applied, self.v)
+
+    @cached_property
+    def _applied(self) -> Array:
+        """J^T w (T, nv) of the external wrenches."""
+        found = np.zeros(self.tau.shape)
+        for model, at in self._spans() if self.wrenches else ():
+            places = [Application(port, w.expressed_in) for port, w in self.wrenches.items()]
+            W = np.concatenate([w.value[at] for w in self.wrenches.values()], axis=1)
+            found[at] = applied_efforts(model, places, self.t[at], self.q[at], W)
+        return found
+
+    @property
+    def energy_residual(self) -> Array:
+        """(T + U) - (T + U at the first sample) - work (T,) [J]: what is not the work of the efforts and wrenches.
+        Friction, dampers and impacts make it negative, a driven base changes it; without them it is the error of the
+        integration."""
+        if not len(self.t):
+            return np.zeros(0)
+        return self.energy - self.energy[0] - (self.work - self.work[0])
+
+    # ------------------------------------------------------------------ pictures
+    def plot(self, joints: Any = None, *, title: str | None = None, figure: Any = None) -> Figure:
+        """A figure of q, v, a and tau over time; see :func:`gyrostat.plot_motion`."""
+        from gyrostat.view.plots import plot_motion
+
+        return plot_motion(
+            self.model, self.t, self.q, self.v, self.a, self.tau, joints=joints, title=title, figure=figure
+        )
+
+    def view(self, **options: Any) -> Any:
+        """Replay in the browser; see :func:`gyrostat.view`."""
+        from gyrostat.view.viewer import view
+
+        _, once = np.unique(self.t, return_index=True)  # events have two samples at one time
+        return view(
+            self.model,
+            self.q[once],
+            self.t[once],
+            v=self.v[once],
+            a=self.a[once],
+            tau=self.tau[once],
+            **options,
+        )
+
+    # ------------------------------------------------------------------ files and tables
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Store the run with its model in an .npz file, without pickles; :func:`gyrostat.load_result` reads it."""
+        from gyrostat.simulate.results.files import save_result
+
+        return save_result(self, path)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """A text table with one row for each sample, all digits."""
+        from gyrostat.simulate.results.tables import write_csv
+
+        return write_csv(self, path)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with the index t and columns (quantity, name)."""
+        from gyrostat.simulate.results.tables import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> Any:
+        """A Dataset with q over (t, coordinate) and v, a, tau over (t, rate)."""
+        from gyrostat.simulate.results.tables import to_xarray
+
+        return to_xarray(self)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> Path:
+        """A Parquet file with the columns of :meth:`to_csv`."""
+        from gyrostat.simulate.results.tables import write_parquet
+
+        return write_parquet(self, path)
+
+    def to_mcap(self, path: str | os.PathLike[str]) -> Path:
+        """An MCAP file for Foxglove and the like: joint states, places of all bodies, and events; quaternions are
+        x, y, z, w."""
+        from gyrostat.simulate.results.mcap import write_mcap
+
+        return write_mcap(self, path)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "no samples"
+        c = self.counters
+        return (
+            f"<Result of '{self.model.name}': {span}, {len(self.t)} samples, {self.status}; {self.method}, {c.steps} "
+            f"steps, {c.rhs_evaluations} evaluations, {c.wall_time:.3g} s, {len(self.events)} events>"
+        )

@@ -1,0 +1,1 @@
+"""Thousands of robots at once, in machine code."""

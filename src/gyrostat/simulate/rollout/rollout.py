@@ -1,0 +1,287 @@
+"""Thousands of robots at once: a fixed-step simulation whose whole loop is machine code."""
+
+from __future__ import annotations
+
+import logging
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gyrostat.configuration.model_cache import kept
+from gyrostat.configuration.packing import coordinates, rates, real_array
+from gyrostat.engine.kernel import Kernel, check_nonfinite, check_threads
+from gyrostat.engine.llvm.wide_loop import Memory
+from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
+from gyrostat.simulate.constraints.friction_law import DryFriction
+from gyrostat.simulate.rollout.control_law import WHO, Law, constant, further_arguments, is_block
+from gyrostat.simulate.rollout.kernel import PHASES, RolloutKernel
+from gyrostat.simulate.rollout.result import DivergedError, Rollout, divergence
+from gyrostat.simulate.rollout.wrenches import RolloutWrenches
+from gyrostat.simulate.settings import spelt
+from gyrostat.spatial.algebra import Array
+from gyrostat.spec.check import check, expect_model
+from gyrostat.spec.model import Model
+
+KEPT = 8
+"""Compiled rollouts that hang on one model object."""
+
+_log = logging.getLogger("gyrostat")
+
+
+def rollout(
+    model: Model,
+    controller: Any = None,
+    q0: Any = None,
+    v0: Any = None,
+    dt: float = 1e-3,
+    steps: int = 1000,
+    method: str = "rk4",
+    parameters: Mapping[str, Any] | None = None,
+    every: int | None = 1,
+    threads: int = 1,
+    nonfinite: str = "raise",
+    wrenches: Mapping[str, Any] | None = None,
+) -> Rollout:
+    """Simulate N robots with a fixed step dt [s]; states after every ``every``-th of ``steps`` steps, the start first.
+
+    ``q0`` (N, nq) or (nq,), ``v0`` (N, nv) or (nv,), by default zero; N comes from them, from the torque and from the
+    parameters, together. ``controller``: None; a constant tau (nv,) or (N, nv), or by joint name; a function
+    f(t, q, v) -> tau (nv,) of one robot in plain NumPy, or a block: they are recorded and compiled into the loop, and
+    evaluated in every stage. A digital block needs a sample time that is a multiple of dt.
+
+    ``parameters``: physical properties by path, one value for each robot, ``{"lower.mass": (N,)}``; further arguments
+    of a function by name, with the robots in front: ``f(t, q, v, kp)`` and ``{"kp": (N,)}`` or ``(N, nv)``.
+
+    ``wrenches``: external ones by port, as :func:`simulate` takes them; arrays (6,), or (N, 6) with one for each robot.
+
+    ``method``: ``"rk4"`` (order 4) or ``"semi-implicit"`` Euler (order 1, one evaluation a step). ``every=None``: the
+    last state only, one row. ``threads``: over groups of robots; neither they nor the number of robots change a bit.
+
+    A robot whose state is not finite any more raises :class:`DivergedError`, which names robot, step and time and
+    carries the result; ``nonfinite="return"`` returns it, see ``Rollout.diverged``. The others are not affected."""
+    expect_model(model, WHO)
+    check_nonfinite(nonfinite, WHO)
+    threads = check_threads(threads, WHO)
+    h, count, between = _times(dt, steps, every)
+    method = "semi-implicit" if spelt(method) == "semi-implicit-euler" else spelt(method)
+    if not isinstance(method, str) or method not in PHASES:
+        raise GyrostatError(f"{WHO}: there is no method {method!r}. Hint: {nearest(str(method), PHASES)}")
+    if q0 is None:
+        raise StateError(f"{WHO}: q0 is missing. Hint: q0=gs.neutral(model), or one row for each robot")
+    given = _parameters(model, controller, parameters or {})
+    applied = RolloutWrenches(model, wrenches)
+    kernel = _kernel(model, method, controller, given, applied)
+    arrays = {"q": coordinates(model, q0, WHO), "v": np.zeros(model.nv) if v0 is None else rates(model, v0, WHO, "v0")}
+    if kernel.law is None:
+        arrays["tau"] = constant(model, controller, rates)
+    arrays |= applied.inputs
+    sizes = {name: 1 for name in arrays} | {name: len(shape) for name, (_, shape) in given.items()}
+    arrays |= {name: x for name, (x, _) in given.items()}
+    lead = _lead(arrays, sizes)
+    memory = _memory(kernel, arrays, lead, h, (count, between), method)
+    kernel.loop.run(memory, threads)
+    result = _result(kernel, memory, arrays, sizes, lead, h, every)
+    if nonfinite == "raise" and np.any(result.diverged >= 0):
+        raise DivergedError(divergence(result, h, None if kernel.law is None else kernel.law.source), result)
+    return result
+
+
+# ------------------------------------------------------------------------------------------------ what is given
+def _times(dt: Any, steps: Any, every: Any) -> tuple[float, int, int]:
+    """dt [s], steps, and steps between two rows."""
+    if isinstance(dt, bool) or not isinstance(dt, float | int | np.floating) or not 0.0 < abs(dt) < math.inf:
+        raise StateError(f"{WHO}: dt must be a finite time [s] other than zero, got {clipped(dt)}. Hint: dt=1e-3")
+    found: list[int] = []
+    for name, value, least in (("steps", steps, 0), ("every", 1 if every is None else every, 1)):
+        try:
+            found.append(operator.index(value))
+        except TypeError:
+            found.append(-1)
+        if found[-1] < least:
+            raise StateError(f"{WHO}: {name} must be a whole number from {least} on, got {clipped(value)}")
+    count, between = found[0], max(1, found[0]) if every is None else found[1]
+    if count % between:
+        raise StateError(
+            f"{WHO}: {count} steps are not a multiple of every = {between}. Hint: steps={count - count % between}"
+        )
+    return float(dt), count, between
+
+
+Given = dict[str, tuple[Array, tuple[int, ...]]]
+"""Parameters: all values, and the shape of one."""
+
+
+def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) -> Given:
+    """Values of live properties and of further arguments, checked."""
+    if not parameters:
+        return {}
+    known = further_arguments(controller) if callable(controller) and not is_block(controller) else ()
+    paths = frozenset(model.paths())
+    found: Given = {}
+    for name, value in parameters.items():
+        array = real_array(value, WHO, f"parameters['{name}']")
+        if not np.all(np.isfinite(array)):
+            raise NonFiniteError(f"{WHO}: parameters['{name}'] is not finite everywhere")
+        if name in known:
+            found[name] = array, array.shape[1:]
+            continue
+        path = model.canonical(name) if isinstance(name, str) else name
+        if path not in paths:
+            raise StateError(
+                f"{WHO}: parameters name '{name}', which is no property of '{model.name}' and no argument of the "
+                f"controller. Hint: {nearest(str(name), [*paths, *known])}"
+            )
+        shape = np.shape(getattr(model[path], "g", model[path]))
+        if array.shape[array.ndim - len(shape) :] != shape or array.ndim > len(shape) + 1:
+            raise ShapeError(f"{WHO}: parameters['{name}'] has shape {array.shape}, expected (N, *{shape})")
+        found[path] = array, shape
+        _check_extremes(model, path, array, shape)
+    return found
+
+
+def _check_extremes(model: Model, path: str, array: Array, shape: tuple[int, ...]) -> None:
+    """The rules of the specification for the least and the greatest value of a number."""
+    if shape == () and array.size:
+        for value in {float(array.min()), float(array.max())}:
+            check(model.replace({path: value}))
+
+
+def _kernel(model: Model, method: str, controller: Any, given: Given, applied: RolloutWrenches) -> RolloutKernel:
+    """The compiled loop. A controller is recorded at every call, as what it reads from outside may have changed; the
+    rest is kept."""
+    law = None
+    paths = frozenset(model.paths()) if given else frozenset()
+    if callable(controller) or is_block(controller):
+        law = Law(model, controller, {name: shape for name, (_, shape) in given.items() if name not in paths})
+    live = tuple(name for name in given if name in paths)
+    if law is not None:
+        _expect_fixed(law, {name: given[name] for name in live})
+    words = None if law is None else (law.program.digest, tuple(law.p0), tuple(law.m0), law.sample_time)
+    if law is not None and is_block(controller) and len(law.p0) + len(law.m0):
+        words = (controller, words)  # rates and updates are not in the program of tau
+    table = kept(model).setdefault("rollouts", {})
+    beside = (tuple(applied.places), applied.program.digest if applied.laws else "", tuple(applied.inputs))
+    beside += (tuple(applied.p0), tuple(applied.m0), tuple(applied.sample_times))
+    key = method, words, tuple(law.gains.items()) if law else (), live, beside
+    try:
+        known = table.get(key)
+    except TypeError:  # a block that cannot be told from others
+        return RolloutKernel(model, method, law, live, applied)
+    if known is None:
+        if DryFriction.of(model) is not None:  # said once, when it is built
+            _log.warning(
+                "%s: dry friction with an exact sign lets '%s' creep and chatter where it should stick. "
+                "Hint: give its frictions 'smooth', or use gs.simulate", WHO, model.name,
+            )  # fmt: skip
+        if law is not None:
+            law.trusted()
+        while len(table) >= KEPT:
+            table.pop(next(iter(table)), None)
+        known = table[key] = RolloutKernel(model, method, law, live, applied)
+    return known
+
+
+def _expect_fixed(law: Law, live: Given) -> None:
+    """Refuse parameters that move the frames which a block acts on: it is recorded with those of the model."""
+    if law.source is None or law.source.block is law.source.given:
+        return
+    for path, (array, shape) in live.items():
+        for value in array.reshape(-1, *shape):
+            changed = Law(law.model.replace({path: value if shape else float(value)}), law.controller, law.gains)
+            if changed.program.digest != law.program.digest:
+                raise StateError(
+                    f"{WHO}: parameters['{path}'] moves the frames between which {law.told} acts. "
+                    "Hint: one rollout, or gs.simulate, for each model.replace({...})"
+                )
+
+
+def _lead(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """() or (N,)."""
+    shapes = {name: x.shape[: x.ndim - sizes[name]] for name, x in arrays.items()}
+    told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    try:
+        lead = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        raise ShapeError(f"{WHO}: numbers of robots do not go together: {told}") from None
+    if len(lead) > 1:
+        raise ShapeError(f"{WHO}: one axis of robots is expected in front of each state, got {told}")
+    return lead
+
+
+def _memory(
+    kernel: RolloutKernel,
+    arrays: Mapping[str, Array],
+    lead: tuple[int, ...],
+    dt: float,
+    steps: tuple[int, int],
+    method: str,
+) -> Memory:
+    robots = lead[0] if lead else 1
+    fixed = {"t0": np.zeros((1, 1)), "dt": np.full((1, 1), dt), "sample": np.full((1, 1), _sample(kernel, dt))}
+    inputs = {slot.name: slot for slot in kernel.loop.program.inputs}
+    for name in arrays.keys() - kernel.states.keys():
+        slot = inputs[name]
+        one = arrays[name].size == slot.size
+        full = arrays[name] if one else np.broadcast_to(arrays[name], (robots, *slot.shape))
+        fixed[name] = np.require(full.reshape(1 if one else robots, slot.size), np.float64, ["C", "A"])
+    start = {**arrays, "p": kernel.p0, "m": kernel.m0}
+    rows = {name: np.empty((steps[0] // steps[1] + 1, robots, size)) for name, size in kernel.states.items()}
+    for name, array in rows.items():
+        array[0] = start[name]
+    return Memory(rows, fixed, PHASES[method], steps[1], np.full(robots, -1, dtype=np.int64))
+
+
+def _sample(kernel: RolloutKernel, dt: float) -> float:
+    """Steps between two samples of a digital controller or wrench."""
+    law, told = kernel.law, "a wrench" if kernel.law is None else kernel.law.told
+    times = kernel.wrenches.sample_times | ({law.sample_time} if law is not None and law.sample_time else set())
+    if not times:
+        return 1.0
+    if len(times) > 1:
+        raise StateError(f"{WHO}: there are different sample times {tuple(times)}. Hint: gs.simulate takes them")
+    (sample_time,) = times
+    steps = sample_time / dt
+    if round(steps) < 1 or abs(steps - round(steps)) > 1e-9 * steps:
+        raise StateError(
+            f"{WHO}: the sample time {sample_time:g} s of {told} is no multiple of dt = {dt:g} s. "
+            f"Hint: dt={sample_time / max(1, math.ceil(abs(steps))):g}"
+        )
+    return float(round(steps))
+
+
+# ------------------------------------------------------------------------------------------------ what comes out
+def _result(
+    kernel: RolloutKernel,
+    memory: Memory,
+    arrays: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    lead: tuple[int, ...],
+    dt: float,
+    every: int | None,
+) -> Rollout:
+    rows, bad = dict(memory.kept), memory.first_bad
+    for robot in np.flatnonzero(bad >= 0):
+        for array in rows.values():
+            array[bad[robot] // memory.every + 1 :, robot] = np.nan
+    t = np.arange(len(rows["q"])) * (memory.every * dt)
+    none = np.zeros((len(t), len(bad), 0))
+    cut = slice(-1 if every is None else 0, None)
+    parts = {name: rows.get(name, none)[cut] for name in "qvpm"}
+    if not lead:
+        parts = {name: x[:, 0] for name, x in parts.items()}
+    t = t[cut]
+
+    def torque() -> Array:
+        if kernel.law is None:
+            return np.array(np.broadcast_to(arrays["tau"], parts["v"].shape))
+        law, times = kernel.law, t.reshape(-1, *[1] * len(lead))
+        gains = [np.broadcast_to(arrays[n], (*lead, *arrays[n].shape[arrays[n].ndim - sizes[n] :])) for n in law.gains]
+        own = parts["p"][..., : len(law.p0)], parts["m"][..., : len(law.m0)]  # wrenches have theirs behind them
+        given = (times, parts["q"], parts["v"], *own, *gains)
+        return Kernel(law.program, WHO).call(*given, nonfinite="return")["tau"]
+
+    diverged = bad if lead else bad[0]
+    return Rollout(kernel.model, t, parts["q"], parts["v"], parts["p"], diverged, torque)

@@ -1,0 +1,1 @@
+"""Solvers of dynamics: torques, accelerations, mass matrices, energies, derivatives."""

@@ -1,0 +1,48 @@
+"""Forward dynamics: the accelerations for given generalised forces, by any algorithm of the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.forward_dynamics import FORWARD
+from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.graph.network import Network
+from gyrostat.solvers.dynamics.locked_joints import accelerations
+from gyrostat.solvers.machinery.calls import OfForce
+from gyrostat.spec.model import Model
+
+
+class ForwardDynamics(OfForce):
+    """a = M(q)^-1 (tau - C(q, v) - G(q) + J^T w).
+
+    ``algorithm``: ``"aba"`` articulated bodies, O(n) [H04 Table 3.11]; ``"crba"`` composite bodies and L^T D L along
+    the tree; ``"walker-orin"`` n + 1 inverse dynamics; ``"mrnea"`` mass matrix and bias in one pass [KV (4)-(36)];
+    ``"newton-euler"`` every row by itself [G13 (12)]; ``"operators"`` D, C, G, Q from stacked Jacobians [WM15
+    (23)-(27)]. All give the same numbers; ``explain()`` tells their operations.
+
+    Called with q (..., nq), v and tau (..., nv) [N m, N]; returns a (..., nv) in the order of ``model.dofs``. The other
+    arguments are those of :class:`InverseDynamics`."""
+
+    name = "aba"
+    result = "a"
+    inverts = True
+    takes_wrenches = True
+    algorithms = tuple(FORWARD)
+
+    def __init__(
+        self,
+        model: Model,
+        algorithm: str = "aba",
+        representation: str = "body",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "auto",
+    ):
+        super().__init__(model, representation, rules, live, mode, algorithm)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if self.held:
+            return {"a": accelerations(net, on, x["q"], x["v"], x["tau"], given, self.held)[0]}
+        return {"a": FORWARD[self.algorithm](net, on, x["q"], x["v"], x["tau"], given)}

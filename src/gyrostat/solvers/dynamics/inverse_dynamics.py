@@ -1,0 +1,169 @@
+"""Inverse dynamics: the generalised forces, and the spatial force at every port, for a given motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.matrices.body_jacobians import one_by_one
+from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
+from gyrostat.configuration.packing import names_of, packed
+from gyrostat.engine.kernel import Kernel
+from gyrostat.errors import FrameError, RecordError, StateError, nearest
+from gyrostat.graph.network import Network, network
+from gyrostat.graph.rewrite import DEFAULT, RULES
+from gyrostat.solvers.machinery.calls import OfAcceleration
+from gyrostat.solvers.machinery.wrench import Application, loads, read_wrenches
+from gyrostat.spatial.gravity import gravity
+from gyrostat.spec.check import expect_model
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+
+
+class PortForces(dict[str, Array]):
+    """Forces by port; an entity's name alone stands for its origin, frame or port b."""
+
+    def __init__(self, net: Network, forces: dict[str, Array]):
+        super().__init__(forces)
+        self._network = net
+
+    def __missing__(self, name: str) -> Array:
+        full = self._network.port(name)
+        if full not in self:
+            raise FrameError(f"port '{full}' was not asked for. Hint: {nearest(full, self)}")
+        return self[full]
+
+
+class InverseDynamics(OfAcceleration):
+    """tau = M(q) a + C(q, v) + G(q) - J^T w. Cost O(n).
+
+    ``algorithm``: ``"rne"``, recursive Newton-Euler [H04 (3.1), Table 3.8], or ``"newton-euler"``, every torque by
+    itself [G13 (12)]. ``only``: names of rates (or joints) whose forces are wanted, in that order; what the others
+    need is not computed.
+
+    Called with q (..., nq), v and a (..., nv), as arrays, lists or dicts by joint name; returns tau (..., nv) [N m,
+    N], in the order of ``model.dofs``. ``wrenches`` maps ports to external wrenches (..., 6), see :class:`Wrench`.
+    ``t`` is the time [s] where the base is driven. ``out`` takes the result, ``threads`` share a batch,
+    ``nonfinite="return"`` lets NaN and infinity through."""
+
+    name = "rnea"
+    result = "tau"
+    takes_wrenches = True
+    algorithms = ("rne", "newton-euler")
+
+    def __init__(
+        self,
+        model: Model,
+        representation: str = "body",
+        algorithm: str = "rne",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "auto",
+        only: Sequence[str] | None = None,
+    ):
+        expect_model(model, self.name)
+        self.algorithm = algorithm
+        super().__init__(
+            model, representation, self._rules_for(model) if rules is None else rules, live, mode, algorithm
+        )
+        self.only = None if only is None else names_of(only, self.name, "only")
+        self.rates = chosen_rates(model, self.only, self.name)
+        if only is not None:
+            self.rate_axes = (("tau", ()),)
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | {"only": self.only}
+
+    def _usual_rules(self) -> Iterable[str]:
+        return self._rules_for(self.model)
+
+    def _rules_for(self, model: Model) -> Iterable[str]:
+        return self._economical(model) if self.algorithm == "rne" else DEFAULT
+
+    @staticmethod
+    def _economical(model: Model) -> Iterable[str]:
+        """All rules, regrouping too: torques do not depend on it. In a field each body must be where it is."""
+        return RULES if np.any(gravity(model.context.gravity).acceleration) else DEFAULT
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v, a = x["q"], x["v"], x["a"]
+        if self.algorithm == "newton-euler":
+            return {"tau": one_by_one(net, on, q, v, a, self.rates, given)}
+        return {"tau": sweep_forces(net, on, q, v, a, given)[0][list(self.rates)]}
+
+    def port_forces(
+        self, q: Any, v: Any, a: Any, wrenches: Any = None, *, t: Any = None, ports: Iterable[str] | None = None
+    ) -> dict[str, Array]:
+        """Spatial force (..., 6) at ports, torque [N m] then force [N], in the port's own axes, about its origin.
+
+        It is the cut force [KV (32)]: what the side of the base exerts on the far side through the port. All spatial
+        ports of the specification by default, ``ports`` selects some. Nothing is merged for this: the forces inside
+        rigid groups are there too."""
+        whole = self._whole
+        names = (
+            list(whole.ports)
+            if ports is None
+            else [whole.port(x) for x in ([ports] if isinstance(ports, str | int) else ports)]
+        )
+        places, values = read_wrenches(whole, wrenches, self.name)
+        if self._compiled():
+            try:
+                kernel = self._for_ports(tuple(places))
+            except RecordError as error:
+                self._fall_back(error)
+            else:
+                state = [packed(self.model, x, n, self.name) for x, n in ((q, "q"), (v, "v"), (a, "a"))]
+                inputs = (*state, *values, *self._base_inputs(t), *self._live.values())
+                F = kernel.call(*inputs, explain=lambda: self.examine((q, v, a)))["F"]
+                return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
+        _, shape, states = self._states(whole, (q, v, a), wrenches, t)
+        F = np.empty((len(states[0]), len(whole.ports), 6))
+        for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
+            on = self.setting(t_k)
+            F[k] = self._local_forces(whole, on, q_k, v_k, a_k, loads(whole, on, places, w_k))
+        F = self.finite(F.reshape((*shape, len(whole.ports), 6)), shape, "force")
+        return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
+
+    @staticmethod
+    def _local_forces(net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads) -> Array:
+        """Forces at all ports, each in its own axes."""
+        _, forces, motions = sweep_forces(net, on, q, v, a, given)
+        return np.array([on.representation.force_local(motions[k].pose, forces[k]) for k in range(len(net.ports))])
+
+    def _for_ports(self, places: tuple[Application, ...]) -> Kernel:
+        """Code for the forces at all ports, with wrenches at these places."""
+
+        def function(**x: Any) -> dict[str, Any]:
+            _, on = self._scene(x)
+            net = network(self.model, (), live={path: x[path] for path in self.live})
+            w = [x[f"wrench{k}"] for k in range(len(places))]
+            return {"F": self._local_forces(net, on, x["q"], x["v"], x["a"], loads(net, on, places, w))}
+
+        return self._kernel(
+            ("ports", places), function, self.inputs() | {f"wrench{k}": (6,) for k in range(len(places))}
+        )
+
+    @cached_property
+    def _whole(self) -> Network:
+        return network(self.model, rules=())
+
+
+def chosen_rates(model: Model, only: Sequence[str] | None, who: str) -> tuple[int, ...]:
+    """Numbers of rates by the names of rates or joints; all by default."""
+    if only is None:
+        return tuple(range(model.nv))
+    found: list[int] = []
+    for name in only:
+        joints = [k for k, rate in enumerate(model.dofs) if rate == name or rate.startswith(f"{name}.")]
+        if not joints:
+            raise StateError(f"{who}: only names '{name}', which is no rate. Hint: {nearest(str(name), model.dofs)}")
+        found += joints
+    twice = [model.dofs[k] for k in found if found.count(k) > 1]
+    if twice:
+        raise StateError(f"{who}: only names '{twice[0]}' twice. Hint: name every rate once")
+    return tuple(found)

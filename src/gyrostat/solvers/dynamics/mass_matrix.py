@@ -1,0 +1,84 @@
+"""Mass matrix, its inverse, and its factors along the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.forward_dynamics import MASS_MATRIX
+from gyrostat.algorithms.recursions.aba import inverse_mass_matrix
+from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.graph.network import Network
+from gyrostat.solvers.dynamics.locked_joints import inertia_factors, symmetric_inverse
+from gyrostat.solvers.machinery.calls import OfConfiguration
+from gyrostat.solvers.machinery.state_solver import Array
+from gyrostat.spec.model import Model
+
+
+class MassMatrix(OfConfiguration):
+    """M(q) (..., nv, nv), symmetric, both halves filled.
+
+    ``algorithm``: ``"crba"`` composite bodies [H04 1.1], ``"walker-orin"`` column by column, ``"mrnea"`` with the bias
+    in one pass [KV], ``"newton-euler"`` row by row [G13 (12)], ``"operators"`` sum of J^T M J [WM15 (24)]."""
+
+    name = "crba"
+    result = "M"
+    algorithms = tuple(MASS_MATRIX)
+
+    def __init__(
+        self,
+        model: Model,
+        algorithm: str = "crba",
+        representation: str = "body",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "auto",
+    ):
+        super().__init__(model, representation, rules, live, mode, algorithm)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        return {"M": MASS_MATRIX[self.algorithm](net, on, x["q"])}
+
+
+class InverseMassMatrix(OfConfiguration):
+    """M(q)^-1 (..., nv, nv) from the articulated bodies, without M and without inverting it [H04 (3.6)]."""
+
+    name = "inverse_mass_matrix"
+    result = "M_inverse"
+    inverts = True
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if self.held:
+            return {"M_inverse": symmetric_inverse(inertia_factors(net, on, x["q"], self.held), net.model.nv)}
+        return {"M_inverse": inverse_mass_matrix(net, on, x["q"])}
+
+
+class InnovationsFactors(NamedTuple):
+    """M = L^T D L: ``L`` (..., nv, nv), 1 + K Phi H of (3.5), unit triangular along the tree; ``D`` (..., nv)
+    articulated inertias about the joint axes."""
+
+    L: Array
+    D: Array
+
+
+class Innovations(OfConfiguration):
+    """Factors of the innovations form M = (1 + K Phi H)^T D (1 + K Phi H) [H04 (3.5), (3.8)].
+
+    A joint with several rates lets them go one after the other, so D is diagonal."""
+
+    name = "innovations"
+    Result = InnovationsFactors
+    inverts = True
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        n = net.model.nv
+        factors = inertia_factors(net, on, x["q"], self.held)
+        L = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(x["q"]), np.float64))
+        for k in range(n):
+            L[k, k] = 1.0
+        for (k, j), value in factors.L.items():
+            L[k, j] = value
+        return {"L": L, "D": np.array([1.0 / factors.inverse[k] for k in range(n)])}

@@ -1,0 +1,132 @@
+"""Operational space: the inertia that is felt at contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.operational_inertia import inverse_operational_inertia
+from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.configuration.packing import names_of
+from gyrostat.errors import FrameError, ShapeError, StateError
+from gyrostat.graph.network import Network
+from gyrostat.solvers.dynamics.locked_joints import at_rest, inertia_factors
+from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
+from gyrostat.solvers.machinery.calls import OfConfiguration
+from gyrostat.solvers.machinery.state_solver import Array
+from gyrostat.spec.model import Model
+
+SELECTORS = {"fixed": np.eye(6), "point": np.eye(6)[3:]}
+SINGULAR = 1e-10
+"""Smallest eigenvalue of Lambda^-1 over its largest, below which contacts count as redundant."""
+
+
+class OperationalInertia(NamedTuple):
+    """``Lambda`` and its inverse (..., m, m), rows of the contacts' selectors one after the other."""
+
+    Lambda: Array
+    Lambda_inverse: Array
+
+
+class InverseOperationalInertia(OfConfiguration):
+    """Lambda^-1 = Q J M^-1 J^T Q^T (..., m, m) for contact frames, by recursion over articulated bodies [H04 (3.64)].
+
+    ``contacts`` maps frames to what is held there: ``"fixed"`` (all six components), ``"point"`` (the linear velocity
+    of the frame's origin), or a selector Q (m_k, 6) on (angular, linear) velocity in the frame's own axes. A list of
+    frames means fixed ones."""
+
+    name = "operational_inertia"
+    result = "Lambda_inverse"
+    inverts = True
+    rate_axes = (("Lambda_inverse", ()),)
+
+    def __init__(
+        self,
+        model: Model,
+        contacts: Mapping[str, Any] | Iterable[str],
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "auto",
+    ):
+        super().__init__(model, "body", rules, live, mode)
+        given = contacts if isinstance(contacts, Mapping) else dict.fromkeys(_listed(contacts), "fixed")
+        if not given:
+            raise FrameError(f"{self.name}: no contacts are named. Hint: contacts={{'foot': 'point'}}")
+        self.contacts = {self.network.port(frame): _selector(frame, Q) for frame, Q in given.items()}
+        if len(self.contacts) < len(given):
+            raise FrameError(f"{self.name}: a frame is named twice. Hint: name every contact once")
+
+    def options(self) -> dict[str, Any]:
+        kept = {k: v for k, v in super().options().items() if k != "representation"}
+        return kept | {"contacts": self.contacts}
+
+    def _said(self) -> dict[str, Any]:
+        names = {Q.tobytes(): name for name, Q in SELECTORS.items()}
+        return self.options() | {"contacts": {port: names.get(Q.tobytes(), Q) for port, Q in self.contacts.items()}}
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if self.held:
+            return {"Lambda_inverse": self._of_free_joints(net, on, x["q"])}
+        found = inverse_operational_inertia(net, on, x["q"], list(self.contacts), list(self.contacts.values()))
+        return {"Lambda_inverse": found}
+
+    def _of_free_joints(self, net: Network, on: Setting, q: Array) -> Array:
+        """Q J M^-1 J^T Q^T over the rates that are not held."""
+        rows = [
+            Q @ Jacobian(self.model, frame, "local").frame_jacobian(net, on, q) for frame, Q in self.contacts.items()
+        ]
+        J = at_rest(np.concatenate(rows).T, self.held)
+        return J.T @ inertia_factors(net, on, q, self.held).solve(J)
+
+    def inertia(self, q: Any, **options: Any) -> OperationalInertia:
+        """Lambda and Lambda^-1; redundant contacts are refused, not inverted."""
+        inverse = self(q, **options)
+        values, vectors = np.linalg.eigh(inverse)
+        poor = values[..., 0] <= SINGULAR * values[..., -1]
+        if np.any(poor):
+            where = tuple(int(i) for i in np.argwhere(poor)[0]) if poor.ndim else ()
+            rank = int(np.sum(values[where] > SINGULAR * values[where][-1]))
+            state = f" in state {where}" if where else ""
+            raise StateError(
+                f"{self.name}: the contacts {', '.join(self.contacts)}{state} hold {inverse.shape[-1]} components, but "
+                f"the robot can move only {rank} of them independently. Hint: leave out what other contacts hold "
+                "already, or work with Lambda_inverse"
+            )
+        Lambda = np.einsum("...ij,...j,...kj->...ik", vectors, 1.0 / values, vectors)
+        return OperationalInertia(Lambda, inverse)
+
+
+def _listed(contacts: Any) -> tuple[str, ...]:
+    names = names_of(contacts, "operational_inertia", "contacts")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise FrameError(f"operational_inertia: '{twice[0]}' is named twice. Hint: name every contact once")
+    return names
+
+
+def key_of(contacts: Any) -> Any:
+    """What tells sets of contacts apart, if they are well-formed."""
+    if not isinstance(contacts, Mapping):
+        return _listed(contacts)
+    selectors = [(frame, Q if isinstance(Q, str) else _selector(frame, Q)) for frame, Q in contacts.items()]
+    return tuple((frame, Q if isinstance(Q, str) else (Q.shape, Q.tobytes())) for frame, Q in selectors)
+
+
+def _selector(frame: str, given: Any) -> Array:
+    if isinstance(given, str):
+        if given not in SELECTORS:
+            raise ShapeError(
+                f"operational_inertia: contact '{frame}' is {given!r}. Hint: 'fixed', 'point' or a matrix (m, 6)"
+            )
+        return SELECTORS[given]
+    try:
+        Q = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"operational_inertia: the selector of '{frame}' is no matrix of numbers") from None
+    Q = Q[None, :] if Q.ndim == 1 else Q
+    if Q.ndim != 2 or Q.shape[1] != 6 or not len(Q) or not np.all(np.isfinite(Q)):
+        raise ShapeError(f"operational_inertia: the selector of '{frame}' has shape {Q.shape}, expected (m, 6), finite")
+    return Q

@@ -1,0 +1,1 @@
+"""Solvers of kinematics: frames, Jacobians, inverse kinematics."""

@@ -1,0 +1,1 @@
+"""Inverse kinematics: configurations that bring a frame to a target."""

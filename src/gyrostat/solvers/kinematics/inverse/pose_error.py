@@ -1,0 +1,176 @@
+"""How far a frame is from where it should be: residuals and their exact Jacobians, for any number of states at once.
+
+Rows are named rx, ry, rz [rad], x, y, z [m], in the axes of the target. With D = R_t^T R, the frame seen
+from the target:
+
+* three turns: the rotation vector log(D); its rate is Jr^-1 w, w the angular velocity in the frame;
+* two turns: the third axis e of the target is free to turn about; the residual is the shortest turn that takes e to its
+  image D e, which has no part along e;
+* one turn: the twist of D about that axis, 2 atan2(r_k, r_w), r the quaternion of D.
+
+Positions: R_t^T (p - p_t).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import SpecError, clipped
+from gyrostat.solvers.functions import kept_solver
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
+from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+
+ROWS = ("rx", "ry", "rz", "x", "y", "z")
+NAMED = {"pose": ROWS, "position": ROWS[3:], "orientation": ROWS[:3]}
+
+
+def chosen_rows(axes: Any, who: str) -> tuple[str, ...]:
+    """'pose', 'position', 'orientation', or names of rows; returned in the order of :data:`ROWS`."""
+    if isinstance(axes, str) and axes in NAMED:
+        return NAMED[axes]
+    names = (axes,) if isinstance(axes, str) else tuple(axes) if isinstance(axes, list | tuple | set) else ()
+    known = bool(names) and all(isinstance(name, str) and name in ROWS for name in names)
+    if not known or len(set(names)) < len(names):
+        remedy = f"'pose', 'position', 'orientation', or some of {', '.join(ROWS)}, each once"
+        raise SpecError.one(who, "axes", f"axes is {clipped(axes)}", remedy, axes)
+    return tuple(row for row in ROWS if row in names)
+
+
+class PoseError:
+    """Residual r (B, m) of the chosen rows and its derivative E (B, m, nv) along the rates."""
+
+    def __init__(self, model: Model, frame: str, rows: tuple[str, ...]):
+        self.jacobian = kept_solver(model, Jacobian, frame=frame, expressed_in="local")
+        self.frame = self.jacobian.frame
+        self.kinematics = kept_solver(model, ForwardKinematics, frames=(self.frame,))
+        self.rows = rows
+        self.turns = tuple(k for k, row in enumerate(ROWS[:3]) if row in rows)
+        self.shifts = tuple(k for k, row in enumerate(ROWS[3:]) if row in rows)
+
+    def residual(self, q: Array, R_t: Array, p_t: Array, t: Any = None) -> Array:
+        """r (B, m)."""
+        R, p = self._place(q, t)
+        D = np.einsum("bji,bjk->bik", R_t, R)
+        turned = turn_residual(D, self.turns)
+        moved = np.einsum("bji,bj->bi", R_t, p - p_t)[:, list(self.shifts)]
+        return np.concatenate([turned, moved], axis=1)
+
+    def derivative(self, q: Array, R_t: Array, t: Any = None) -> Array:
+        """E (B, m, nv)."""
+        R, _ = self._place(q, t)
+        J = self.jacobian(q, t=t)
+        D = np.einsum("bji,bjk->bik", R_t, R)
+        turned = turn_derivative(D, self.turns) @ J[:, :3]
+        moved = D[:, list(self.shifts)] @ J[:, 3:]
+        return np.concatenate([turned, moved], axis=1)
+
+    def _place(self, q: Array, t: Any) -> tuple[Array, Array]:
+        motion = self.kinematics(q, t=t)[self.frame]
+        return motion.R, motion.p
+
+
+# ------------------------------------------------------------------------------------------------ rotations (B, 3, 3)
+def turn_residual(D: Array, turns: tuple[int, ...]) -> Array:
+    """(B, len(turns)) [rad]."""
+    if len(turns) == 3:
+        return rotation_vector(D)
+    if len(turns) == 2:
+        c, axis = _image(D, turns)
+        angle, sine = _tilt(c, axis)
+        return (_over_sine(angle, sine) * np.cross(axis, c))[:, list(turns)]
+    r = quaternion_of(D)
+    return np.stack([2.0 * np.arctan2(r[:, k], r[:, 3]) for k in turns], axis=1) if turns else np.zeros((len(D), 0))
+
+
+def turn_derivative(D: Array, turns: tuple[int, ...]) -> Array:
+    """(B, len(turns), 3): rate of the residual = this times the angular velocity w in the frame."""
+    if len(turns) == 3:
+        return _right_jacobian_inverse(rotation_vector(D))
+    if len(turns) == 2:
+        c, axis = _image(D, turns)
+        angle, sine = _tilt(c, axis)
+        dc = -D @ _skew(axis)  # of w: D (w x e)
+        across = np.cross(axis, c)
+        slope = -_slope(angle, sine)[:, :, None] * across[:, :, None] * (axis @ dc)[:, None]
+        return (_over_sine(angle, sine)[:, :, None] * (_skew(axis) @ dc) + slope)[:, list(turns)]
+    r = quaternion_of(D)
+    x, y, z, w = (r[:, k] / 2.0 for k in range(4))
+    rate = np.stack([w, -z, y, z, w, -x, -y, x, w, -x, -y, -z], axis=1).reshape(-1, 4, 3)  # r (x) (w, 0) / 2
+    found = [
+        2.0 * (r[:, 3:] * rate[:, k] - r[:, k, None] * rate[:, 3]) / (r[:, 3:] ** 2 + r[:, k, None] ** 2) for k in turns
+    ]
+    return np.stack(found, axis=1) if found else np.zeros((len(D), 0, 3))
+
+
+def quaternion_of(R: Array) -> Array:
+    """x y z w (B, 4) of rotation matrices, w >= 0: the largest of the four squares divides."""
+    trace = R[:, 0, 0] + R[:, 1, 1] + R[:, 2, 2]
+    squares = np.stack([*(2.0 * R[:, k, k] - trace for k in range(3)), trace], axis=1) + 1.0  # 4 x^2 ... 4 w^2
+    products = np.empty((len(R), 4, 4))
+    products[:, range(4), range(4)] = squares
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        products[:, i, j] = products[:, j, i] = R[:, i, j] + R[:, j, i]
+        products[:, k, 3] = products[:, 3, k] = R[:, j, i] - R[:, i, j]
+    best = products[np.arange(len(R)), squares.argmax(axis=1)]
+    best = best / np.linalg.norm(best, axis=1, keepdims=True)
+    return np.where(best[:, 3:] < 0.0, -best, best)
+
+
+def rotation_vector(R: Array) -> Array:
+    """log(R) (B, 3), |x| <= pi; exact to rounding for small and for half turns."""
+    r = quaternion_of(R)
+    sine = np.linalg.norm(r[:, :3], axis=1, keepdims=True)
+    some = sine > 0.0
+    return r[:, :3] * np.where(some, 2.0 * np.arctan2(sine, r[:, 3:]) / np.where(some, sine, 1.0), 2.0)
+
+
+def rotation_matrix(x: Array) -> Array:
+    """exp of rotation vectors (B, 3), (B, 3, 3)."""
+    angle = np.linalg.norm(x, axis=1)[:, None, None]
+    X = _skew(x)
+    half = np.sinc(angle / (2.0 * np.pi))
+    return np.eye(3) + np.sinc(angle / np.pi) * X + half * half / 2.0 * (X @ X)
+
+
+def _right_jacobian_inverse(x: Array) -> Array:
+    """1 + x~/2 + (1 - (a/2) cot(a/2))/a^2 x~^2, a = |x|."""
+    angle = np.linalg.norm(x, axis=1)[:, None, None]
+    small = angle < 1e-2
+    a = np.where(small, 1.0, angle)
+    factor = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - a / 2.0 / np.tan(a / 2.0)) / a**2)
+    X = _skew(x)
+    return np.eye(3) + X / 2.0 + factor * (X @ X)
+
+
+def _image(D: Array, turns: tuple[int, ...]) -> tuple[Array, Array]:
+    """The axis that is free to turn about, and its image."""
+    k = 3 - sum(turns)
+    return D[:, :, k], np.eye(3)[k]
+
+
+def _tilt(c: Array, axis: Array) -> tuple[Array, Array]:
+    sine = np.linalg.norm(np.cross(axis, c), axis=1, keepdims=True)
+    return np.arctan2(sine, (c @ axis)[:, None]), sine
+
+
+def _over_sine(angle: Array, sine: Array) -> Array:
+    """angle / sine; large but finite where the axis points the wrong way."""
+    return np.where(angle < 1e-4, 1.0 + angle**2 / 6.0, angle / np.maximum(sine, 1e-8))
+
+
+def _slope(angle: Array, sine: Array) -> Array:
+    """-d(angle/sine)/d(cosine) = (sin - angle cos)/sin^3."""
+    exact = (sine - angle * np.cos(angle)) / np.maximum(sine, 1e-8) ** 3
+    return np.where(angle < 1e-2, 1.0 / 3.0 + 2.0 * angle**2 / 15.0, exact)
+
+
+def _skew(x: Array) -> Array:
+    """x~ (..., 3, 3)."""
+    o = np.zeros(x.shape[:-1])
+    a, b, c = x[..., 0], x[..., 1], x[..., 2]
+    return np.stack([o, -c, b, c, o, -a, -b, a, o], axis=-1).reshape(*x.shape[:-1], 3, 3)

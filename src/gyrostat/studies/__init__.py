@@ -1,0 +1,1 @@
+"""Questions that need many evaluations: what a programmed motion asks of the actuators."""
