@@ -279,7 +279,7 @@ def test_an_aliased_yaml_file_is_refused(tmp_path):
 
 def test_behind_the_expressions_stands_a_second_wall(tmp_path):
     """Were there a hole in the evaluator, the process itself could still neither read elsewhere nor start anything."""
-    worker = Path(gs.__file__).parent / "io" / "worker.py"
+    worker = Path(gs.__file__).parent / "io" / "xacro" / "worker.py"
     code = f"""
 import importlib.util, os, socket, subprocess, sys
 from pathlib import Path

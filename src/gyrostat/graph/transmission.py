@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from gyrostat.graph.lower import Values, lower
+from gyrostat.graph.shafts import Line, Shafts, has_shafts, relations, solve_for, substitute
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.model import Model
 from gyrostat.spec.rotor import RotorInertia
-from gyrostat.spec.shafts import Line, Shafts, has_shafts, relations, solve_for, substitute
 
 Ties = tuple[tuple[int, Any], ...]
 """A rate as a sum over rates of the model: (number, factor)."""

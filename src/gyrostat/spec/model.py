@@ -15,7 +15,6 @@ from gyrostat.spec.assembly import Assembly, to_connections
 from gyrostat.spec.context import Context
 from gyrostat.spec.describe import RefusedError, describe
 from gyrostat.spec.entity import Entity
-from gyrostat.spec.shafts import Shafts, shafts
 from gyrostat.spec.solver_spec import SolverSpec
 from gyrostat.spec.values import Frame
 from gyrostat.spec.wiring import Wiring, wire
@@ -86,8 +85,10 @@ class Model:
         return wire(self.entities, self.connections)
 
     @cached_property
-    def shafts(self) -> Shafts:
-        """What turns with what."""
+    def shafts(self) -> Any:
+        """What turns with what: :class:`gyrostat.graph.shafts.Shafts`."""
+        from gyrostat.graph.shafts import shafts
+
         return shafts(self.wiring)
 
     @cached_property

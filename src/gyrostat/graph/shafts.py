@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from gyrostat.errors import Problem
+from gyrostat.graph.shaft_problems import At, is_wrong, massless, open_ports, without_frames
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.rotor import RotorInertia
-from gyrostat.spec.shaft_problems import At, is_wrong, massless, open_ports, without_frames
 from gyrostat.spec.wiring import Wiring, label_of
 
 Rate = tuple[str, int]
