@@ -25,7 +25,9 @@ def in_a_new_process(code: str, path: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_reader_of_the_stub_understands_it_as_python_does():
-    imports = [n for n in ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8")).body if isinstance(n, ast.ImportFrom)]
+    imports = [
+        n for n in ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8")).body if isinstance(n, ast.ImportFrom)
+    ]
     aliases = [(node.module, alias) for node in imports for alias in node.names]
     assert {alias.name: module for module, alias in aliases} == gs._MODULE_OF
     assert all(alias.name == alias.asname for _, alias in aliases), "write `import name as name`: else it is private"
