@@ -44,10 +44,10 @@ class Loaded:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def address(self, name: str) -> int:
-        found = self.engine.get_function_address(name)
-        if not found:
+        place = self.engine.get_function_address(name)
+        if not place:
             raise CompileError(f"the object has no function '{name}'. Hint: clear the cache, set GYROSTAT_CACHE=off")
-        return found
+        return place
 
 
 @cache
