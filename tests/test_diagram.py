@@ -12,8 +12,8 @@ from accepting import load_accepted
 from random_models import various_tree
 
 import gyrostat as gs
-from gyrostat.view.diagram import diagram
-from gyrostat.view.diagram_layout import layout
+from gyrostat.view.diagram.diagram import diagram
+from gyrostat.view.diagram.layout import layout
 
 SVG = "{http://www.w3.org/2000/svg}"
 

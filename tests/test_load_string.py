@@ -9,7 +9,7 @@ import pytest
 from test_urdf import TWO, robot
 
 import gyrostat as gs
-from gyrostat.view.meshes import find_mesh
+from gyrostat.view.scene.mesh_places import find_mesh
 
 MJCF = """<mujoco model="m"><worldbody><body name="b"><joint name="j"/>
 <inertial pos="0 0 .1" mass="1" diaginertia=".1 .1 .1"/></body></worldbody></mujoco>"""

@@ -64,14 +64,14 @@ class Channel:
 
 def channels(model: Model) -> tuple[Channel, ...]:
     """All channels in order of the state."""
-    found: list[Channel] = []
+    portions: list[Channel] = []
     nq = nv = 0
     for name, q, v, quaternion in model.stateful:
         entity = model.wiring.entities[name]
         kind = getattr(entity, "kind", "free" if quaternion == 3 else "spherical" if quaternion == 0 else "")
-        found += _of_joint(name, str(kind), entity, q, v, nq, nv)
+        portions += _of_joint(name, str(kind), entity, q, v, nq, nv)
         nq, nv = nq + len(q), nv + len(v)
-    return tuple(found)
+    return tuple(portions)
 
 
 def _of_joint(
@@ -108,15 +108,15 @@ def _of_joint(
 
 
 def _limits(entity: Any) -> dict[str, tuple[float | None, float | None]]:
-    found: dict[str, tuple[float | None, float | None]] = {}
+    limits: dict[str, tuple[float | None, float | None]] = {}
     lower, upper = getattr(entity, "lower", None), getattr(entity, "upper", None)
     if lower is not None or upper is not None:
-        found["q"] = lower, upper
+        limits["q"] = lower, upper
     for quantity, key in (("v", "velocity_limit"), ("tau", "effort_limit")):
         bound = getattr(entity, key, None)
         if bound is not None:
-            found[quantity] = -bound, bound
-    return found
+            limits[quantity] = -bound, bound
+    return limits
 
 
 def chosen(model: Model, joints: Iterable[str] | str | None, who: str) -> tuple[Channel, ...]:
