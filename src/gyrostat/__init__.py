@@ -3,7 +3,7 @@
 ``import gyrostat`` loads nothing else: a name is fetched from its module when it is first used (PEP 562).
 
 To add a public name, write it twice: in ``_NAMES`` (for Python) and as an import below ``TYPE_CHECKING`` (for type
-checkers and editors); ``tests/test_import_time.py`` compares the two. A module that only registers rows must be
+checkers and editors); ``tests/project/test_import_time.py`` compares the two. A module that only registers rows must be
 imported by the algorithm it extends: nothing is loaded from here for its side effects.
 """
 
