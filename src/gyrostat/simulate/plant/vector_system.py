@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.configuration.manifold import _places, _unit
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.plant.plant import Plant
