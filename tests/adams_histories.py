@@ -17,7 +17,7 @@ import numpy as np
 from adams_cases import Mechanism, build
 
 import gyrostat as gs
-from gyrostat.spatial.rotation import from_quaternion
+from gyrostat.geometry.rotation import from_quaternion
 
 Array = np.ndarray
 History = dict[str, Array]

@@ -12,9 +12,9 @@ import gyrostat as gs
 from gyrostat.algorithms.forward_dynamics import FORWARD, MASS_MATRIX
 from gyrostat.algorithms.recursions.kinematics import moving, rigid
 from gyrostat.algorithms.recursions.rne import inboard
+from gyrostat.geometry.rotation import about_axis
 from gyrostat.spatial.algebra import cross, join
 from gyrostat.spatial.joints import JointMotion
-from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.values import Number
 
 J = np.diag([0.003, 0.004, 0.005])

@@ -13,8 +13,8 @@ from mjcf_models import compiled, disagreement, pair, without_what_is_not_taken
 from test_mjcf_features import BALL, EXAMPLES, MASS, body, mjcf, two
 
 import gyrostat as gs
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.io.mjcf.load import read_mjcf
-from gyrostat.spatial.rotation import from_quaternion
 
 mujoco = pytest.importorskip("mujoco", reason="MJCF files are read through MuJoCo, extra 'oracles'")
 

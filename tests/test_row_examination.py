@@ -10,10 +10,10 @@ from random_models import random_state
 
 import gyrostat as gs
 from gyrostat.algorithms.recursions.kinematics import moving
+from gyrostat.geometry.rotation import about_axis
 from gyrostat.spatial.algebra import join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.joints import JointMotion
-from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.values import Number
 
 Z = np.array([0.0, 0.0, 1.0])
