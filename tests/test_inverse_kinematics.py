@@ -380,7 +380,7 @@ def test_rotation_vectors_go_there_and_back(direction, angle):
     assert_close(so3.log(so3.exp(x[None]))[0], x, 1e-13)
 
 
-def test_half_turns_have_a_so3.log():
+def test_half_turns_have_a_rotation_vector():
     for k in range(3):
         R = -np.eye(3)
         R[k, k] = 1.0

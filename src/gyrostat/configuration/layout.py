@@ -71,6 +71,11 @@ class Block:
         return self.kind == "placement"
 
     @property
+    def quaternion_at(self) -> int | None:
+        """Where the quaternion begins in its own coordinates, if it holds one."""
+        return self.nq - QUATERNION if self.turns else None
+
+    @property
     def quaternion(self) -> slice:
         """Places of the quaternion in q: the last four."""
         return slice(self.q.stop - QUATERNION, self.q.stop)

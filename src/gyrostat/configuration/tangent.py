@@ -13,9 +13,7 @@ from gyrostat.spec.model import Model
 
 def coordinate_rates(model: Model, q: Array, v: Array) -> Array:
     """dq/dt (nq,): q' = v, quaternions q' = q (x) (w, 0) / 2, positions of free joints p' = R u."""
-    parts = [
-        rates_of_coordinates(q[b.q], v[b.v], b.quaternion.start - b.q.start if b.turns else None) for b in model.layout
-    ]
+    parts = [rates_of_coordinates(q[block.q], v[block.v], block.quaternion_at) for block in model.layout]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 

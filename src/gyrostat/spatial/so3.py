@@ -24,7 +24,7 @@ SMALL = 0.25
 """Angle [rad] below which series of five terms are exact to rounding."""
 
 
-# ------------------------------------------------------------------------------------------------ rotation vectors (..., 3)
+# ------------------------------------------------------------------------------------------------ vectors (..., 3)
 def length(x: Array) -> Array:
     """|x| (..., 1), without loss for tiny ones."""
     return np.hypot(np.hypot(x[..., :1], x[..., 1:2]), x[..., 2:])
@@ -57,7 +57,7 @@ def _sinc(x: Array) -> Array:
 
 # ------------------------------------------------------------------------------------------------ Jacobians
 def left_jacobian(x: Array, u: Array) -> Array:
-    """Jl(x) u (..., 3): the way that b goes, in the axes it began with, when it turns by x and moves by u in its own."""
+    """Jl(x) u (..., 3): the way of a frame, in the axes it began with, when it turns by x and moves by u in its own."""
     angle = length(x)
     across = np.cross(x, u)  # 1 - cos a = 2 sin^2(a/2)
     return u + 0.5 * _sinc(angle / 2.0) ** 2 * across + _third(angle) * np.cross(x, across)
