@@ -14,7 +14,7 @@ import pytest
 
 import gyrostat as gs
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 PACKAGE = CHECKOUT / "src" / "gyrostat"
 NEEDED = ("__init__.pyi", "py.typed")  # files that are no modules, and that an installation cannot do without
 
