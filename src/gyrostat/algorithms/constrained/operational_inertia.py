@@ -13,8 +13,9 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.matrices.body_jacobians import at_rest, pseudo_velocities, weightless
 from gyrostat.algorithms.matrices.ltdl import factorise, inboard_rates
-from gyrostat.algorithms.recursions.aba import Outward, aba
+from gyrostat.algorithms.recursions.aba import aba
 from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulated
+from gyrostat.algorithms.recursions.articulated_message import Outward
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.shafts.tied_rates import plan

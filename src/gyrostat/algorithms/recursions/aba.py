@@ -1,32 +1,31 @@
-"""Articulated-body forward dynamics [H04 3.1.3, Tables 3.9-3.11]: P and z inward, e and the accelerations outward.
-Cost O(n).
+"""Articulated-body forward dynamics [H04 3.1.3, Table 3.11]: P and z inward, e and the accelerations outward; O(n).
 
-The acceleration is split, A = A_0 + e: A_0 with all joint accelerations zero (sweep 1, the kinematics; a + Vg in the
-table), e what they add. Because e goes through a port like a velocity, the rows are the same in all representations.
+The acceleration is split, A = A_0 + e: A_0 with all joint accelerations zero (a + Vg in the table), e what they add.
+Because e goes through a port like a velocity, the rows are the same in all representations.
 
 Protocol <ABA,6D>: inward, an :class:`ArticulatedMessage` with f = P e + z (z is c in the table); outward, e (6,
-columns). Protocol <ABA,1D>: generalised forces tau in, accelerations (rates, columns) out. Columns are right-hand
-sides: number 0 belongs to the motion, with gravity and external forces; the others are plain forces, M a = tau.
+columns). Protocol <ABA,1D>: generalised forces tau in, accelerations (rates, columns) out.
 
 A row is ``row(c, on, motion, memo) -> inward``; ``inward(messages by outport, eliminate) -> (message at its inport,
-outward)``; ``outward(e at its inport) -> (e by outport, its accelerations)``. ``eliminate(message, s, number of the
-rate)`` is :func:`eliminate`, or what stands for it where rates are tied to each other
-(:mod:`~gyrostat.algorithms.shafts.tied_elimination`); :mod:`~gyrostat.algorithms.recursions.articulated_dynamics` puts
-both together."""
+outward)``; ``outward.step(e at its inport) -> (e by outport, its accelerations)``. ``eliminate`` is the function below,
+or what stands for it where rates are tied to each other: :mod:`~gyrostat.algorithms.shafts.tied_elimination`. Both
+together: :mod:`~gyrostat.algorithms.recursions.articulated_dynamics`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.recursions.articulated_message import NOTHING as NOTHING
+from gyrostat.algorithms.recursions.articulated_message import AbaRow, Eliminate, Inward, Messages, Outward, RowOf
+from gyrostat.algorithms.recursions.articulated_message import ArticulatedMessage as ArticulatedMessage
 from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion, world_motion
-from gyrostat.algorithms.recursions.right_hand_sides import in_columns, together
+from gyrostat.algorithms.recursions.right_hand_sides import in_columns
 from gyrostat.algorithms.recursions.rne import own_force, own_inertia, wrench_at
-from gyrostat.algorithms.shafts.tied_rates import NO_TIED_RATES, TiedRates
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward, outward
@@ -38,74 +37,6 @@ from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 
-
-# ------------------------------------------------------------------------------------------------ messages
-@dataclass(frozen=True)
-class ArticulatedMessage:
-    """f = P e + z: articulated inertia P and articulated bias force z (6, columns), or (6,) for column 0 alone;
-    ``tied``: what tied rates add to f, nothing without them."""
-
-    P: ArticulatedInertia
-    z: Array
-    tied: TiedRates = NO_TIED_RATES
-
-    def __add__(self, other: ArticulatedMessage) -> ArticulatedMessage:
-        return ArticulatedMessage(self.P + other.P, together(self.z, other.z), self.tied + other.tied)
-
-    def __sub__(self, load: Array) -> ArticulatedMessage:
-        """With an external force (6,)."""
-        return ArticulatedMessage(self.P, together(self.z, -load), self.tied)
-
-    def moved(self, shift: Shift) -> ArticulatedMessage:
-        """phi^T P phi and phi^T z."""
-        return ArticulatedMessage(shift.inertia(self.P), shift.force(self.z), self.tied.moved(shift))
-
-
-NOTHING = ArticulatedMessage(ArticulatedInertia.zero(), np.zeros(6))
-
-
-@dataclass(frozen=True)
-class EliminatedRate:
-    """A rate along s (6,) that moves freely: U = P s, 1/d = 1/(s.U), u = tau - s.z (columns)."""
-
-    s: Array
-    U: Array
-    inverse: Any
-    u: Array
-
-    def acceleration(self, e: Array) -> Array:
-        """a = (u - U.e) / d, (columns)."""
-        return (self.u - self.U @ e) * self.inverse
-
-
-def eliminate(
-    message: ArticulatedMessage, s: Array, tau: Array, reflected: Any = None
-) -> tuple[ArticulatedMessage, EliminatedRate]:
-    """In front of a rate with force tau (columns): P - U U^T/d and z + U u/d, (3.8)-(3.12) with one column of H;
-    ``reflected``: inertia on its shaft, added to d."""
-    z = in_columns(message.z, len(tau))
-    u = tau - s @ z
-    P, U, inverse = message.P.eliminated(s, reflected)
-    return ArticulatedMessage(P, z + np.outer(U, u * inverse), message.tied), EliminatedRate(s, U, inverse, u)
-
-
-# ------------------------------------------------------------------------------------------------ rows
-Messages = Mapping[str, ArticulatedMessage]
-Step = Callable[[Array], tuple[Mapping[str, Array], Array]]
-Eliminate = Callable[[ArticulatedMessage, Array, int], tuple[ArticulatedMessage, Any]]
-
-
-@dataclass(frozen=True)
-class Outward:
-    """Sweep 3 of a component, once sweep 2 passed it; phi to its outports and the rates that it eliminated."""
-
-    step: Step
-    shifts: Mapping[str, Shift]
-    rates: Sequence[Any] = ()
-
-
-Inward = Callable[[Messages, Eliminate], tuple[ArticulatedMessage, Outward]]
-AbaRow = Callable[[Component, Setting, Motion, Any], Inward]
 aba: Algorithm[AbaRow] = Algorithm("articulated-body algorithm")
 
 
@@ -141,6 +72,31 @@ def given_wrench(c: Component, on: Setting, motion: Motion, memo: Any) -> Inward
     return rigidly({}, ArticulatedMessage(NOTHING.P, -wrench_at(on, motion, c["wrench"], c["expressed_in"])))
 
 
+@dataclass(frozen=True)
+class EliminatedRate:
+    """A rate along s (6,) that moves freely: U = P s, 1/d = 1/(s.U), u = tau - s.z (columns)."""
+
+    s: Array
+    U: Array
+    inverse: Any
+    u: Array
+
+    def acceleration(self, e: Array) -> Array:
+        """a = (u - U.e) / d, (columns)."""
+        return (self.u - self.U @ e) * self.inverse
+
+
+def eliminate(
+    message: ArticulatedMessage, s: Array, tau: Array, reflected: Any = None
+) -> tuple[ArticulatedMessage, EliminatedRate]:
+    """In front of a rate with force tau (columns): P - U U^T/d and z + U u/d, (3.8)-(3.12) with one column of H;
+    ``reflected``: inertia on its shaft, added to d."""
+    z = in_columns(message.z, len(tau))
+    u = tau - s @ z
+    P, U, inverse = message.P.eliminated(s, reflected)
+    return ArticulatedMessage(P, z + np.outer(U, u * inverse), message.tied), EliminatedRate(s, U, inverse, u)
+
+
 @aba.row(Joint, FreeBase)
 def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Inward:
     """P_1 = psi^T P_2 psi, z_1 = phi^T (z_2 + G^T (tau - H^T z_2)); e_2 = phi e_1 + H a: one rate after the other, the
@@ -166,20 +122,17 @@ def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Inward:
 
 
 # ------------------------------------------------------------------------------------------------ sweeps
-RowOf = Callable[[Component, Setting, Motion, Any, Own], Inward]
-
-
 def bias_accelerations(
-    network: Network, on: Setting, q: Array, v: Array, row: RowOf
+    network: Network, on: Setting, q: Array, v: Array, row_of: RowOf
 ) -> tuple[dict[str, Inward], dict[int, Motion]]:
-    """Sweep 1, outward: motions at the ports, with A_0, and what each component does with them."""
+    """Sweep 1, outward: motions at the ports, with A_0, and what each component does inward."""
     rows: dict[str, Inward] = {}
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
-        rows[c.name] = row(c, on, motion, memo, own)
+        rows[c.name] = row_of(c, on, motion, memo, own)
 
-    world = world_motion(on.gravity.acceleration)
-    return rows, sweep_motion(network, on, q, v, np.zeros(network.model.nv), world, begin)
+    rest, world = np.zeros(network.model.nv), world_motion(on.gravity.acceleration)
+    return rows, sweep_motion(network, on, q, v, rest, world, begin)
 
 
 def articulated_inertias(

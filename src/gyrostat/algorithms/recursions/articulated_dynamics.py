@@ -11,14 +11,13 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.aba import (
-    Inward,
-    Outward,
     aba,
     articulated_inertias,
     bias_accelerations,
     eliminate,
     joint_accelerations,
 )
+from gyrostat.algorithms.recursions.articulated_message import Inward, Outward
 from gyrostat.algorithms.recursions.frame_forces import with_pairs
 from gyrostat.algorithms.recursions.kinematics import Own
 from gyrostat.algorithms.recursions.rne import Loads, no_loads

@@ -17,17 +17,14 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.aba import (
+from gyrostat.algorithms.recursions.aba import EliminatedRate, aba, eliminate, rigidly
+from gyrostat.algorithms.recursions.articulated_message import (
     NOTHING,
     ArticulatedMessage,
     Eliminate,
-    EliminatedRate,
     Inward,
     Messages,
     Outward,
-    aba,
-    eliminate,
-    rigidly,
 )
 from gyrostat.algorithms.recursions.crba import Entries, scaled
 from gyrostat.algorithms.recursions.kinematics import Spin
