@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.component_equations import equations
 from gyrostat.algorithms.recursions.aba import (
     aba,
     articulated_inertias,
@@ -18,10 +19,9 @@ from gyrostat.algorithms.recursions.aba import (
     joint_accelerations,
 )
 from gyrostat.algorithms.recursions.articulated_message import Inward, Outward
-from gyrostat.algorithms.recursions.frame_forces import with_pairs
+from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
-from gyrostat.algorithms.recursions.two_rows import equations
 from gyrostat.algorithms.shafts.tied_elimination import TiedElimination, keeping_rates
 from gyrostat.algorithms.shafts.tied_rates import plan
 from gyrostat.graph.network import Component, Network
@@ -51,12 +51,12 @@ def sweep_articulated(
     rows, motions = bias_accelerations(network, on, q, v, row)
     places, elements = plan(network, aba.serves), network.transmission.elements
     if not (places.meetings or places.frameless or elements):
-        forces = with_pairs(network, on, motions, loads(motions))
+        forces = with_frame_forces(network, on, motions, loads(motions))
         steps = articulated_inertias(network, rows, lambda message, s, k: eliminate(message, s, tau[k]), forces)
         return Articulated(joint_accelerations(network, steps, tau.shape[1]), steps)
     tied = TiedElimination.of(network, places, q, v, tau, known)
     rows = {c.name: tied.around(c, rows[c.name]) for c in network.components}
-    steps = articulated_inertias(network, rows, tied, with_pairs(network, on, motions, loads(motions)))
+    steps = articulated_inertias(network, rows, tied, with_frame_forces(network, on, motions, loads(motions)))
     return Articulated(tied.accelerations(joint_accelerations(network, steps, tau.shape[1])), steps)
 
 

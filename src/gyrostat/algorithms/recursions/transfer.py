@@ -2,7 +2,7 @@
 f_k, u = sum of S_k^T f_k, with k over its outports. Two ports and nothing else: no inertia, no accelerations.
 
 A row is ``row(c, on, motion, memo) -> Transfer``, in the representation of the setting. A component without a row is
-read off its rows of kinematics and Newton-Euler (:mod:`~gyrostat.algorithms.recursions.two_rows`)."""
+read off its rows of kinematics and Newton-Euler (:mod:`~gyrostat.algorithms.foreign.component_equations`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.foreign.component_equations import equations
 from gyrostat.algorithms.recursions.kinematics import NO_RATES, Own
-from gyrostat.algorithms.recursions.two_rows import equations
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.component_equations import Equations
 from gyrostat.algorithms.recursions.aba import EliminatedRate, aba, eliminate, rigidly
 from gyrostat.algorithms.recursions.articulated_message import (
     NOTHING,
@@ -30,7 +31,6 @@ from gyrostat.algorithms.recursions.crba import Entries, scaled
 from gyrostat.algorithms.recursions.kinematics import Spin
 from gyrostat.algorithms.recursions.right_hand_sides import in_columns, together
 from gyrostat.algorithms.recursions.rne import spin_momentum
-from gyrostat.algorithms.recursions.two_rows import Equations
 from gyrostat.algorithms.shafts.elements import element_inertia
 from gyrostat.algorithms.shafts.tied_rates import Meeting, Plan, TiedRates, frameless_accelerations
 from gyrostat.graph.network import Component, Network
