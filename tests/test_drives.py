@@ -9,9 +9,9 @@ from test_drives_couplings import driven_arm
 from test_family_against_pinocchio import interpreted
 
 import gyrostat as gs
-from gyrostat.io.yaml.model import to_text
+from gyrostat.io.yaml.parse import read
 from gyrostat.io.yaml.schema import json_schema
-from gyrostat.io.yaml.text import read
+from gyrostat.io.yaml.write import to_text
 
 
 def arm(*parts, **hinge):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from yaml_examples import EDITS, GOOD, mistakes
 
 from gyrostat.errors import LoadError, SpecError
-from gyrostat.io.yaml.model import from_text
+from gyrostat.io.yaml.read import from_text
 from gyrostat.spec.check import problems
 
 

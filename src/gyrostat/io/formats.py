@@ -10,10 +10,11 @@ from typing import Any, Literal
 from gyrostat.errors import LoadError, SpecError, nearest
 from gyrostat.io.audit import POLICIES, Audit, from_problems, tell
 from gyrostat.io.mjcf.load import read_mjcf
-from gyrostat.io.mjcf.xml import is_mjcf
+from gyrostat.io.mjcf.source import is_mjcf
 from gyrostat.io.urdf.load import read_urdf
 from gyrostat.io.xacro.expand import EXPANDED, expanded
-from gyrostat.io.yaml.model import from_text
+from gyrostat.io.yaml.read import from_text
+from gyrostat.io.yaml.versions import stated_version
 from gyrostat.spec.check import check
 from gyrostat.spec.model import Model
 
@@ -84,14 +85,21 @@ def model_of(text: str, name: str, suffix: str, options: Options, lister: str = 
 
 def audit_of(text: str, name: str, suffix: str, options: Options) -> Audit:
     """Everything that is to be said about a text."""
-    refusal = LoadError if suffix in FOREIGN else SpecError
+    if suffix not in FOREIGN:
+        return _audit_of_text_form(text, name, suffix, options)
     try:
-        if suffix in FOREIGN:
-            return _read(text, name, suffix, options)[1]
-        model_of(text, name, suffix, options)
-    except refusal as error:
+        return _read(text, name, suffix, options)[1]
+    except LoadError as error:
         return from_problems(name, error.problems)
-    return Audit(name, ())
+
+
+def _audit_of_text_form(text: str, name: str, suffix: str, options: Options) -> Audit:
+    version = stated_version(text, name)
+    try:
+        model_of(text, name, suffix, options)
+    except SpecError as error:
+        return from_problems(name, error.problems, version)
+    return Audit(name, (), version)
 
 
 def _read(text: str, name: str, suffix: str, o: Options) -> tuple[Model | None, Audit]:

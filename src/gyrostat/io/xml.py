@@ -16,7 +16,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]  # it has 
 
 from gyrostat.errors import LoadError, Problem, clipped, nearest
 from gyrostat.io.audit import Finding, Notes, Severity
-from gyrostat.io.yaml.text import MAX_BYTES
+from gyrostat.io.text_files import MAX_BYTES
 
 MAX_DEPTH = 32
 MAX_TAGS = 2_000_000

@@ -35,6 +35,8 @@ class Entity(BaseModel):
     """Whether frames at its ports move each other; False for forces between two frames."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
+    since: ClassVar[int] = 1
+    """The version of the text form that this kind came with."""
     name: str = Field(kw_only=False)
 
     def __init__(self, name: str, **properties: Any):

@@ -12,7 +12,7 @@ import numpy as np
 
 from gyrostat.io.mjcf.build import BALL, FREE
 from gyrostat.io.mjcf.compile import elements_of
-from gyrostat.io.mjcf.xml import MjcfReader, attributes
+from gyrostat.io.mjcf.source import MjcfReader, attributes
 from gyrostat.io.xml import Element
 
 

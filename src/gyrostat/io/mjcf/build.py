@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from gyrostat.io.mjcf.compile import Compiled
-from gyrostat.io.mjcf.names import Names
-from gyrostat.io.mjcf.rules import Inertial
+from gyrostat.io.mjcf.inertias import Inertial
 from gyrostat.io.mjcf.shapes import Pose, after, pose, shapes_of, xyzw
-from gyrostat.io.mjcf.xml import MjcfReader
+from gyrostat.io.mjcf.source import MjcfReader
+from gyrostat.io.names import Names
 from gyrostat.io.urdf.build import AcceptedBody
 from gyrostat.io.xml import Element
 from gyrostat.spatial.rotation import about_axis

@@ -15,8 +15,8 @@ from typing import Any
 
 from gyrostat.errors import LoadError, Problem
 from gyrostat.io.mesh_paths import Roots
-from gyrostat.io.mjcf.schema import find_unknown
-from gyrostat.io.mjcf.xml import MjcfReader, attributes
+from gyrostat.io.mjcf.grammar import find_unknown
+from gyrostat.io.mjcf.source import MjcfReader, attributes
 from gyrostat.io.xml import Element
 
 MAX_MESH = 64 * 2**20
@@ -131,7 +131,7 @@ def refused(reader: MjcfReader, error: Exception, meshes: dict[str, MeshFile] | 
 def _warned(reader: MjcfReader, told: list[Any]) -> None:
     for warning in told:
         what = "MuJoCo warns: " + " ".join(str(warning.message).split())
-        if not any(f.what == what for f in reader.notes.found):
+        if not any(f.what == what for f in reader.notes.findings):
             reader.warn(reader.source.root, "mujoco", what)
 
 

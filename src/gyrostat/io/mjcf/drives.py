@@ -23,7 +23,7 @@ import numpy as np
 
 from gyrostat.io.mjcf.actuators import Actuators
 from gyrostat.io.mjcf.build import BALL, FREE, Parts
-from gyrostat.io.mjcf.xml import attributes
+from gyrostat.io.mjcf.source import attributes
 from gyrostat.io.xml import Element, number
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint

@@ -18,9 +18,9 @@ from gyrostat.io.mjcf.actuators import effort_limits, read_actuators
 from gyrostat.io.mjcf.build import FRAME, FREE, Parts
 from gyrostat.io.mjcf.compile import MeshFile, collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
 from gyrostat.io.mjcf.drives import Drives, fixed_tendons
-from gyrostat.io.mjcf.rules import check_bodies, check_contact, check_options, check_tendons, give_inertias
+from gyrostat.io.mjcf.inertias import check_bodies, check_contact, check_options, check_tendons, give_inertias
+from gyrostat.io.mjcf.source import Includes, MjcfReader, Source, open_source
 from gyrostat.io.mjcf.strip import strip
-from gyrostat.io.mjcf.xml import Includes, MjcfReader, Source, open_source
 from gyrostat.io.xml import short
 from gyrostat.spec.check import problems
 from gyrostat.spec.context import Context

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable
 
-from gyrostat.io.mjcf.xml import MjcfReader, attributes
+from gyrostat.io.mjcf.source import MjcfReader, attributes
 from gyrostat.io.xml import LARGEST, Element, number, short
 
 MAX_COPIES = 3000

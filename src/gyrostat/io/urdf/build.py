@@ -9,9 +9,9 @@ import numpy as np
 
 from gyrostat.errors import Problem
 from gyrostat.graph.lower import Lowered, Values, lower
+from gyrostat.io.inertia_rules import matrix
 from gyrostat.io.urdf.drives import couplings
-from gyrostat.io.urdf.links_and_joints import Robot, UrdfJoint, UrdfLink
-from gyrostat.io.urdf.rules import matrix
+from gyrostat.io.urdf.joints import Robot, UrdfJoint, UrdfLink
 from gyrostat.io.urdf.shapes import named_colors, to_shape
 from gyrostat.io.urdf.tree import Tree
 from gyrostat.io.xml import Element, Reader

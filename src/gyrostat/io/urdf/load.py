@@ -13,12 +13,12 @@ from pathlib import Path
 
 from gyrostat.errors import Problem, nearest
 from gyrostat.io.audit import Audit, Finding, Notes
+from gyrostat.io.inertia_rules import check_link, check_masses
 from gyrostat.io.mesh_paths import Roots
 from gyrostat.io.urdf.build import build
 from gyrostat.io.urdf.drives import SINGLE, read_mimics, read_transmissions, settle
 from gyrostat.io.urdf.grammar import Unknowns
-from gyrostat.io.urdf.links_and_joints import Robot, read_joint, read_link
-from gyrostat.io.urdf.rules import check_link, check_masses
+from gyrostat.io.urdf.joints import Robot, read_joint, read_link
 from gyrostat.io.urdf.tree import find_tree
 from gyrostat.io.xml import Element, Reader, parse, short
 from gyrostat.spec.check import problems

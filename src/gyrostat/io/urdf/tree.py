@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gyrostat.io.urdf.links_and_joints import Robot, UrdfJoint
+from gyrostat.io.urdf.joints import Robot, UrdfJoint
 from gyrostat.io.xml import Reader
 
 

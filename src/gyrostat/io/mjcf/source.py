@@ -16,8 +16,8 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]  # it has 
 
 from gyrostat.errors import clipped
 from gyrostat.io.mesh_paths import Roots
+from gyrostat.io.text_files import MAX_BYTES, read_text
 from gyrostat.io.xml import MAX_TAGS, Element, Reader, refusal, short
-from gyrostat.io.yaml.text import MAX_BYTES
 
 MAX_DEPTH = 200
 MAX_FILES = 200
@@ -151,8 +151,6 @@ class Includes:
         _bound_depth(source.root, self.file)
 
     def _read(self, element: Element) -> Element | None:
-        from gyrostat.io.files import text_of
-
         name = self.reader.need(element, "file")
         if name is None:
             return None
@@ -167,7 +165,7 @@ class Includes:
             return None
         self.done.add(path)
         shown = str(folder / name)
-        text = text_of(path, shown, "XML")
+        text = read_text(path, shown, "XML")
         root = parse(text, shown)
         grow(self.reader.source, root, shown, text)
         return root

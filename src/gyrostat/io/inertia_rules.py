@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from gyrostat.io.urdf.links_and_joints import MOMENTS, Robot, UrdfLink
+from gyrostat.io.urdf.joints import MOMENTS, Robot, UrdfLink
 from gyrostat.io.urdf.tree import Tree
 from gyrostat.io.xml import Reader
 from gyrostat.spec.rules import LEAST, ROUNDING

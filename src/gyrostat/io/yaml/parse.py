@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from gyrostat.errors import LoadError, Problem, clipped
+from gyrostat.io.text_files import MAX_BYTES, too_large
 
-MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 32
 MAX_VALUES = 100_000
 LONGEST_INT = 300
@@ -89,25 +89,19 @@ def read(text: str, file: str = "<text>") -> Node:
     return reading.root
 
 
-def refusal(file: str, line: int | None, rule: str, message: str, remedy: str, value: object = None) -> LoadError:
+def refusal(file: str, line: int, rule: str, message: str, remedy: str, value: object = None) -> LoadError:
     """The exception for one mistake in a text."""
-    where = file if line is None else f"{file}:{line}"
-    return LoadError([Problem("YAML", rule, message, remedy, value, where)])
+    return LoadError([Problem("YAML", rule, message, remedy, value, f"{file}:{line}")])
 
 
 def _check_characters(text: str, file: str) -> None:
     if len(text) > MAX_BYTES:
-        raise too_large(file, len(text))
+        raise too_large(file, len(text), "YAML")
     bad = _FORBIDDEN.search(text)
     if bad:
         line = text.count("\n", 0, bad.start()) + 1
         message = f"has the character {bad[0]!a}, which YAML does not allow"
         raise refusal(file, line, "yaml-characters", message, "save the file as plain UTF-8 text", bad[0])
-
-
-def too_large(file: str, size: int) -> LoadError:
-    message = f"is {size / 2**20:.1f} MiB long, expected at most {MAX_BYTES // 2**20} MiB"
-    return refusal(file, None, "yaml-size", message, "a model is some kilobytes; is this the right file?", size)
 
 
 @dataclass(slots=True)

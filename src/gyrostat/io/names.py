@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from gyrostat.io.mjcf.xml import MjcfReader
+from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.xml import Element
 from gyrostat.spec.wiring import RESERVED, is_name
 

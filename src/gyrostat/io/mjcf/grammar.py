@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from gyrostat.errors import near
-from gyrostat.io.mjcf.xml import MjcfReader
+from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.xml import Element
 
 GUESSES = 300

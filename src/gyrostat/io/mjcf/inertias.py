@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.io.inertia_rules import check_link
 from gyrostat.io.mjcf.compile import elements_of
-from gyrostat.io.mjcf.xml import MjcfReader, attributes
-from gyrostat.io.urdf.links_and_joints import UrdfLink
-from gyrostat.io.urdf.rules import check_link
+from gyrostat.io.mjcf.source import MjcfReader, attributes
+from gyrostat.io.urdf.joints import UrdfLink
 from gyrostat.io.xml import Element
 
 TAKEN = ("gravity", "density", "viscosity", "wind", "magnetic")

@@ -1,4 +1,4 @@
-"""The text form of a model: YAML, version 1. ``from_text(to_text(model)) == model``; equal models give equal bytes."""
+"""A model as YAML text: ``from_text(to_text(model)) == model``; equal models give equal bytes."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError
 
-from gyrostat.errors import LoadError, Problem, SaveError, SpecError
+from gyrostat.errors import LoadError, Problem, SaveError
 from gyrostat.io.yaml.emit import emit
-from gyrostat.io.yaml.read import VERSION, ModelReader
-from gyrostat.io.yaml.text import read
+from gyrostat.io.yaml.migrations import VERSION
+from gyrostat.io.yaml.parse import read
+from gyrostat.io.yaml.versions import needed_version
 from gyrostat.spec.assembly import Assembly
-from gyrostat.spec.check import check, problems
+from gyrostat.spec.check import check
 from gyrostat.spec.context import GravityField, MovingBase
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 
 
 def to_text(model: Model) -> str:
-    """The model as YAML text. It is checked first: what can be written can be read."""
+    """The model as YAML text, in the oldest version that can say it. It is checked first: what can be written can be
+    read."""
     check(model)
     _refuse_functions(model)
-    data: dict[str, Any] = {"gyrostat": VERSION, "name": model.name}
+    data: dict[str, Any] = {VERSION: needed_version(model.entities), "name": model.name}
     data["context"] = model.context.model_dump(mode="json")
     data["entities"] = [_plain(entity) for entity in model.entities]
     if model.connections:
@@ -36,33 +38,16 @@ def to_text(model: Model) -> str:
     return text
 
 
-def from_text(text: str, file: str = "<text>") -> Model:
-    """The model that a YAML text describes; one :class:`SpecError` lists every mistake, in order of lines.
-
-    ``file`` is the name that messages give to the text.
-    """
-    reader = ModelReader(file)
-    model = reader.model(read(text, file))
-    found = {(p.where, p.entity, p.rule, p.message): p for p in [*reader.found, *problems(model, reader.doubts)]}
-    if found:
-        raise SpecError(sorted(found.values(), key=_line))
-    return model
-
-
-def _line(problem: Problem) -> int:
-    return int((problem.where or "0").rpartition(":")[2])
-
-
 def _refuse_functions(model: Model) -> None:
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for name, kind in (("gravity", GravityField), ("base", MovingBase)):
         value = getattr(model.context, name)
         if isinstance(value, kind):
             message = f"'{name}' is a Python function, which a file cannot hold"
             remedy = "save the model with data in its place (model.replace), and set the function again after loading"
-            found.append(Problem("context", "function", message, remedy, value))
-    if found:
-        raise SaveError(found)
+            problems.append(Problem("context", "function", message, remedy, value))
+    if problems:
+        raise SaveError(problems)
 
 
 def _plain(entity: Entity) -> dict[str, Any]:
