@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +11,6 @@ from typing import Any, Literal
 from gyrostat.errors import LoadError, SpecError, nearest
 from gyrostat.io.audit import POLICIES, Audit, from_problems, tell
 from gyrostat.io.mjcf.load import read_mjcf
-from gyrostat.io.mjcf.source import is_mjcf
 from gyrostat.io.urdf.load import read_urdf
 from gyrostat.io.xacro.expand import EXPANDED, expanded
 from gyrostat.io.yaml.read import from_text
@@ -24,6 +24,9 @@ READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": f
 XACRO = ".xacro"
 FOREIGN = (".urdf", ".xml", ".mjcf", XACRO)
 """Formats of others: the outermost tag says which of them it is. Of these, URDF can be written."""
+
+_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<!(?:DOCTYPE|ENTITY)", re.DOTALL)
+_OUTERMOST = re.compile(r"<([A-Za-z_][^\s/>]*)")
 
 Folders = Sequence[str | os.PathLike[str]]
 
@@ -108,3 +111,10 @@ def _read(text: str, name: str, suffix: str, o: Options) -> tuple[Model | None, 
     if is_mjcf(text, name):
         return read_mjcf(text, name, o.base, o.policy, o.roots, o.friction, o.mimic)
     return read_urdf(text, name, o.base or "fixed", o.policy, o.roots, o.friction, o.mimic)
+
+
+def is_mjcf(text: str, file: str) -> bool:
+    """Whether the outermost tag is that of an MJCF file; where it is that of neither, the name of the file decides."""
+    outermost = _OUTERMOST.search(_MARKUP.sub("", text[: 2**20]))
+    tag = outermost[1] if outermost else ""
+    return tag == "mujoco" or (tag != "robot" and not file.lower().endswith(".urdf"))

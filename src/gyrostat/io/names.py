@@ -1,12 +1,12 @@
-"""Names in the model: those of the MJCF file where they are usable and unique, else near ones, with a warning."""
+"""Names in the model: those of the file where they are usable and unique, else near ones, with a warning."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.xml import Element
+from gyrostat.io.xml_reader import Reader
 from gyrostat.spec.wiring import RESERVED, is_name
 
 
@@ -14,7 +14,7 @@ from gyrostat.spec.wiring import RESERVED, is_name
 class Names:
     """Bodies, joints and the rest share one space of names; who comes first keeps its name."""
 
-    reader: MjcfReader
+    reader: Reader
     taken: set[str] = field(default_factory=lambda: {"world", *RESERVED})
     again: Counter[str] = field(default_factory=Counter)
 

@@ -26,15 +26,15 @@ def grammar(mujoco: Any) -> Grammar:
     table: Grammar = {}
     path: list[str] = []
     for row in mujoco.mj_printSchema(False, False).splitlines():
-        found = _ROW.match(row)
-        if found is None:
+        columns = _ROW.match(row)
+        if columns is None:
             if path and row.strip():
                 table[tuple(path)][0].update(row.split())
             continue
-        depth = len(found[1]) // 3
-        tag = found[2].removeprefix("(world)")
+        depth = len(columns[1]) // 3
+        tag = columns[2].removeprefix("(world)")
         path = [*path[:depth], tag]
-        table[tuple(path)] = (set(found[3].split()), set())
+        table[tuple(path)] = (set(columns[3].split()), set())
         if depth:
             table[tuple(path[:-1])][1].add(tag)
     return table
@@ -42,7 +42,7 @@ def grammar(mujoco: Any) -> Grammar:
 
 def find_unknown(reader: MjcfReader, mujoco: Any) -> int:
     """Tell every tag and attribute that is not in the table; how many there were."""
-    table, found = grammar(mujoco), 0
+    table, unknown = grammar(mujoco), 0
     stack: list[tuple[Element, tuple[str, ...]]] = [(reader.source.root, ("mujoco",))]
     while stack:
         element, path = stack.pop()
@@ -51,9 +51,9 @@ def find_unknown(reader: MjcfReader, mujoco: Any) -> int:
         known, inside = table[path]
         for key in element.attrib:
             if key not in known and element.tag not in FREE:
-                found += 1
+                unknown += 1
                 what = f"attribute '{key}' of <{element.tag}> is unknown"
-                reader.error(element, "unknown-attribute", what, "", _hint(key, known, found))
+                reader.error(element, "unknown-attribute", what, "", _hint(key, known, unknown))
         bodily = path == ("mujoco", "body")
         for child in element:
             if child.tag in inside:
@@ -63,11 +63,11 @@ def find_unknown(reader: MjcfReader, mujoco: Any) -> int:
             elif child.tag in ((*FREE, "body") if bodily else ("default",) if path == ("mujoco", "default") else ()):
                 stack.append((child, path))
             else:
-                found += 1
+                unknown += 1
                 names = {*inside, *(("body", *FREE) if bodily else ()), *(("worldbody",) if len(path) == 1 else ())}
                 what = f"<{child.tag}> in <{element.tag}> is unknown"
-                reader.error(child, "unknown-tag", what, "", _hint(child.tag, names, found))
-    return found
+                reader.error(child, "unknown-tag", what, "", _hint(child.tag, names, unknown))
+    return unknown
 
 
 def _hint(name: str, known: set[str], so_far: int) -> str:

@@ -1,4 +1,4 @@
-"""What of an MJCF file makes the motion another one than that of its tree of bodies, and which inertias cannot be."""
+"""<inertial> of an MJCF: which masses and inertias cannot be, and what replaces them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gyrostat.io.inertia_rules import check_link
-from gyrostat.io.mjcf.compile import elements_of
-from gyrostat.io.mjcf.source import MjcfReader, attributes
-from gyrostat.io.urdf.joints import UrdfLink
+from gyrostat.io.inertia_rules import LinkInertia, check_inertia
+from gyrostat.io.mjcf.defaults import elements_of
+from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.xml import Element
-
-TAKEN = ("gravity", "density", "viscosity", "wind", "magnetic")
+from gyrostat.io.xml_reader import shown
 
 
 @dataclass(frozen=True)
@@ -27,63 +23,22 @@ class Inertial:
     unphysical: bool  # kept as it is, though no body has it
 
 
-def check_options(reader: MjcfReader, spec: Any) -> None:
-    """Fluids are forces that are missing; the rest concerns MuJoCo's own simulation."""
-    option, root = spec.option, reader.source.root
-    elements = list(root.iterchildren("option"))
-    at = elements[-1] if elements else root
-    moves = any(root.find(f"worldbody//{tag}") is not None for tag in ("joint", "freejoint"))
-    if moves and (option.density > 0.0 or option.viscosity > 0.0):
-        what = "forces of the fluid around the bodies are not in the model"
-        found = f"density {option.density:g} kg/m^3, viscosity {option.viscosity:g} Pa s"
-        reader.wrong(at, "fluid", what, found, "set both to zero, or add the forces yourself", left_out=True)
-    for element in elements:
-        if any(key not in TAKEN for key in element.attrib) or len(element):
-            what = "settings of MuJoCo's simulation are not in the model, but for gravity and switched-off forces"
-            reader.ignore(element, "unused-option", what, attributes(element))
-
-
-def check_contact(reader: MjcfReader, mujoco: Any, spec: Any) -> None:
-    """One finding for all geoms that can touch another one."""
-    off = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    world = reader.source.root.find("worldbody")
-    if world is None or int(spec.option.disableflags) & int(off):
-        return
-    count = sum(1 for geom in spec.geoms if geom.contype or geom.conaffinity)
-    if count > 1:
-        reader.ignore(world, "unused-contact", "contact is not in the model", f"{count} geoms that can touch")
-
-
-def check_bodies(reader: MjcfReader, mujoco: Any, spec: Any) -> dict[int, Inertial]:
+def check_inertias(reader: MjcfReader, mujoco: Any, spec: Any) -> dict[int, Inertial]:
     """Findings about every body; the inertias that are not as in the file, by place in the list of bodies."""
     changed: dict[int, Inertial] = {}
     from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-    for k, (body, element) in enumerate(zip(spec.bodies, elements_of(reader, spec.bodies), strict=True)):
-        if k == 0:
-            continue
-        if body.gravcomp:
-            what = "compensation of gravity is not in the model"
-            reader.wrong(
-                element,
-                "gravcomp",
-                what,
-                f"gravcomp {body.gravcomp:g}",
-                "take it out, and add the forces",
-                left_out=True,
-            )
-        if body.mocap:
-            what = "is moved by the user (mocap); it stands still in the model"
-            reader.warn(element, "mocap", what, 'mocap="true"')
-        inertial = element.find("inertial")
-        if not body.explicitinertial or inertial is None:
+    bodies = list(enumerate(zip(spec.bodies, elements_of(reader, spec.bodies), strict=True)))
+    for k, (body, element) in bodies[1:]:  # the first is the world
+        given = element.find("inertial")
+        if not body.explicitinertial or given is None:
             continue
         if from_geoms:
             what = "<inertial> is passed over, since inertiafromgeom is true"
-            reader.ignore(inertial, "unused-inertial", what, attributes(inertial))
+            reader.ignore(given, "unused-inertial", what, shown(given))
             continue
-        found = _inertial(reader, body, element, inertial, spec.compiler)
-        if found is not None:
-            changed[k] = found
+        inertial = _inertial(reader, body, element, given, spec.compiler)
+        if inertial is not None:
+            changed[k] = inertial
     return changed
 
 
@@ -99,8 +54,8 @@ def _inertial(reader: MjcfReader, body: Any, element: Element, inertial: Element
     bounded = max(float(body.mass), compiler.boundmass) if compiler.boundmass > 0.0 else float(body.mass)
     moments = _bounded(moments, compiler)
     places: dict[str, Element] = {"inertial": inertial, "mass": inertial, "inertia": inertial}
-    link = UrdfLink(element.get("name") or "", inertial, bounded, (0.0, 0.0, 0.0), moments=moments, places=places)
-    fine = check_link(reader, link)
+    link = LinkInertia(element.get("name") or "", inertial, bounded, moments, places)
+    fine = check_inertia(reader, link)
     if fine and (link.mass, link.moments) == (bounded, moments):
         return None
     return Inertial(link.mass, link.moments, full, not fine)
@@ -131,21 +86,3 @@ def give_inertias(spec: Any, changed: dict[int, Inertial]) -> None:
             body.fullinertia = [xx, yy, zz, xy, xz, yz]
         else:
             body.inertia = [inertial.moments[i] for i in (0, 3, 5)]
-
-
-def check_tendons(reader: MjcfReader, spec: Any) -> None:
-    """Tendons with forces of their own; the others only guide actuators and sensors."""
-    for tendon, element in zip(spec.tendons, elements_of(reader, spec.tendons), strict=True):
-        forces = {
-            "stiffness": float(np.abs(tendon.stiffness).max()),
-            "damping": float(np.abs(tendon.damping).max()),
-            "frictionloss": float(tendon.frictionloss),
-            "armature": float(tendon.armature),
-        }
-        there = ", ".join(f"{key} {value:g}" for key, value in forces.items() if value)
-        if there:
-            what = "forces of tendons are not in the model"
-            reader.wrong(element, "tendon", what, there, "set them to zero, or add the forces yourself", left_out=True)
-        else:
-            what = "tendons are not in the model (this one has no passive forces)"
-            reader.ignore(element, "unused-tendon", what, attributes(element, "limited", "range"))

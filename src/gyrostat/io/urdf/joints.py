@@ -1,14 +1,15 @@
-"""The elements of a URDF to links and joints; every number is read, and what is not used is told."""
+"""<joint> of a URDF: type, links, origin and axis; every number is read, and what is not used is told."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from gyrostat.io.mesh_paths import Roots
-from gyrostat.io.urdf.drives import TURN, UrdfDrive, read_drive, shown
-from gyrostat.io.urdf.shapes import Role, UrdfShape, read_shape
-from gyrostat.io.xml import Element, Reader
+from gyrostat.io.urdf.drives import UrdfDrive, read_drive
+from gyrostat.io.urdf.origin import ZERO, Vector, read_origin
+from gyrostat.io.xml import Element
+from gyrostat.io.xml_reader import Reader, shown
 
 KINDS = {
     "revolute": "revolute",
@@ -19,32 +20,6 @@ KINDS = {
     "planar": "planar",
 }
 """Joint types of URDF and the kinds they become."""
-
-FAR = 10.0
-"""Distances [m] between joints that may be in other units."""
-
-Vector = tuple[float, float, float]
-ZERO = (0.0, 0.0, 0.0)
-MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-
-
-@dataclass
-class UrdfLink:
-    """A link; the inertia is about the centre of mass, in the axes of the inertial's origin."""
-
-    name: str
-    element: Element
-    mass: float = 0.0
-    com: Vector = ZERO
-    rpy: Vector = ZERO
-    moments: tuple[float, ...] = (0.0,) * 6  # as MOMENTS
-    places: dict[str, Element] = field(default_factory=dict)  # property -> element
-    readable: bool = True  # whether every number was
-    shapes: list[UrdfShape] = field(default_factory=list)
-
-    def at(self, *keys: str) -> Element:
-        """The element of the first of these properties that is there."""
-        return next((self.places[key] for key in keys if key in self.places), self.element)
 
 
 @dataclass
@@ -70,70 +45,7 @@ class UrdfJoint:
         return self.places.get(key, self.element)
 
 
-@dataclass
-class Robot:
-    """What a file holds, in its order."""
-
-    name: str
-    root: Element
-    links: dict[str, UrdfLink] = field(default_factory=dict)
-    joints: dict[str, UrdfJoint] = field(default_factory=dict)
-
-
-def place(reader: Reader, owner: Element, far: float = FAR) -> tuple[Vector, Vector, Element | None]:
-    """xyz and rpy of the origin within an element."""
-    element = reader.child(owner, "origin")
-    if element is None:
-        return ZERO, ZERO, None
-    found: list[Vector] = []
-    for key in ("xyz", "rpy"):
-        given = reader.numbers(element, key, 3) if key in element.attrib else ZERO
-        found.append(ZERO if given is None else (given[0], given[1], given[2]))
-    xyz, rpy = found
-    if max(map(abs, rpy)) > TURN:
-        fix = f"write radians: {' '.join(f'{math.radians(x):.6g}' for x in rpy)}"
-        reader.warn(element, "rpy-degrees", "rpy is more than a turn; is it in degrees?", repr(element.get("rpy")), fix)
-    if math.hypot(*xyz) > far:
-        what = f"the origin is {math.hypot(*xyz):.4g} m away; is it in millimetres?"
-        reader.warn(element, "far-origin", what, repr(element.get("xyz")), "write metres")
-    return xyz, rpy, element
-
-
-def read_link(reader: Reader, element: Element, roots: Roots) -> UrdfLink | None:
-    """A link, or None if it has no name."""
-    roles: tuple[Role, Role] = ("visual", "collision")
-    shapes = [read_shape(reader, shape, role, roots) for role in roles for shape in element.iterchildren(role)]
-    name = reader.need(element, "name")
-    link = UrdfLink(name or "", element, shapes=[shape for shape in shapes if shape is not None])
-    inertial = reader.child(element, "inertial")
-    if inertial is not None:
-        link.places["inertial"] = inertial
-        _inertial(reader, inertial, link)
-    return link if name is not None else None
-
-
-def _inertial(reader: Reader, inertial: Element, link: UrdfLink) -> None:
-    link.com, link.rpy, origin = place(reader, inertial, far=3.0)
-    if origin is not None:
-        link.places["com"] = origin
-    mass, inertia = reader.child(inertial, "mass"), reader.child(inertial, "inertia")
-    for tag, element in (("mass", mass), ("inertia", inertia)):
-        if element is None:
-            link.readable = False
-            reader.error(inertial, "missing", f"<inertial> has no <{tag}>", "nothing", f"add <{tag}>")
-        else:
-            link.places[tag] = element
-    if mass is not None:
-        value = reader.scalar(mass, "value") if reader.need(mass, "value") is not None else None
-        link.readable &= value is not None
-        link.mass = value or 0.0
-    if inertia is not None:
-        found = [reader.scalar(inertia, k) if reader.need(inertia, k) is not None else None for k in MOMENTS]
-        link.readable &= None not in found
-        link.moments = tuple(x or 0.0 for x in found)
-
-
-def read_joint(reader: Reader, element: Element, links: dict[str, UrdfLink], friction: bool) -> UrdfJoint | None:
+def read_joint(reader: Reader, element: Element, links: Collection[str], friction: bool) -> UrdfJoint | None:
     """A joint, or None if it is not clear what it joins or how."""
     name = reader.need(element, "name")
     kind = reader.need(element, "type")
@@ -141,7 +53,7 @@ def read_joint(reader: Reader, element: Element, links: dict[str, UrdfLink], fri
         reader.error(element, "joint-type", "there is no such type of joint", repr(kind), reader.nearest(kind, KINDS))
         kind = None
     ends = [_end(reader, element, tag, links) for tag in ("parent", "child")]
-    xyz, rpy, origin = place(reader, element)
+    xyz, rpy, origin = read_origin(reader, element)
     joint = UrdfJoint(name or "", element, KINDS[kind or "fixed"], ends[0] or "", ends[1] or "", xyz, rpy)
     if origin is not None:
         joint.places["origin"] = origin
@@ -151,7 +63,7 @@ def read_joint(reader: Reader, element: Element, links: dict[str, UrdfLink], fri
     return joint if None not in (name, kind, *ends) else None
 
 
-def _end(reader: Reader, element: Element, tag: str, links: dict[str, UrdfLink]) -> str | None:
+def _end(reader: Reader, element: Element, tag: str, links: Collection[str]) -> str | None:
     end = reader.child(element, tag)
     if end is None:
         reader.error(element, "missing", f"has no <{tag}>", "nothing", f'add <{tag} link="..."/>')
@@ -164,41 +76,41 @@ def _end(reader: Reader, element: Element, tag: str, links: dict[str, UrdfLink])
 
 
 def _axis(reader: Reader, joint: UrdfJoint) -> None:
+    """The direction of a joint that has one; x where the file says none."""
     element = reader.child(joint.element, "axis")
     if joint.kind in ("fixed", "free"):
         return
     joint.axis = (1.0, 0.0, 0.0)
     if element is None or "xyz" not in element.attrib:
+        at = element if element is not None else joint.element
         what = "has no axis; the x axis is taken, as URDF says"
-        reader.warn(
-            element if element is not None else joint.element,
-            "axis-missing",
-            what,
-            "nothing",
-            'add <axis xyz="1 0 0"/>',
-        )
+        reader.warn(at, "axis-missing", what, "nothing", 'add <axis xyz="1 0 0"/>')
         return
     joint.places["axis"] = element
     given = reader.numbers(element, "xyz", 3)
     if given is None:
         return
-    largest = max(map(abs, given))
-    if largest == 0.0:
+    if max(map(abs, given)) == 0.0:
         reader.error(element, "axis", "the axis must not be zero", repr(element.get("xyz")), "give its direction")
         return
+    joint.axis = _unit(reader, element, (given[0], given[1], given[2]))
+
+
+def _unit(reader: Reader, element: Element, given: Vector) -> Vector:
+    """The axis with unit length; that it had another one is told."""
+    largest = max(map(abs, given))
     scaled = [x / largest for x in given]
     x, y, z = (x / math.hypot(*scaled) for x in scaled)
     length = math.hypot(*scaled) * largest
     if abs(length - 1.0) <= 1e-6:  # rounding: the network scales it
-        joint.axis = (given[0], given[1], given[2])
-        return
-    joint.axis = (x, y, z)
+        return given
     fix = f'write xyz="{x:.10g} {y:.10g} {z:.10g}"'
-    what, found = f"the axis must have unit length, its length is {length:.6g}", repr(element.get("xyz"))
+    what, text = f"the axis must have unit length, its length is {length:.6g}", repr(element.get("xyz"))
     if abs(length - 1.0) <= 1e-3:  # three digits of a unit vector
-        reader.warn(element, "axis", f"{what}; it was scaled", found, fix)
+        reader.warn(element, "axis", f"{what}; it was scaled", text, fix)
     else:
-        reader.wrong(element, "axis", what, found, fix, "scaled to unit length")
+        reader.wrong(element, "axis", what, text, fix, "scaled to unit length")
+    return x, y, z
 
 
 def _unused(reader: Reader, joint: UrdfJoint) -> None:
