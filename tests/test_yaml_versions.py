@@ -51,6 +51,13 @@ DIGESTS = {
 }
 
 
+KINDS_OF_VERSION_1 = {
+    *("assembly", "backlash", "bushing", "damper", "dh_displacement", "displacement", "force_element", "friction"),
+    *("gear", "joint", "locked_rotor", "motor", "point_spring", "reference_frame", "rigid_body", "rotor_inertia"),
+    "spring",
+}
+
+
 class LaterThing(Entity):
     """A kind that came with version 2."""
 
@@ -246,6 +253,13 @@ def test_a_version_in_which_something_changed_is_not_written_any_more():
     assert oldest_alike({1: unchanged, 2: unchanged}) == 1
     assert oldest_alike({1: each_entity(lambda kind, fields: fields), 2: unchanged}) == 2
     assert needed_version([RigidBody("b", mass=1.0)], MADE_UP) == 5
+
+
+def test_a_kind_that_version_1_did_not_have_says_since_when_it_is_there():
+    ours = {name: kind for name, kind in Entity.registry.items() if kind.__module__.startswith("gyrostat.")}
+    assert {name for name, kind in ours.items() if kind.since == 1} == KINDS_OF_VERSION_1, (
+        "a new kind came without a version. Hint: since: ClassVar[int] = 2 in its class, and regenerate the schemas"
+    )
 
 
 def test_the_table_has_every_version_but_the_newest():

@@ -4,12 +4,15 @@ A migration takes the tree of one version to the next: kinds, properties and sec
 and every value keeps the line it stands in, so that messages point into the file as it is. A version that only adds
 kinds needs no change (:func:`unchanged`): such a kind says ``since``, see :class:`~gyrostat.spec.entity.Entity`.
 
-======= ================================================================
+======= ===========================================================================================
 version what came with it
-======= ================================================================
+======= ===========================================================================================
 1       the first one
-2       kinds whose motion is a function of another's: no other changes
-======= ================================================================
+2       kinds whose motion is a curve of another joint's (cam, scotch_yoke); nothing else changed
+======= ===========================================================================================
+
+A new version is a line in this table and in :data:`MIGRATIONS`, files of the old one among those that tests keep byte
+for byte, and a row in ``docs/reference/yaml.md``.
 """
 
 from __future__ import annotations
