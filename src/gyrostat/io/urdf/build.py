@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.geometry.rotation import from_euler
 from gyrostat.io.accepted_entities import AcceptedBody, AcceptedPlace
 from gyrostat.io.inertia_rules import matrix
 from gyrostat.io.urdf.drive_entities import drive_entities
@@ -18,7 +19,6 @@ from gyrostat.io.urdf.shapes import Color, named_colors, to_shape
 from gyrostat.io.urdf.tree import Tree
 from gyrostat.io.xml import Element
 from gyrostat.io.xml_reader import Reader
-from gyrostat.spatial.rotation import from_euler
 from gyrostat.spec.context import Context
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import Problem
-from gyrostat.graph.causality import Visit, causality
 from gyrostat.graph.lower import Placement, Values, lower
 from gyrostat.spatial.algebra import Array, compose, cross
 from gyrostat.spec.displacement import Displacement
@@ -20,6 +19,7 @@ from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
+from gyrostat.spec.traversal import Visit
 from gyrostat.spec.wiring import label_of
 
 HERE: Placement = (np.eye(3), np.zeros(3))
@@ -78,11 +78,10 @@ class Parts:
 def groups_of(model: Model) -> Parts:
     """The groups of a model, each joint's after that of the joint before it."""
     walk = _Walk(model)
-    visits, loops = causality(model.wiring)
-    for loop in loops:
+    for loop in model.wiring.tree.loops:
         remedy = "open the loop; a URDF is a tree"
         walk.parts.essential.append(Problem("model", "urdf-loop", f"has a loop, {loop}", remedy, loop.entities))
-    for visit in visits:
+    for visit in model.wiring.tree.visits:
         walk.meet(visit)
     return _ordered(model, walk.parts)
 
