@@ -83,12 +83,12 @@ def _by_mass_matrix(
 
     def velocities(v: Array) -> Array:
         motions = sweep_motion(network, still, q, v, rest)
-        found = []
+        selected = []
         for name, Q in zip(frames, selectors, strict=True):
             at, place = network.located[name]
             local = on.representation.motion_local(motions[at].pose, motions[at].V)
-            found.append(Q @ motion_to_child(*place, local))
-        return np.concatenate(found)
+            selected.append(Q @ motion_to_child(*place, local))
+        return np.concatenate(selected)
 
     J = pseudo_velocities(velocities, n)
     return J @ factorise(inboard_rates(network), composite_mass_matrix(network, on, q)).solve(J.T)

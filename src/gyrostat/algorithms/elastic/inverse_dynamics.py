@@ -165,9 +165,9 @@ def _series(x: Any, order: int) -> Taylor:
 
 
 def _combined(factors: Sequence[Any], terms: Sequence[Taylor]) -> Taylor:
-    found = [term * factor for factor, term in zip(factors, terms, strict=True) if not _is_zero(factor)]
-    total = found[0]
-    for term in found[1:]:
+    products = [term * factor for factor, term in zip(factors, terms, strict=True) if not _is_zero(factor)]
+    total = products[0]
+    for term in products[1:]:
         total = total + term
     return total
 

@@ -2,7 +2,8 @@
 
 H04 lets every rate act at one port. A gear or a coupling lets it act at several: behind a joint, and on the shaft of a
 rotor. Rates are eliminated stage by stage, so these ports must be of one stage; ways between them that take several
-stages are then passed in one. Their shifts are gathered in ``E_tied``, zero where every rate acts at one stage, as in H04.
+stages are then passed in one. Their shifts are gathered in ``E_tied``, zero where every rate acts at one stage, as in
+H04.
 
 With E = E_phi - E_tied: P solves (1 - E_tied)^T P (1 - E_tied) = M + E^T tau-bar^T P tau-bar E, K = G E and E_psi =
 E_phi - H K. Without E_tied that is (3.7), (3.12), (3.11). For any P that solves it, H^T Phi^T M Phi H is

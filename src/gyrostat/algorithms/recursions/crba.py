@@ -172,13 +172,13 @@ def read_off(c: Component, own: Equations) -> CrbaAction:
 def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """M(q), (nv, nv)."""
     n = network.model.nv
-    found, _ = sweep_composite(network, on, q)
+    entries, _ = sweep_composite(network, on, q)
     for (j, k), x in element_inertia(network, q, np.zeros(n))[0].items() if network.transmission.elements else ():
         if j <= k:
-            found.put(j, k, x)
+            entries.put(j, k, x)
     M = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
-    for (j, k), entry in found.items():
-        M[j, k] = M[k, j] = entry
+    for (j, k), x in entries.items():
+        M[j, k] = M[k, j] = x
     return M
 
 
@@ -202,11 +202,11 @@ def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, C
 
     rest = np.zeros(n)
     sweep_motion(network, on, q, rest, rest, begin=begin)
-    found = Entries()
+    entries = Entries()
 
     def step(c: Component, messages: Mapping[str, Composite]) -> Composite:
-        message, entries = actions[c.name](messages)
-        found.include(entries)
+        message, own = actions[c.name](messages)
+        entries.include(own)
         return message
 
     arrived: list[Composite] = []
@@ -218,4 +218,4 @@ def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, C
         return message
 
     inward(network, Composite(), last, {})
-    return found, sum(arrived, Composite())
+    return entries, sum(arrived, Composite())
