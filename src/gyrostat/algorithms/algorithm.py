@@ -99,10 +99,10 @@ class Algorithm(Generic[Row]):
     def _watched(self, row: Any, component: Component) -> Any:
         """A row from elsewhere: what goes wrong in it, and what it returns wrongly, is told with its name."""
 
-        def told(*arguments: Any) -> Any:
+        def examined(*arguments: Any) -> Any:
             return self._examine(component, row(*arguments))
 
-        return watched(told, f"{self.name}: the row '{getattr(row, '__name__', row)}' for '{component.name}'")
+        return watched(examined, f"{self.name}: the row '{getattr(row, '__name__', row)}' for '{component.name}'")
 
     def table(self, network: Network) -> dict[str, Row]:
         """The row of every component, looked up once."""

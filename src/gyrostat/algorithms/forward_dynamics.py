@@ -32,7 +32,7 @@ def _bias(net: Network, on: Setting, q: Array, v: Array, loads: Loads) -> Array:
     return sweep_forces(net, on, q, v, np.zeros(len(v)), loads)[0]
 
 
-def _columns(net: Network, on: Setting, q: Array) -> Array:
+def _mass_matrix_by_columns(net: Network, on: Setting, q: Array) -> Array:
     """M column by column: Newton-Euler with unit accelerations, at rest and without gravity [Walker, Orin 1982, 1]."""
     n, on = net.model.nv, weightless(on, on.representation)
     rest = np.zeros(n)
@@ -41,11 +41,11 @@ def _columns(net: Network, on: Setting, q: Array) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def _one_pass(net: Network, on: Setting, q: Array) -> Array:
+def _mass_matrix_by_mrnea(net: Network, on: Setting, q: Array) -> Array:
     return mass_matrix_and_bias(net, on, q, np.zeros(net.model.nv))[0]
 
 
-def _rows(net: Network, on: Setting, q: Array) -> Array:
+def _mass_matrix_by_rows(net: Network, on: Setting, q: Array) -> Array:
     """M row by row, each by itself [G13 (12)]."""
     n, on = net.model.nv, weightless(on, on.representation)
     rest, every = np.zeros(n), range(n)
@@ -56,9 +56,9 @@ def _rows(net: Network, on: Setting, q: Array) -> Array:
 
 MASS_MATRIX: dict[str, MassMatrixFunction] = {
     "crba": composite_mass_matrix,
-    "walker-orin": _columns,
-    "mrnea": _one_pass,
-    "newton-euler": _rows,
+    "walker-orin": _mass_matrix_by_columns,
+    "mrnea": _mass_matrix_by_mrnea,
+    "newton-euler": _mass_matrix_by_rows,
     "operators": mass_matrix,
 }
 
@@ -67,13 +67,13 @@ def _solved(net: Network, M: Array, forces: Array) -> Array:
     return factorise(inboard_rates(net), M).solve(forces)
 
 
-def _composite(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
+def _crba(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
     return _solved(net, composite_mass_matrix(net, on, q), tau - _bias(net, on, q, v, loads))
 
 
 def _walker_orin(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
     """n + 1 times Newton-Euler."""
-    return _solved(net, _columns(net, on, q), tau - _bias(net, on, q, v, loads))
+    return _solved(net, _mass_matrix_by_columns(net, on, q), tau - _bias(net, on, q, v, loads))
 
 
 def _mrnea(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
@@ -84,7 +84,7 @@ def _mrnea(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loa
 
 def _newton_euler(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
     bias = single_joint_forces(net, on, q, v, np.zeros(len(v)), range(len(v)), loads)
-    return _solved(net, _rows(net, on, q), tau - bias)
+    return _solved(net, _mass_matrix_by_rows(net, on, q), tau - bias)
 
 
 def _operators(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads) -> Array:
@@ -98,7 +98,7 @@ def _operators(net: Network, on: Setting, q: Array, v: Array, tau: Array, loads:
 
 FORWARD: dict[str, ForwardFunction] = {
     "aba": articulated,
-    "crba": _composite,
+    "crba": _crba,
     "walker-orin": _walker_orin,
     "mrnea": _mrnea,
     "newton-euler": _newton_euler,

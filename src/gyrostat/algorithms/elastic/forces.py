@@ -128,13 +128,13 @@ class ElasticForces(ABC):
             return self._promised(c)
         if c.ties and c.outports:
             rows = self._inboard(c)
-            kept = tuple(
+            further_in = tuple(
                 p.moved(self._carry(c, name))
                 for name in c.outports
                 for p in self.gathered(c, name)[1]
                 if any(self._contains(k, p) for k in rows)
             )
-            return Pull(self.action(c)[0], kept)
+            return Pull(self.action(c)[0], further_in)
         pulls = {name: self.behind(c, name) for name in c.outports}
         f, _ = self.actions[c.name]({name: pull.f for name, pull in pulls.items()})
         return Pull(f, tuple(p.moved(self._carry(c, name)) for name, pull in pulls.items() for p in pull.promises))

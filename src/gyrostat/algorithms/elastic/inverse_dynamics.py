@@ -126,7 +126,7 @@ class ElasticSweep(ElasticForces):
         return shafts.of(c)(c, angle, rate, change)  # type: ignore[arg-type]
 
     def motor(self, rotor: int) -> Any:
-        """tau of a motor (3.18): its rotor, what rubs on its shaft, and the spring."""
+        """tau of a motor (3.18): its rotor, friction on its shaft, and the spring."""
         drive = self.plan.driver[rotor]
         _, (near, _), away = self._spring(drive)
         ((_, ratio),) = near.ties

@@ -182,7 +182,7 @@ class Examination:
             raise self._refuse(f"{told}: its forces differ", hint)
 
     def _weighs(self, rigid: bool) -> bool:
-        """In a field of gravity, each component feels its own weight; whether it is that of one rigid body."""
+        """In a field of gravity, each component has its own weight; whether it is that of one rigid body."""
         law = gravity(self.network.context.gravity)
         still = Motion(self.pose, np.zeros(6), np.zeros(6))
         M = equations(self.c, self.on("body"), still, self.q, self.v * 0.0).body

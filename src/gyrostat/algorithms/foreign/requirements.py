@@ -9,7 +9,7 @@ import numpy as np
 
 from gyrostat.algorithms.foreign.component_equations import foreign
 from gyrostat.algorithms.foreign.examination import TOLERANCE, Character, Examination, unit_vector
-from gyrostat.algorithms.recursions.frame_forces import FrameMotion, frame_forces
+from gyrostat.algorithms.recursions.frame_forces import MovingFrame, frame_forces
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.algorithms.shafts.elements import shafts
 from gyrostat.algorithms.stored_energy import stored_energy
@@ -93,7 +93,7 @@ def _at_rest(element: ShaftComponent, rng: np.random.Generator) -> list[Any]:
 def _between(pair: Pair, rng: np.random.Generator) -> tuple[Array, Array]:
     """Force and torque between two frames that stand still somewhere."""
     a, b = (
-        FrameMotion(
+        MovingFrame(
             Pose(from_quaternion(unit_vector(rng.normal(size=4))), rng.normal(size=3)), np.zeros(3), np.zeros(3)
         )
         for _ in range(2)

@@ -24,7 +24,7 @@ SINGULAR = 1e-13
 
 
 @dataclass(frozen=True)
-class Articulated:
+class ArticulatedOperators:
     """``P`` (6N, 6N) articulated inertias (3.7), ``D`` (n, n) about the axes (3.8), ``G`` (n, 6N) gain (3.9),
     ``tau_bar`` (6N, 6N) (3.10), ``E_psi`` (6N, 6N) articulated shift (3.11), ``K`` (n, 6N) shifted gain (3.12), ``Psi``
     (6N, 6N) (3.13), ``E_tied`` (6N, 6N) shifts inside of groups of tied rates."""
@@ -39,7 +39,9 @@ class Articulated:
     E_tied: Array
 
 
-def articulated(E_phi: Array, H: Array, M: Array, parent: Sequence[int | None], dofs: Sequence[str]) -> Articulated:
+def articulated(
+    E_phi: Array, H: Array, M: Array, parent: Sequence[int | None], dofs: Sequence[str]
+) -> ArticulatedOperators:
     """The operators of a forest of ports with shifts E_phi, axes H and inertias M; ``parent`` of each port."""
     one = np.eye(len(M))
     acts = np.abs(H).reshape(len(parent), 6, -1).sum(axis=1) > 0.0  # (ports, rates)
@@ -52,7 +54,7 @@ def articulated(E_phi: Array, H: Array, M: Array, parent: Sequence[int | None], 
     G = np.linalg.solve(D, H.T @ P)
     K = G @ (E_phi - E_tied)
     E_psi = E_phi - H @ K
-    return Articulated(P, D, G, one - H @ G, E_psi, K, np.linalg.inv(one - E_psi), E_tied)
+    return ArticulatedOperators(P, D, G, one - H @ G, E_psi, K, np.linalg.inv(one - E_psi), E_tied)
 
 
 def _by_stages(E: Array, H: Array, M: Array, stages: Array, dofs: Sequence[str]) -> Array:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gyrostat.algorithms.matrices.articulated_operators import Articulated, articulated
+from gyrostat.algorithms.matrices.articulated_operators import ArticulatedOperators, articulated
 from gyrostat.errors import FrameError, nearest
 from gyrostat.spatial.algebra import Array, tilde
 
@@ -146,7 +146,7 @@ class Operators:
 
     # ------------------------------------------------------------------ articulated bodies
     @cached_property
-    def _articulated(self) -> Articulated:
+    def _articulated(self) -> ArticulatedOperators:
         return articulated(self.E_phi, self.H, self.M, self.parent, self.dofs)
 
     @property

@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics in closed form, along the tree (H04 3.2.2.2, (3.49)-(3.57)), and the Coriolis matrix.
+"""Derivatives of the dynamics in closed form, along the tree (H04 3.2.2.2, (3.49)-(3.57)).
 
 A displacement along the twist S_k of a rate k carries everything outboard along. In the carried frame, the velocity of
 every body outboard changes by the same vector P_k, its acceleration by Q_k - V_i~ P_k:
@@ -10,6 +10,10 @@ joint's own S and c, zero for most kinds). With M of the composite body, f the f
 of (3.57), the force through the joint changes by S_k~* f + M Q_k + B P_k with q_k, by M (P_k + dS_k/dt) + B S_k with
 v_k, by M S_k with a_k. Joints inboard see these forces; joints outboard are carried along and see the changes of their
 own composite bodies. H04 has this in absolute representation; every term is a spatial vector, so all three serve.
+
+Protocol <SENS,6D>: inward, an :class:`Outboard`, the composite body about the port and the forces of the rates
+outboard, in the representation of the setting. Protocol <SENS,1D>: entries (j, k) of the derivatives. They are summed
+in :mod:`inverse_dynamics_derivatives`, and for the Coriolis matrix in :mod:`coriolis_matrix`.
 
 A row is ``row(c, on, motion, memo, v, a) -> Effect``: what the component adds to the composite body, and its rates."""
 
