@@ -11,8 +11,8 @@ connections or ports are written, but on the entities in the loops. A port is cu
 4. the name of the entity comes later in the alphabet,
 5. its connection is farther from the reference frame; then, the name of the port comes later.
 
-Ports are kept in the opposite order as long as they close no loop [Kruskal 1956], so that what is cut is the first of its
-loop by this order."""
+Ports are kept in the opposite order as long as they close no loop [Kruskal 1956], so that what is cut is the first of
+its loop by this order."""
 
 from __future__ import annotations
 
