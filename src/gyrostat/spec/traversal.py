@@ -76,6 +76,12 @@ class Tree:
         return {visit.entity: visit.inport for visit in self.visits}
 
     @cached_property
+    def cut(self) -> set[PortName]:
+        """Ports at which loops are cut: no other entity is reached through them."""
+        ports = [loop.cut[1].rpartition(".") for loop in self.loops]
+        return {(entity, port) for entity, _, port in ports}
+
+    @cached_property
     def closing(self) -> set[str]:
         """Entities at both sides of a cut."""
         return {port.rpartition(".")[0] for loop in self.loops for port in loop.cut}
