@@ -187,7 +187,8 @@ def _distances(root: str, edges: Mapping[PortName, int]) -> dict[Node, int]:
         neighbours.setdefault(name, []).append(at)
         neighbours.setdefault(at, []).append(name)
     distance: dict[Node, int] = {root: 0}
-    for node in (queue := [root]):
+    queue: list[Node] = [root]
+    for node in queue:  # grows on the way
         for other in neighbours.get(node, ()):
             if other not in distance:
                 distance[other] = distance[node] + 1
