@@ -19,12 +19,12 @@ from gyrostat.configuration.packing import coordinates
 from gyrostat.errors import ShapeError
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-from gyrostat.view.controls import Sliders
-from gyrostat.view.readout import efforts
-from gyrostat.view.replay import RATE, Replay
-from gyrostat.view.scene import Scene, scene
-from gyrostat.view.serving import export_html, set_out, start, stop
-from gyrostat.view.stage import LAYERS, Stage
+from gyrostat.view.scene.scene import Scene, scene
+from gyrostat.view.viewer.holding_efforts import efforts
+from gyrostat.view.viewer.replay import RATE, Replay
+from gyrostat.view.viewer.serving import export_html, set_out, start, stop
+from gyrostat.view.viewer.sliders import Sliders
+from gyrostat.view.viewer.stage import LAYERS, Stage
 
 Array = np.ndarray
 _log = logging.getLogger("gyrostat")
@@ -131,18 +131,20 @@ def _given(model: Model, q: Any, t: Any, more: dict[str, Any]) -> tuple[Array, A
         if t is not None:
             raise ShapeError("view: t was given without q. Hint: a trajectory is t (T,) and q (T, nq)")
         return neutral(model), None, {}
-    found = coordinates(model, q, "view", "raise")
+    configurations = coordinates(model, q, "view", "raise")
     if not model.nv:
         return neutral(model), None, {}
-    if found.ndim == 1 and t is None:
-        return found, None, {}
-    times = np.arange(len(found)) / RATE if t is None else np.asarray(t, dtype=float)
-    if found.ndim != 2 or times.shape != (len(found),) or len(found) < 2:
+    if configurations.ndim == 1 and t is None:
+        return configurations, None, {}
+    times = np.arange(len(configurations)) / RATE if t is None else np.asarray(t, dtype=float)
+    if configurations.ndim != 2 or times.shape != (len(configurations),) or len(configurations) < 2:
         wanted = f"t (T,) and q (T, {model.nq}) with at least two rows"
-        raise ShapeError(f"view: t has shape {times.shape}, q has {found.shape}, expected {wanted}. Hint: np.stack")
+        raise ShapeError(
+            f"view: t has shape {times.shape}, q has {configurations.shape}, expected {wanted}. Hint: np.stack"
+        )
     if not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0.0) or times[-1] <= times[0]:
         raise ShapeError("view: t must be finite and grow. Hint: sort the samples by time")
-    data = {"q": found}
+    data = {"q": configurations}
     for name, value in more.items():
         if value is None:
             continue
@@ -151,7 +153,7 @@ def _given(model: Model, q: Any, t: Any, more: dict[str, Any]) -> tuple[Array, A
             wanted = f"({len(times)}, {model.nv})"
             raise ShapeError(f"view: {name} has shape {x.shape}, expected {wanted}. Hint: one row for each time")
         data[name] = x
-    return found[0], times, data
+    return configurations[0], times, data
 
 
 def view(

@@ -9,8 +9,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-from gyrostat.view.diagram_box import Box, kind_of
-from gyrostat.view.diagram_layout import Layout, layout
+from gyrostat.view.diagram.box import Box, kind_of
+from gyrostat.view.diagram.layout import Layout, layout
 
 FILLS = {
     "reference_frame": "#3b424d",
@@ -39,15 +39,15 @@ text {{ font-family: Helvetica, Arial, sans-serif; fill: {INK}; }}
 def diagram(model: Model) -> str:
     """The component diagram as SVG text: ``Path("arm.svg").write_text(gs.diagram(model))``."""
     expect_model(model, "diagram")
-    found = layout(model)
+    placed = layout(model)
     scalar = _scalar_groups(model)
-    body = [_frame(*frame) for frame in sorted(found.frames, key=lambda f: -f[3] * f[4])]
-    body += [_line(points, group in scalar) for group, points in found.lines]
-    body += [_curve(points, group in scalar) for group, points in found.curves]
-    body += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{INK}"/>' for x, y in found.dots]
+    body = [_frame(*frame) for frame in sorted(placed.frames, key=lambda f: -f[3] * f[4])]
+    body += [_line(points, group in scalar) for group, points in placed.lines]
+    body += [_curve(points, group in scalar) for group, points in placed.curves]
+    body += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{INK}"/>' for x, y in placed.dots]
     connected = {port for group in model.wiring.groups for port in group}
-    body += [_box(box, connected) for box in found.boxes.values()]
-    return "\n".join([*_head(model, found), *body, *_legend(found), "</svg>", ""])
+    body += [_box(box, connected) for box in placed.boxes.values()]
+    return "\n".join([*_head(model, placed), *body, *_legend(placed), "</svg>", ""])
 
 
 def _scalar_groups(model: Model) -> set[int]:
@@ -60,8 +60,8 @@ def _text(text: Any) -> str:
     return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text)))
 
 
-def _head(model: Model, found: Layout) -> list[str]:
-    w, h = found.width, found.height + 26.0
+def _head(model: Model, placed: Layout) -> list[str]:
+    w, h = placed.width, placed.height + 26.0
     title = f"{_text(model.name)}: component diagram"
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" height="{h:.0f}" viewBox="0 0 {w:.0f} {h:.0f}">',
@@ -135,8 +135,8 @@ def _port(box: Box, port: str, kind: str, connected: bool, dark: str) -> str:
     return mark + shown
 
 
-def _legend(found: Layout) -> list[str]:
-    y = found.height + 8.0
+def _legend(placed: Layout) -> list[str]:
+    y = placed.height + 8.0
     return [
         f'<g font-size="10"><rect x="24" y="{y - 6:.1f}" width="6.4" height="6.4" fill="{INK}"/>'
         f'<text x="36" y="{y:.1f}">frame (spatial port), connected</text>'

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gyrostat.spec.model import Model
-from gyrostat.view.diagram_box import Box, Point, curve, new_box
-from gyrostat.view.diagram_tree import Chain, Node, Stop, chains, grow
+from gyrostat.view.diagram.box import Box, Point, curve, new_box
+from gyrostat.view.diagram.tree import Chain, Node, Stop, chains, grow
 
 WIDTH = 1240.0
 """How wide a row gets before it is wrapped [px]."""
@@ -88,11 +88,11 @@ class _Work:
         return y
 
     def _branches(
-        self, scope: str, found: list[_Branch], x: float, y: float, feeds: dict[tuple[str, str], list[Point]]
+        self, scope: str, branches: list[_Branch], x: float, y: float, feeds: dict[tuple[str, str], list[Point]]
     ) -> float:
         """Branches one below the other; those of one assembly together, in one frame."""
-        for inner in dict.fromkeys(b.chain.scope for b in found):
-            waiting = [(b, feeds[b.key]) for b in found if b.chain.scope == inner]
+        for inner in dict.fromkeys(b.chain.scope for b in branches):
+            waiting = [(b, feeds[b.key]) for b in branches if b.chain.scope == inner]
             y = self._block(inner, scope, waiting, x, y + 6.0)
         return y
 
@@ -108,8 +108,8 @@ class _Work:
             right = max(box.x + box.w for name, box in self.done.boxes.items() if name not in known) + 20.0
             self.done.frames.append((inner, x + 2.0, top, right - x, y - top + 2.0))
             y += 14.0
-        found, self.later = self.later, outer
-        for branch, points in found:  # what begins in the assembly and is outside of it
+        leaving, self.later = self.later, outer
+        for branch, points in leaving:  # what begins in the assembly and is outside of it
             if branch.chain.scope == scope or not scope or branch.chain.scope.startswith(f"{scope}."):
                 y = self._block(branch.chain.scope, scope, [(branch, points)], x + 18.0, y + 6.0)
             else:

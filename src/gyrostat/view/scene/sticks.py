@@ -10,8 +10,8 @@ import numpy as np
 from gyrostat.spatial.algebra import compose
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
-from gyrostat.view.links import RigidPart
-from gyrostat.view.solid import Placement, Solid, seen_from, upward
+from gyrostat.view.scene.rigid_parts import RigidPart
+from gyrostat.view.scene.solid import Placement, Solid, seen_from, upward
 
 Array = np.ndarray
 STICKS = ((0.80, 0.82, 0.85, 1.0), (0.62, 0.67, 0.74, 1.0))
@@ -27,7 +27,7 @@ def sticks(
     lines = [_lines(model, part, rest) for part in parts]
     r = _radius(lines, rest)
     picture = any(has_picture)
-    found: list[list[Solid]] = []
+    drawings: list[list[Solid]] = []
     for k, part in enumerate(parts):
         solids: list[Solid] = []
         empty = not any(getattr(model.wiring.entities[body], "mass", 0.0) > 0.0 for body in part.bodies)
@@ -36,8 +36,8 @@ def sticks(
             solids += [s for name, port in part.outer for s in _joint(model, part, name, port, rest, r)]
             if part.parent is None and k == 0 and model.context.base != "free":
                 solids.append(_plate(model, part, rest, r))
-        found.append([s for s in solids if s is not None])
-    return found
+        drawings.append([s for s in solids if s is not None])
+    return drawings
 
 
 def _lines(model: Model, part: RigidPart, rest: Mapping[str, Placement]) -> list[tuple[Array, Array]]:
@@ -69,7 +69,7 @@ def _centre(model: Model, body: str, part: RigidPart, rest: Mapping[str, Placeme
 
 def _radius(lines: Sequence[list[tuple[Array, Array]]], rest: Mapping[str, Placement]) -> float:
     """One radius for all sticks [m]: thin against their length, thick enough against the whole robot."""
-    lengths = [float(np.linalg.norm(b - a)) for found in lines for a, b in found]
+    lengths = [float(np.linalg.norm(b - a)) for ends in lines for a, b in ends]
     points = np.array([p for _, p in rest.values()])
     whole = max(float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))), *lengths, 1e-3)
     typical = float(np.median(lengths)) if lengths else whole

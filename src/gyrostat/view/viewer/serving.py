@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, SaveError
-from gyrostat.view.replay import RATE, between
-from gyrostat.view.scene import Scene
-from gyrostat.view.stage import Stage
+from gyrostat.view.scene.scene import Scene
+from gyrostat.view.viewer.replay import RATE, between
+from gyrostat.view.viewer.stage import Stage
 
 Array = np.ndarray
 _log = logging.getLogger("gyrostat")

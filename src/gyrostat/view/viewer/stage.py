@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.view.meshes import PLAIN, MeshError, read_mesh
-from gyrostat.view.scene import Scene
-from gyrostat.view.solid import Solid
-from gyrostat.view.sticks import along
-from gyrostat.view.triangles import solid
+from gyrostat.view.scene.mesh_places import PLAIN, MeshError, read_mesh
+from gyrostat.view.scene.scene import Scene
+from gyrostat.view.scene.solid import Solid
+from gyrostat.view.scene.sticks import along
+from gyrostat.view.scene.triangles import solid
 
 Array = np.ndarray
 

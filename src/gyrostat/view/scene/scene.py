@@ -17,10 +17,10 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.shape import Shape
-from gyrostat.view.links import RigidPart, rigid_parts
-from gyrostat.view.meshes import find_mesh
-from gyrostat.view.solid import Color, Placement, Solid, seen_from, upward
-from gyrostat.view.sticks import sticks
+from gyrostat.view.scene.mesh_places import find_mesh
+from gyrostat.view.scene.rigid_parts import RigidPart, rigid_parts
+from gyrostat.view.scene.solid import Color, Placement, Solid, seen_from, upward
+from gyrostat.view.scene.sticks import sticks
 
 Array = np.ndarray
 
@@ -63,8 +63,8 @@ class Scene:
         """R (..., links, 3, 3) and p (..., links, 3) of every link in the world for q (..., nq)."""
         solver: ForwardKinematics = self._solver
         motions = solver(q, t=(0.0 if t is None else t) if solver.network.driven else None)
-        found = [motions[link.port] for link in self.links]
-        return np.stack([m.R for m in found], axis=-3), np.stack([m.p for m in found], axis=-2)
+        frames = [motions[link.port] for link in self.links]
+        return np.stack([m.R for m in frames], axis=-3), np.stack([m.p for m in frames], axis=-2)
 
 
 def scene(model: Model, roots: Sequence[str | os.PathLike[str]] = ()) -> Scene:
@@ -78,12 +78,12 @@ def scene(model: Model, roots: Sequence[str | os.PathLike[str]] = ()) -> Scene:
     rest = _at_rest(model)
     missing: list[str] = []
     shapes = [_shapes(model, part, rest, roots, missing) for part in parts]
-    drawn = any(solid.role == "visual" for found in shapes for solid in found)
-    drawings = sticks(model, parts, rest, [any(s.role == "visual" for s in found) for found in shapes])
+    drawn = any(solid.role == "visual" for solids in shapes for solid in solids)
+    drawings = sticks(model, parts, rest, [any(s.role == "visual" for s in solids) for solids in shapes])
     links = []
-    for part, found, drawing in zip(parts, shapes, drawings, strict=True):
+    for part, solids, drawing in zip(parts, shapes, drawings, strict=True):
         frames = {name: seen_from(rest, part.port, name) for name in part.named}
-        links.append(Link(part.name, part.port, (*found, *drawing, *_masses(model, part, rest)), frames))
+        links.append(Link(part.name, part.port, (*solids, *drawing, *_masses(model, part, rest)), frames))
     low, high = _box(rest, links)
     solver = ForwardKinematics(model, [link.port for link in links])
     return Scene(
@@ -108,7 +108,7 @@ def _at_rest(model: Model) -> Mapping[str, Placement]:
 def _shapes(
     model: Model, part: RigidPart, rest: Mapping[str, Placement], roots: Sequence[Any], missing: list[str]
 ) -> list[Solid]:
-    found: list[Solid] = []
+    solids: list[Solid] = []
     for body in part.bodies:
         entity = model.wiring.entities[body]
         for k, shape in enumerate(entity.shapes if isinstance(entity, RigidBody) else ()):
@@ -120,8 +120,8 @@ def _shapes(
                     continue
             own = rotation(Values(f"{body}.shapes", shape.rotation, {}), []), np.array(shape.translation)
             R, p = compose(*seen_from(rest, part.port, f"{body}.origin"), *own)
-            found.append(Solid(f"{body}/{k}", shape.kind, shape.size, R, p, _color(shape), shape.role, file))
-    return found
+            solids.append(Solid(f"{body}/{k}", shape.kind, shape.size, R, p, _color(shape), shape.role, file))
+    return solids
 
 
 def _color(shape: Shape) -> Color | None:
@@ -132,19 +132,19 @@ def _color(shape: Shape) -> Color | None:
 
 def _masses(model: Model, part: RigidPart, rest: Mapping[str, Placement]) -> list[Solid]:
     """A ball (of radius 1, scaled later) at each centre of mass, and the box of equal inertia."""
-    found: list[Solid] = []
+    solids: list[Solid] = []
     for body in part.bodies:
         entity: Any = model.wiring.entities[body]
         if entity.mass <= 0.0:
             continue
         R, p = seen_from(rest, part.port, f"{body}.origin")
         centre = p + R @ np.array(entity.com)
-        found.append(Solid(f"{body}/com", "sphere", (entity.mass ** (1 / 3),), np.eye(3), centre, MASS, "com"))
+        solids.append(Solid(f"{body}/com", "sphere", (entity.mass ** (1 / 3),), np.eye(3), centre, MASS, "com"))
         lengths, axes = equal_box(entity.mass, np.array(entity.inertia))
         if max(lengths) > 0.0:
             size = tuple(max(x, 0.02 * max(lengths)) for x in lengths)
-            found.append(Solid(f"{body}/inertia", "box", size, R @ axes, centre, INERTIA, "inertia"))
-    return found
+            solids.append(Solid(f"{body}/inertia", "box", size, R @ axes, centre, INERTIA, "inertia"))
+    return solids
 
 
 def equal_box(mass: float, inertia: Array) -> tuple[tuple[float, ...], Array]:
@@ -183,8 +183,8 @@ def _box(rest: Mapping[str, Placement], links: Sequence[Link]) -> tuple[Array, A
             if s.role in ("visual", "stick", "joint", "com") and s.kind != "mesh":
                 reach = max(s.size) / 2.0 if s.role != "com" else 0.0
                 points += [p + R @ s.p - reach, p + R @ s.p + reach]
-    found = np.array(points)
-    low, high = found.min(axis=0), found.max(axis=0)
+    corners = np.array(points)
+    low, high = corners.min(axis=0), corners.max(axis=0)
     if np.linalg.norm(high - low) < 1e-6:
         low, high = low - 0.1, high + 0.1
     return low, high
