@@ -86,13 +86,13 @@ _NAMES = {
     "gyrostat.solvers.machinery.wrench": "Wrench",
     # ---- motion
     "gyrostat.simulate": "blocks trajectories",
-    "gyrostat.simulate.events.events": "Event",
+    "gyrostat.simulate.events.event": "Event",
     "gyrostat.simulate.constraints.stops": "JointLimits",
     "gyrostat.simulate.results.result": "Result",
     "gyrostat.simulate.results.files": "load_result",
     "gyrostat.simulate.rollout.rollout": "rollout",
     "gyrostat.simulate.rollout.result": "DivergedError Rollout",
-    "gyrostat.simulate.run": "simulate",
+    "gyrostat.simulate.run.simulate": "simulate",
     # ---- pictures
     "gyrostat.view.diagram": "diagram",
     "gyrostat.view.plots": "plot_motion",
@@ -151,13 +151,13 @@ if TYPE_CHECKING:
     from gyrostat.simulate import blocks as blocks
     from gyrostat.simulate import trajectories as trajectories
     from gyrostat.simulate.constraints.stops import JointLimits as JointLimits
-    from gyrostat.simulate.events.events import Event as Event
+    from gyrostat.simulate.events.event import Event as Event
     from gyrostat.simulate.results.files import load_result as load_result
     from gyrostat.simulate.results.result import Result as Result
     from gyrostat.simulate.rollout.result import DivergedError as DivergedError
     from gyrostat.simulate.rollout.result import Rollout as Rollout
     from gyrostat.simulate.rollout.rollout import rollout as rollout
-    from gyrostat.simulate.run import simulate as simulate
+    from gyrostat.simulate.run.simulate import simulate as simulate
     from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
     from gyrostat.solvers.builders.master import Solvers as Solvers
     from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
