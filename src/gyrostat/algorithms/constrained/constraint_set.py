@@ -118,24 +118,42 @@ class ConstraintSet:
         ]
         return np.concatenate([zero, *values], axis=-1)
 
-    def jacobian(self, q: Array) -> Array:
-        """J (rows, nv) at q (nq,)."""
-        return self._constant_jacobian if self.constant.all() else self._stack_jacobians(q)
+    def jacobian(self, q: Array, needed: Array | None = None) -> Array:
+        """J (rows, nv) at q (nq,); zero in rows that depend on q and are not ``needed`` (rows,) bool, None for all:
+        a rope that is slack may have no direction."""
+        J = self.constant_jacobian
+        if self.constant.all():
+            return J
+        J = J.copy()
+        for part, at in self._varying(needed):
+            J[at] = part.jacobian(q)  # type: ignore[operator]
+        return J
 
     @cached_property
-    def _constant_jacobian(self) -> Array:
-        return self._stack_jacobians(np.zeros(0))
-
-    def _stack_jacobians(self, q: Array) -> Array:
-        J = [part.jacobian(q) if callable(part.jacobian) else part.jacobian for part in self.parts]
+    def constant_jacobian(self) -> Array:
+        """J (rows, nv) of rows that do not depend on the configuration; zero for others."""
+        J = [part.jacobian if part.constant else np.zeros((len(part.names), self.nv)) for part in self.parts]
         return np.concatenate([np.zeros((0, self.nv)), *(np.asarray(x, dtype=float) for x in J)])
 
-    def bias(self, q: Array, v: Array) -> Array | None:
-        """b (rows,) = dJ/dt v; None where every J is constant."""
-        if self.constant.all():
+    def bias(self, q: Array, v: Array, needed: Array | None = None) -> Array | None:
+        """b (rows,) = dJ/dt v; None where every J that is needed is constant."""
+        varying = self._varying(needed)
+        if not varying:
             return None
-        values = [np.broadcast_to(np.asarray(x.bias(q, v), dtype=float), (len(x.names),)) for x in self.parts]
-        return np.concatenate(values)
+        b = np.zeros(len(self))
+        for part, at in varying:
+            b[at] = part.bias(q, v)
+        return b
+
+    def _varying(self, needed: Array | None) -> list[tuple[ConstraintRows, slice]]:
+        """Parts whose Jacobian depends on the configuration, and where their rows are; those with a row that is
+        needed."""
+        return [(x, at) for x, at in self._places if not x.constant and (needed is None or needed[at].any())]
+
+    @cached_property
+    def _places(self) -> tuple[tuple[ConstraintRows, slice], ...]:
+        ends = np.cumsum([len(part.names) for part in self.parts]).tolist()
+        return tuple((x, slice(end - len(x.names), end)) for x, end in zip(self.parts, ends, strict=True))
 
     # ------------------------------------------------------------------ what slides
     def sliding_efforts(self, v: Array, directions: Array) -> Any:
@@ -196,24 +214,20 @@ class Active:
 
     @cached_property
     def _constant_rows(self) -> ActiveRows:
-        J = [part.jacobian if part.constant else np.zeros((len(part.names), self.constraints.nv))
-             for part in self.constraints.parts]  # fmt: skip
-        return ActiveRows(np.concatenate(J)[self.on])
+        return ActiveRows(self.constraints.constant_jacobian[self.on])
 
     def _rows_at(self, q: Array, v: Array) -> ActiveRows:
-        bias = self.constraints.bias(q, v)
-        return ActiveRows(self.constraints.jacobian(q)[self.on], None if bias is None else bias[self.on])
+        bias = self.constraints.bias(q, v, self.on)
+        return ActiveRows(self.constraints.jacobian(q, self.on)[self.on], None if bias is None else bias[self.on])
 
     @cached_property
     def blocked(self) -> Array:
         """(rows,) bool: rows that cannot move, since they are active or fixed by those that are."""
-        blocked, fixed = self.on.copy(), self.constraints.constant
-        if self.empty or not self.constraints.constant[self.on].all():
+        blocked, constant = self.on.copy(), self.constraints.constant
+        if self.empty or not self._constant:
             return blocked
-        J = np.concatenate([np.zeros((0, self.constraints.nv)),
-                            *(x.jacobian for x in self.constraints.parts if x.constant)])  # fmt: skip
-        blocked[fixed] |= np.abs(J @ self._constant_rows.projector).max(axis=1, initial=0.0) <= FIXED
-        return blocked
+        remaining = np.abs(self.constraints.constant_jacobian @ self._constant_rows.projector).max(axis=1, initial=0.0)
+        return blocked | (constant & (remaining <= FIXED))
 
     def with_rows(self, on: Array, directions: Array | None = None) -> Active:
         """The same set with other rows active."""

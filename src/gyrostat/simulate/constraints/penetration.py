@@ -37,14 +37,14 @@ class Penetration:
         beyond = depth > AT
         close = (depth > ROUNDING * rows.size) & ~beyond
         if close.any():
-            beyond |= close & (rows.side * self._speeds(q, v) > 0.0)
+            beyond |= close & (rows.side * self._speeds(q, v, close) > 0.0)
         return np.where(beyond & ~self.plant.active.blocked, depth, np.minimum(depth, -INSIDE))
 
-    def _speeds(self, q: Array, v: Array) -> Array:
-        """J v (..., rows)."""
+    def _speeds(self, q: Array, v: Array, needed: Array) -> Array:
+        """J v (..., rows), where they are needed (..., rows)."""
         rows = self.plant.constraints
         if rows.constant.all():
-            return v @ rows.jacobian(q).T
-        return (
-            rows.jacobian(q) @ v if q.ndim == 1 else np.array([rows.jacobian(x) @ y for x, y in zip(q, v, strict=True)])
-        )
+            return v @ rows.constant_jacobian.T
+        if q.ndim == 1:
+            return rows.jacobian(q, needed) @ v
+        return np.array([rows.jacobian(q[k], needed[k]) @ v[k] for k in range(len(q))])

@@ -45,7 +45,7 @@ class StickSlip:
         self.plant = plant
         rows = plant.constraints
         self.rows = list(rows.on_speed)
-        self.J = rows.jacobian(np.zeros(0))[self.rows] if rows.constant.all() else _speed_rows(plant)
+        self.J = rows.constant_jacobian[self.rows]
         self.low, self.high = rows.low[self.rows], rows.high[self.rows]
         self.members = [rows.members[row] for row in self.rows]
         self.since = np.full(len(self.rows), -np.inf)  # when each began to slide from rest
@@ -146,9 +146,3 @@ class StickSlip:
             elif active.directions[i] and (i in before or i in resting):
                 changes += [Change(name, "slip") for name in names]
         return changes
-
-
-def _speed_rows(plant: Plant) -> Array:
-    """J (n, nv) of rows on speeds, which are constant beside others that are not."""
-    parts = [part.jacobian for part in plant.constraints.parts if part.residual is None]
-    return np.concatenate([np.zeros((0, plant.nv)), *(np.asarray(J, dtype=float) for J in parts)])

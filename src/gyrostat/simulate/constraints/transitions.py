@@ -65,7 +65,8 @@ class Transitions:
         plant = self.plant
         if not len(plant.constraints):
             return Settled(v, ())
-        J, g, before = plant.constraints.jacobian(q), plant.constraints.residuals(q), plant.active
+        g, before = plant.constraints.residuals(q), plant.active
+        J = plant.constraints.jacobian(q, np.abs(g) <= DRIFT)
         v = settled_rates(plant, q, v, J, g)
         touching = self._touching(v, J, g)
         resting, directions = ([], before.directions) if self.stick_slip is None else self.stick_slip.resting(t, v)
@@ -107,7 +108,9 @@ class Transitions:
 
     def _problem(self, t: float, q: Array, v: Array, p: Array, J: Array, candidates: list[int]) -> tuple[Array, Array]:
         """Delassus' matrix of the rows, and their accelerations without forces."""
-        c, bias = J @ self.plant.free_acceleration(t, q, v, p), self.plant.constraints.bias(q, v)
+        needed = np.zeros(len(self.plant.constraints), dtype=bool)
+        needed[candidates] = True
+        c, bias = J @ self.plant.free_acceleration(t, q, v, p), self.plant.constraints.bias(q, v, needed)
         return J @ self.plant.inverse_inertia(q) @ J.T, c if bias is None else c + bias[candidates]
 
     def _limits(self, touching: list[int], resting: list[int]) -> tuple[Array, Array]:
