@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.constrained.constraint import constraints
 from gyrostat.configuration.packing import real_array
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.blocks.samples import Samples
 from gyrostat.simulate.constraints.stops import JointLimits
-from gyrostat.simulate.events.events import Event
+from gyrostat.simulate.events.event import Event
 from gyrostat.simulate.methods.method import Method
 from gyrostat.simulate.plant.plant import Plant
 
@@ -130,22 +131,26 @@ def made_method(
     return cls(plant, *limits, number(max_step, "max_step", 0.0, "0.01"), **given)
 
 
-def given_events(events: Any) -> tuple[list[Event], JointLimits | None]:
-    """Events of the user, and what happens at joint limits."""
-    given = [events] if isinstance(events, Event | JointLimits) or callable(events) else events
+def given_events(events: Any) -> tuple[list[Event], list[Any]]:
+    """Events of the user, and constraints: what happens at joint limits, and other kinds that have a row."""
+    given = [events] if isinstance(events, Event) or constraints.serves(events) or callable(events) else events
     if not isinstance(given, Iterable) or isinstance(given, str):
         raise StateError(f"{WHO}: events must be a list of Event and JointLimits, got {clipped(events)}")
-    found: list[Event] = []
-    limits: JointLimits | None = None
+    users: list[Event] = []
+    rows: list[Any] = []
     for item in given:
-        if isinstance(item, JointLimits) and limits is None:
-            limits = item
+        if constraints.serves(item) and not (isinstance(item, JointLimits) and _limited(rows)):
+            rows.append(item)
         elif isinstance(item, Event):
-            found.append(item)
+            users.append(item)
         elif callable(item) and not isinstance(item, type | JointLimits):
-            found.append(Event(item))
+            users.append(Event(item))
         else:
             raise StateError(
                 f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits()"
             )
-    return found, limits
+    return users, rows
+
+
+def _limited(rows: list[Any]) -> bool:
+    return any(isinstance(x, JointLimits) for x in rows)

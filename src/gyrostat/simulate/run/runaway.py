@@ -16,7 +16,7 @@ CRAWL, HOPELESS = 10_000, 3e7
 """Progress is looked at every so many steps; a run of more steps than this, hours of work, is given up."""
 
 
-class Guard:
+class Runaway:
     """Looks at every step of a run from t_start to t_end [s]. ``adaptive``: whether the method chooses its steps."""
 
     def __init__(self, t_start: float, t_end: float, adaptive: bool = True):

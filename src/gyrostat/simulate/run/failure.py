@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
-from gyrostat.simulate.guard import FASTEST
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.plant.torque_source import trouble_ahead
 from gyrostat.simulate.plant.user_memory import Remembers
 from gyrostat.simulate.results.result import Result
+from gyrostat.simulate.run.runaway import FASTEST
 
 Array = np.ndarray
 State = tuple[float, Array, Array, Array]
