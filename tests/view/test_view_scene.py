@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.io.yaml.model import from_text, to_text
+from gyrostat.io.yaml.read import from_text
+from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.shape import Shape
 from gyrostat.view.scene.mesh_places import MeshError, find_mesh, read_mesh
 from gyrostat.view.scene.rigid_parts import rigid_parts

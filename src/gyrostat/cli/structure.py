@@ -27,10 +27,10 @@ def parents(model: Model) -> dict[str, str]:
     for name in order:
         for port in wiring.entities[name].ports if wiring.entities[name].binds else ():
             group = group_of.get((name, port.name)) if port.kind == "spatial" else None
-            if group is None or group in entered:
+            if group is None or group in entered or (name, port.name) in wiring.tree.cut:
                 continue
             entered.add(group)
-            met = dict.fromkeys(other for other, _ in wiring.groups[group])
+            met = dict.fromkeys(other for other, at in wiring.groups[group] if (other, at) not in wiring.tree.cut)
             new = [other for other in met if other not in parent and not is_drive(model, other)]
             bodies = [other for other in new if wiring.entities[other].type_name in SOLID]
             anchor = name if wiring.entities[name].type_name in SOLID or not bodies else bodies[0]

@@ -58,12 +58,12 @@ def _spread(wiring: Wiring, root: Node, met: set[str], entered: set[int]) -> Non
         ports = sorted(entity.ports, key=lambda port: port.kind == "scalar")  # frames first, then shafts
         for port in ports:
             group = group_of.get((node.name, port.name))
-            if group is None or group in entered:
+            if group is None or group in entered or (node.name, port.name) in wiring.tree.cut:
                 continue
             entered.add(group)
             children: list[Node] = []
             for name, own in wiring.groups[group]:
-                if name not in met:
+                if name not in met and (name, own) not in wiring.tree.cut:
                     met.add(name)
                     children.append(Node(name, own, group))
             node.ahead.append((port.name, group, children))
