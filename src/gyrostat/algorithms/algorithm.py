@@ -36,9 +36,9 @@ def watched(function: Callable[..., Any], who: str) -> Callable[..., Any]:
 
 def expect_shape(value: Any, shape: tuple[int, ...], what: str) -> None:
     """For what rows from elsewhere return."""
-    found = np.shape(value)
-    if found != shape:
-        raise RowError(f"{what} has shape {found}, expected {shape}. Hint: angular part first, one array")
+    got = np.shape(value)
+    if got != shape:
+        raise RowError(f"{what} has shape {got}, expected {shape}. Hint: angular part first, one array")
 
 
 Row = TypeVar("Row", bound=Callable[..., Any])
@@ -57,14 +57,14 @@ class Algorithm(Generic[Row]):
     """A named table of rows. ``@algorithm.row(Kind)`` adds one; a new component needs nothing else.
 
     ``defining``: the rows say what a component is (kinematics and Newton-Euler); those of other algorithms follow from
-    them, see :mod:`~gyrostat.algorithms.recursions.two_rows`."""
+    them, see :mod:`~gyrostat.algorithms.foreign.component_equations`."""
 
     defining: ClassVar[list[Algorithm[Any]]] = []
 
     def __init__(self, name: str, examine: Callable[[Component, Any], Any] | None = None, defining: bool = False):
         self.name = name
         self.rows: dict[type, Row] = {}
-        self._examine = examine or (lambda c, result: result)
+        self._examine = examine or (lambda c, answer: answer)
         if defining:
             Algorithm.defining.append(self)
 
@@ -99,10 +99,10 @@ class Algorithm(Generic[Row]):
     def _watched(self, row: Any, component: Component) -> Any:
         """A row from elsewhere: what goes wrong in it, and what it returns wrongly, is told with its name."""
 
-        def told(*arguments: Any) -> Any:
+        def examined(*arguments: Any) -> Any:
             return self._examine(component, row(*arguments))
 
-        return watched(told, f"{self.name}: the row '{getattr(row, '__name__', row)}' for '{component.name}'")
+        return watched(examined, f"{self.name}: the row '{getattr(row, '__name__', row)}' for '{component.name}'")
 
     def table(self, network: Network) -> dict[str, Row]:
         """The row of every component, looked up once."""

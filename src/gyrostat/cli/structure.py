@@ -47,7 +47,7 @@ def drives(model: Model) -> dict[str, list[str]]:
     Each is named once: what two joints share (a coupling) with the first of them."""
     wiring = model.wiring
     group_of, seen = wiring.group_of(), set[str]()
-    found: dict[str, list[str]] = {}
+    turned: dict[str, list[str]] = {}
     for joint, entity in wiring.entities.items():
         if entity.type_name != "joint":
             continue
@@ -60,8 +60,8 @@ def drives(model: Model) -> dict[str, list[str]]:
                 if other not in seen and is_drive(model, other):
                     seen.add(other)
                     queue.append(other)
-        found[joint] = queue[1:]
-    return found
+        turned[joint] = queue[1:]
+    return turned
 
 
 def children(model: Model, parent: dict[str, str]) -> dict[str, list[str]]:
@@ -69,13 +69,13 @@ def children(model: Model, parent: dict[str, str]) -> dict[str, list[str]]:
     passed = {
         above: parent[above] for above in parent.values() if "displacement" in model.wiring.entities[above].type_name
     }
-    found: dict[str, list[str]] = {}
+    below: dict[str, list[str]] = {}
     for name, above in parent.items():
         if name != above and name not in passed:
             while above in passed:
                 above = passed[above]
-            found.setdefault(above, []).append(name)
-    return found
+            below.setdefault(above, []).append(name)
+    return below
 
 
 def ends(model: Model, parent: dict[str, str]) -> dict[str, tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.kernel import real
+from gyrostat.engine.arguments import real
 from gyrostat.engine.tracing.choose import where
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.spec.model import Model

@@ -44,6 +44,8 @@ class Entity(BaseModel):
     """Whether its mass, if it has any, is its property ``mass``: no row of an algorithm hides some."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
+    since: ClassVar[int] = 1
+    """The version of the text form that this kind came with."""
     name: str = Field(kw_only=False)
 
     def __init__(self, name: str, **properties: Any):

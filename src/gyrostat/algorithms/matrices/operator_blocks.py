@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.frame_forces import with_pairs
+from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import kinematics, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.algorithms.shafts.elements import element_inertia
@@ -82,7 +82,7 @@ def read_blocks(net: Network, on: Setting, q: Array, v: Array) -> Blocks:
             _read_motion(c, motions[c.inport], blocks)
             _read_force(c, motions[c.inport], blocks)
     blocks.rotors.sort(key=lambda pair: pair[0].v_at.start)
-    for port, f in with_pairs(net, on, motions, {}).items():
+    for port, f in with_frame_forces(net, on, motions, {}).items():
         blocks.stacks["F_given"][at(port)] -= f
     return blocks
 
@@ -199,15 +199,15 @@ def add_elements(b: Blocks, H: Array, q: Array, v: Array, dofs: tuple[str, ...])
 
 def _coupled(J: Array) -> list[list[int]]:
     """Rates with inertia, those that J couples together."""
-    left, found = [k for k in range(len(J)) if np.any(J[k])], []
+    left, groups = [k for k in range(len(J)) if np.any(J[k])], []
     while left:
         group = [left.pop(0)]
         for k in group:
             more = [j for j in left if J[k, j] or J[j, k]]
             group += more
             left = [j for j in left if j not in more]
-        found.append(sorted(group))
-    return found
+        groups.append(sorted(group))
+    return groups
 
 
 def rotor_axes(b: Blocks) -> tuple[tuple[str, ...], Array, Array]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
-from gyrostat.algorithms.recursions.frame_forces import with_pairs
+from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.shafts.elements import with_elements
 from gyrostat.errors import RowError
@@ -46,14 +46,15 @@ def _examine(c: Component, action: Any) -> Any:
         raise RowError(f"{who} must return a function of the forces, got {type(action).__name__}. Hint: return action")
 
     def checked(forces: Forces) -> tuple[Array, Array]:
-        result = action(forces)
-        if not isinstance(result, tuple) or len(result) != 2:
+        answer = action(forces)
+        if not isinstance(answer, tuple) or len(answer) != 2:
             raise RowError(
-                f"{who}: its action must return (force, generalised forces), got {type(result).__name__}. Hint: (f, u)"
+                f"{who}: its action must return (force, generalised forces), got {type(answer).__name__}. Hint: (f, u)"
             )
-        expect_shape(result[0], (6,), f"{who}: the force")
-        expect_shape(result[1], (c.v_at.stop - c.v_at.start,), f"{who}: the generalised forces")
-        return result
+        f, u = answer
+        expect_shape(f, (6,), f"{who}: the force")
+        expect_shape(u, (c.v_at.stop - c.v_at.start,), f"{who}: the generalised forces")
+        return f, u
 
     return watched(checked, who)
 
@@ -161,6 +162,6 @@ def sweep_forces(
         f, u[c.name] = actions[c.name](forces)
         return f
 
-    forces = inward(network, np.zeros(6), step, with_pairs(network, on, motions, loads(motions)))
+    forces = inward(network, np.zeros(6), step, with_frame_forces(network, on, motions, loads(motions)))
     gathered = network.transmission.gathered(network.in_order(u))
     return with_elements(network, q, v, a, gathered), forces, motions

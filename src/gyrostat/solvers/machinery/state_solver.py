@@ -13,7 +13,8 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import coordinates, names_of, packed, rates, together
-from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads, refuse_overlap
+from gyrostat.engine.arguments import check_nonfinite, check_out, check_threads, refuse_overlap
+from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError, StateError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.singular_inertia import expect_inertia
