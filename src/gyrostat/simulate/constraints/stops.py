@@ -76,12 +76,11 @@ def stop_rows(limits: JointLimits, model: Model) -> ConstraintRows:
 
 def _stops(model: Model, low: Array, high: Array) -> list[JointEnd]:
     stops: list[JointEnd] = []
-    i = j = 0
-    for name, q, v, _ in model.stateful:
-        if len(q) == 1:
+    for block in model.layout:
+        if block.nq == 1:
+            i, j = block.q.start, block.v.start
             ends = ((LOWER, float(low[i])), (UPPER, float(high[i])))
-            stops += [JointEnd(name, i, j, side, limit) for side, limit in ends if np.isfinite(limit)]
-        i, j = i + len(q), j + len(v)
+            stops += [JointEnd(block.entity, i, j, side, limit) for side, limit in ends if np.isfinite(limit)]
     return stops
 
 

@@ -1,0 +1,335 @@
+"""Rows from elsewhere are looked at once, on random numbers, before they serve: what cannot be is told by name.
+
+Newton-Euler must be linear in the accelerations and in the forces behind a component, forces must do the work that the
+motions say (f = phi^T f_k, u = S^T f_k), velocities and accelerations must fit each other, inertia must be symmetric,
+and a component that is met by another port than its first must be the same component."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.component_equations import (
+    Equations,
+    coriolis_and_damping,
+    equations,
+    foreign,
+    linear_forces,
+    placements,
+    run,
+)
+from gyrostat.algorithms.recursions.frame_forces import FrameMotion, frame_forces
+from gyrostat.algorithms.recursions.kinematics import Own, kinematics
+from gyrostat.algorithms.recursions.rne import rne
+from gyrostat.algorithms.shafts.elements import shafts
+from gyrostat.algorithms.stored_energy import stored_energy
+from gyrostat.configuration.tangent import rates_of_coordinates
+from gyrostat.engine.tracing.dual import rates_of, with_rates
+from gyrostat.errors import RowError
+from gyrostat.geometry.rotation import from_quaternion
+from gyrostat.graph.lower import Values, lower
+from gyrostat.graph.network import Component, Network, Pair
+from gyrostat.graph.transmission import ShaftComponent
+from gyrostat.spatial.algebra import Array, compose, skew
+from gyrostat.spatial.gravity import Gravity, gravity
+from gyrostat.spatial.inertia import SpatialInertia, steiner
+from gyrostat.spatial.representation import Motion, Pose, representation
+from gyrostat.spec.entity import Entity
+
+TOLERANCE = 1e-8
+"""Relative: what differs more was meant differently."""
+NOWHERE = Gravity(np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Character:
+    """What is known of a component from elsewhere: whether its inertia is that of rigid bodies (``rigid``), whether its
+    velocity forces are those of its inertia (``inertial``), whether it exerts forces at rest beside its weight
+    (``pushes``), whether it has inertia at all (``massive``), whether its weight is that of one body (``weighs``)."""
+
+    rigid: bool
+    inertial: bool
+    pushes: bool
+    massive: bool
+    weighs: bool
+
+
+def examined(network: Network) -> dict[str, Character]:
+    """Components from elsewhere by name, each looked at once per model."""
+    known: dict[Any, Character] = network.model.__dict__.setdefault("_examined", {})
+    characters: dict[str, Character] = {}
+    for c in foreign(network):
+        key = c.name, c.met
+        if not rne.serves(c):
+            continue  # kinematics alone may serve; everything else tells what is missing
+        if key not in known:
+            known[key] = _Examination(network, c).character()
+        characters[c.name] = known[key]
+    return characters
+
+
+WHY = {
+    "rigid": "has inertia, but not that of rigid bodies: {0} does not know its mass and centre",
+    "inertial": "has quadratic velocity forces that are not those of its inertia: {0} would not be what it claims",
+    "light": "has an inertia of its own: {0} knows rigid bodies only, by their ten parameters",
+    "energy": "exerts forces at rest, whose energy is not known to {0}",
+    "weighs": "has another weight in this field than one rigid body of its inertia: {0} does not know its energy",
+}
+HINTS = {
+    "rigid": "leave it out, or write it as RigidBody and a component without mass",
+    "inertial": "use bias, or write the forces that drive it with abs",
+    "light": "write it as a RigidBody",
+    "energy": "register a row with gs.stored_energy.row({1})",
+    "weighs": "write it as several components with one body each",
+}
+
+
+def refuse(network: Network, who: str, needs: Iterable[str]) -> None:
+    """Components from elsewhere that cannot give what a solver needs, by name: ``"rigid"``, ``"inertial"``,
+    ``"light"``, ``"energy"`` or ``"weighs"``, see :data:`WHY`."""
+    for name, kind, lacks in _lacking(network):
+        for need in needs:
+            if need in lacks:
+                told, hint = WHY[need].format(who), HINTS[need].format(who, kind.__name__)
+                raise RowError(f"{who}: '{name}' of kind {kind.__name__} {told}. Hint: {hint}")
+
+
+def _lacking(network: Network) -> Iterator[tuple[str, type, set[str]]]:
+    characters = examined(network)
+    for c in network.components:
+        if c.name in characters:
+            it = characters[c.name]
+            energy = it.pushes and not _stores(c.kind)
+            flaws = {"rigid": not it.rigid, "inertial": not it.inertial, "light": it.massive, "energy": energy}
+            flaws["weighs"] = not it.weighs
+            yield c.name, c.kind, {need for need, lacks in flaws.items() if lacks}
+    rng = np.random.default_rng(7)
+    for element in network.transmission.elements:
+        if not _stores(element.kind) and any(abs(float(x)) > TOLERANCE for x in _at_rest(element, rng)):
+            yield element.name, element.kind, {"energy"}
+    for pair in network.pairs:
+        if not _stores(pair.kind) and np.abs(np.concatenate(_between(pair, rng))).max() > TOLERANCE:
+            yield pair.name, pair.kind, {"energy"}
+
+
+def _stores(kind: type) -> bool:
+    return any(base in stored_energy.rows for base in kind.__mro__)
+
+
+def _at_rest(element: ShaftComponent, rng: np.random.Generator) -> list[Any]:
+    """Torques of an element whose shafts stand still somewhere."""
+    angle = {port: float(rng.normal()) for port in element.shafts}
+    still = dict.fromkeys(element.shafts, 0.0)
+    return list(shafts.of(element)(element, angle, still, still).values())  # type: ignore[arg-type]
+
+
+def _between(pair: Pair, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Force and torque between two frames that stand still somewhere."""
+    a, b = (
+        FrameMotion(Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3)), np.zeros(3), np.zeros(3))
+        for _ in range(2)
+    )
+    force, torque = frame_forces.of(pair)(pair, a, b)  # type: ignore[arg-type]
+    return np.asarray(force, dtype=float), np.asarray(torque, dtype=float)
+
+
+class _Examination:
+    """Of one component at a random motion."""
+
+    def __init__(self, network: Network, c: Component):
+        rng = np.random.default_rng(7)
+        self.network, self.c = network, c
+        self.entity: Entity = network.model.wiring.entities[c.name]
+        self.q, self.v = _random_state(c, self.entity, rng)
+        self.pose = Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3))
+        self.V, self.A, self.rng = rng.normal(size=6), rng.normal(size=6), rng
+
+    def character(self) -> Character:
+        on, motion = self.on("body"), Motion(self.pose, self.V, self.A)
+        own = equations(self.c, on, motion, self.q, self.v)
+        self._expect_motions(on, motion, own)
+        self._expect_accelerations()
+        self._expect_work(on, motion, own)
+        self._expect_symmetry(on, motion)
+        self._expect_energy(own)
+        first = next(port.name for port in self.entity.ports if port.kind == "spatial")
+        if self.c.met and self.c.met != first:
+            self._expect_the_same(on, first)
+        rigid = _close(SpatialInertia.from_matrix(own.M).matrix(), own.M)
+        weighs = self._weighs(rigid)
+        still = np.concatenate(run(self.c, on, Motion(self.pose, np.zeros(6), np.zeros(6)), self._rest())[1:])
+        size = max(1.0, float(np.abs(own.whole).max(initial=0.0)))
+        pushes = bool(np.abs(still).max() > TOLERANCE * size)
+        return Character(rigid, self._is_inertial(), pushes, bool(np.any(own.whole != 0.0)), weighs)
+
+    def on(self, name: str) -> Setting:
+        return Setting(representation(name), NOWHERE)
+
+    def _rest(self) -> Own:
+        return Own(self.q, self.v * 0.0, self.v * 0.0)
+
+    def _refuse(self, what: str, hint: str) -> RowError:
+        kind = self.c.kind.__name__
+        return RowError(f"the rows of kind {kind}, as '{self.c.name}' uses them: {what}. Hint: {hint}")
+
+    def _expect_motions(self, on: Setting, motion: Motion, own: Equations) -> None:
+        out, _ = kinematics.of(self.c)(self.c, on, motion, self.q, self.v, self.v * 0.0)
+        for name, there in out.items():
+            expected = own.shifts[name].motion(motion.V) + own.S[name] @ self.v
+            if not _close(there.V, expected):
+                raise self._refuse(
+                    f"the velocity at '{name}' is {_shown(there.V)}, but accelerations and placement make it phi V + "
+                    f"S v = {_shown(expected)}",
+                    "V and A at an outport come from the same placement and the same S",
+                )
+
+    def _expect_accelerations(self) -> None:
+        """In inertial representation A is the rate of V."""
+        on, a = self.on("inertial"), self.rng.normal(size=len(self.v))
+        turned, moved = skew(self.V[:3]) @ self.pose.R, self.V[3:]
+        pose = Pose(with_rates(self.pose.R, turned, 1), with_rates(self.pose.p, moved, 1))
+        rates = rates_of_coordinates(self.q, self.v, self.entity.quaternion_at)
+        state = with_rates(self.q, rates, 1), with_rates(self.v, a, 1)
+        row = kinematics.of(self.c)
+        moving, _ = row(self.c, on, Motion(pose, with_rates(self.V, self.A, 1), self.A), *state, a)
+        there, _ = row(self.c, on, Motion(self.pose, self.V, self.A), self.q, self.v, a)
+        for name, motion in there.items():
+            expected = rates_of(moving[name].V, 1)
+            if not _close(motion.A, expected):
+                raise self._refuse(
+                    f"the acceleration at '{name}' is {_shown(motion.A)}, but the rate of its velocity is "
+                    f"{_shown(expected)}",
+                    "the bias of a joint is (dS/dt) v; representation.through adds the rest",
+                )
+
+    def _expect_work(self, on: Setting, motion: Motion, own: Equations) -> None:
+        _, memo = kinematics.of(self.c)(self.c, on, motion, self.q, self.v, self.v * 0.0)
+        action = rne.of(self.c)(self.c, on, motion, memo)
+        none = {name: np.zeros(6) for name in self.c.outports}
+        f_0, u_0 = action(none)
+        for name in self.c.outports:
+            force = self.rng.normal(size=6)
+            f, u = action({**none, name: force})
+            if not _close(f - f_0, own.shifts[name].force(force)) or not _close(u - u_0, own.S[name].T @ force):
+                raise self._refuse(
+                    f"a force at '{name}' does other work at the port '{self.c.met}' and on its own rates than the "
+                    "motions say",
+                    "the force at the inport is the sum of phi^T f, the generalised forces are the sum of S^T f",
+                )
+
+    def _expect_symmetry(self, on: Setting, motion: Motion) -> None:
+        _, whole, _ = linear_forces(self.c, on, motion, self.q, self.v)
+        if not _close(whole, whole.T):
+            raise self._refuse(
+                "the inertia that is read off them is not symmetric",
+                "f and u must come from one inertia: f = M A + G a, u = G^T A + D a",
+            )
+
+    def _expect_energy(self, own: Equations) -> None:
+        """M and D are those of masses; together they may be those of a rotor that its carrier contains already."""
+        for block in (own.M, own.D):
+            least, most = (f(np.linalg.eigvalsh(block), initial=0.0) for f in (np.min, np.max))
+            if least < -TOLERANCE * max(most, 1e-6, -TOLERANCE * least):
+                raise self._refuse(
+                    f"the inertia that is read off them has the eigenvalue {least:.6g}, expected none below zero",
+                    "check the signs of mass and inertia",
+                )
+
+    def _expect_the_same(self, on: Setting, first: str) -> None:
+        """Met by another port, it is the component that it is when met by its first one."""
+        c, other = self.c, _met_by(self.c, self.entity, first)
+        hint = (
+            f"c.met is the name of the port by which the component is met, here '{c.met}'; place '{first}' from there"
+        )
+        told = f"met by '{c.met}' it is another component than met by '{first}'"
+        try:
+            there, back = placements(c, on, self.q), placements(other, on, self.q)
+        except RowError as error:
+            raise self._refuse(f"{told}, {error}", hint) from error
+        reference = there[first]
+        for name, place in (*there.items(), (c.met, (np.eye(3), np.zeros(3)))):
+            expected = compose(*reference, *back.get(name, (np.eye(3), np.zeros(3))))
+            if not _close(place[0], expected[0]) or not _close(place[1], expected[1]):
+                raise self._refuse(f"{told}: '{name}' is placed differently", hint)
+        here = Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), np.zeros(6))
+        placed = Motion(Pose(*reference), np.zeros(6), np.zeros(6))
+        own, seen = (equations(x, on, at, self.q, self.v * 0.0) for x, at in ((c, here), (other, placed)))
+        phi = np.stack([own.shifts[first].motion(unit) for unit in np.eye(6)], axis=1)
+        n = len(self.v)
+        L = np.block([[phi, own.S[first]], [np.zeros((n, 6)), np.eye(n)]])
+        if not _close(own.whole, L.T @ seen.whole @ L):
+            raise self._refuse(f"{told}: its inertia differs", hint)
+        if not _close(np.concatenate([own.z, own.b]), L.T @ np.concatenate([seen.z, seen.b])):
+            raise self._refuse(f"{told}: its forces differ", hint)
+
+    def _weighs(self, rigid: bool) -> bool:
+        """In a field of gravity, each component feels its own weight; whether it is that of one rigid body."""
+        law = gravity(self.network.context.gravity)
+        still = Motion(self.pose, np.zeros(6), np.zeros(6))
+        M = equations(self.c, self.on("body"), still, self.q, self.v * 0.0).body
+        if law.field is None or not rigid or float(M.m) == 0.0:
+            return True
+        g = np.array([1.0, -2.0, 3.0])
+        uniform = self._weight(Gravity(np.zeros(3), lambda p: g))
+        expected = self.pose.R.T @ g * M.m
+        if not _close(uniform[3:], expected):
+            raise self._refuse(
+                f"in a field of gravity it has the weight {_shown(uniform[3:])}, expected {_shown(expected)} N",
+                "subtract on.representation.force(pose, on.gravity.weight(pose, m, com, J)) from the force",
+            )
+        com = M.h / M.m
+        return _close(self._weight(law), law.weight(self.pose, M.m, com, M.J - M.m * steiner(com)))
+
+    def _weight(self, law: Gravity) -> Array:
+        """Wrench (6,) of a field, in the frame of the inport."""
+        still = Motion(self.pose, np.zeros(6), np.zeros(6))
+        settings = self.on("body"), Setting(representation("body"), law)
+        light, heavy = (run(self.c, on, still, self._rest())[1] for on in settings)
+        return light - heavy
+
+    def _is_inertial(self) -> bool:
+        """Whether the velocity forces do the work that changes the kinetic energy: x . Omega x = x . dM/dt x / 2."""
+        on, x = self.on("inertial"), np.concatenate([self.V, self.v])
+        still = Motion(self.pose, self.V, np.zeros(6))
+        turned = with_rates(self.pose.R, skew(self.V[:3]) @ self.pose.R, 1)
+        moved = Motion(Pose(turned, with_rates(self.pose.p, self.V[3:], 1)), self.V, np.zeros(6))
+        q = with_rates(self.q, rates_of_coordinates(self.q, self.v, self.entity.quaternion_at), 1)
+        change = rates_of(equations(self.c, on, moved, q, self.v).whole, 1)
+        power = x @ (coriolis_and_damping(self.c, on, still, self.q, self.v).coriolis @ x)
+        scale = max(1.0, float(np.abs(equations(self.c, on, still, self.q, self.v).whole).max()))
+        return abs(float(power) - 0.5 * float(x @ change @ x)) <= 1e3 * TOLERANCE * scale * float(x @ x) ** 1.5
+
+
+def _random_state(c: Component, entity: Entity, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Of as many coordinates and rates as the component gets, which for a rotor are those of its shaft."""
+    q, v = (x.stop - x.start for x in (c.q_at, c.v_at))
+    q, v = rng.uniform(-0.5, 0.5, q), rng.normal(size=v)
+    at = entity.quaternion_at
+    if at is not None:
+        q[at : at + 4] = _unit(rng.normal(size=4))
+    return q, v
+
+
+def _unit(x: Array) -> Array:
+    return x / np.sqrt(x @ x)
+
+
+def _close(x: Any, y: Any, tolerance: float = TOLERANCE) -> bool:
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    size = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0), 1e-6)
+    return bool(np.all(np.abs(x - y) <= tolerance * size))
+
+
+def _shown(x: Any) -> str:
+    return "(" + ", ".join(f"{float(value):.6g}" for value in x) + ")"
+
+
+def _met_by(c: Component, entity: Entity, port: str) -> Component:
+    """The same component, entered by another of its ports."""
+    low = lower(entity, Values(c.name, entity, {}), port)
+    others = {name: k for name, k in c.outports.items() if name != port} | {c.met: int(c.inport or 0)}
+    return replace(c, met=port, props=low.props, places=low.places, inport=c.outports[port], outports=others)
