@@ -165,9 +165,9 @@ from gyrostat.simulate.rollout.result import Rollout as Rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
 
 # ---- pictures
-from gyrostat.view.diagram import diagram as diagram
+from gyrostat.view.diagram.diagram import diagram as diagram
 from gyrostat.view.plots import plot_motion as plot_motion
-from gyrostat.view.viewer import view as view
+from gyrostat.view.viewer.viewer import view as view
 
 # ---- errors
 from gyrostat.errors import CompileError as CompileError

@@ -197,7 +197,7 @@ class Result:
 
     def view(self, **options: Any) -> Any:
         """Replay in the browser; see :func:`gyrostat.view`."""
-        from gyrostat.view.viewer import view
+        from gyrostat.view.viewer.viewer import view
 
         _, once = np.unique(self.t, return_index=True)  # events have two samples at one time
         return view(
