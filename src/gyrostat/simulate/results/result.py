@@ -141,11 +141,11 @@ class Result:
     # ------------------------------------------------------------------ energy
     def _piecewise(self, of: Any, *arrays: Array) -> Array:
         """A function of the model in force at each sample."""
-        found = np.zeros(len(self.t))
+        energies = np.zeros(len(self.t))
         for model, at in self._spans():
             options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
-            found[at] = of(model, *(x[at] for x in arrays), **options)
-        return found
+            energies[at] = of(model, *(x[at] for x in arrays), **options)
+        return energies
 
     @cached_property
     def kinetic_energy(self) -> Array:
@@ -170,12 +170,12 @@ class Result:
     @cached_property
     def _applied(self) -> Array:
         """J^T w (T, nv) of the external wrenches."""
-        found = np.zeros(self.tau.shape)
+        efforts = np.zeros(self.tau.shape)
         for model, at in self._spans() if self.wrenches else ():
             places = [Application(port, w.expressed_in) for port, w in self.wrenches.items()]
             W = np.concatenate([w.value[at] for w in self.wrenches.values()], axis=1)
-            found[at] = applied_efforts(model, places, self.t[at], self.q[at], W)
-        return found
+            efforts[at] = applied_efforts(model, places, self.t[at], self.q[at], W)
+        return efforts
 
     @property
     def energy_residual(self) -> Array:
