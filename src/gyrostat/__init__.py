@@ -27,9 +27,11 @@ _NAMES = {
     "gyrostat.spec.model": "Model",
     "gyrostat.spec.reference_frame": "ReferenceFrame",
     "gyrostat.spec.rigid_body": "RigidBody",
+    "gyrostat.spec.cam": "Cam ScotchYoke",
     "gyrostat.spec.gear": "Gear",
     "gyrostat.spec.motor": "Motor",
     "gyrostat.spec.pair_forces": "Bushing PointSpring",
+    "gyrostat.spec.relations": "CurveRelation LinearRelation",
     "gyrostat.spec.rotor": "LockedRotor RotorInertia",
     "gyrostat.spec.shape": "Shape",
     "gyrostat.spec.solver_spec": "SolverSpec",
@@ -239,6 +241,8 @@ if TYPE_CHECKING:
     from gyrostat.spec.entity import Entity as Entity
     from gyrostat.spec.entity import Port as Port
     from gyrostat.spec.force_element import ForceElement as ForceElement
+    from gyrostat.spec.cam import Cam as Cam
+    from gyrostat.spec.cam import ScotchYoke as ScotchYoke
     from gyrostat.spec.gear import Gear as Gear
     from gyrostat.spec.joint import JOINT_KINDS as JOINT_KINDS
     from gyrostat.spec.joint import Joint as Joint
@@ -248,6 +252,8 @@ if TYPE_CHECKING:
     from gyrostat.spec.pair_forces import PointSpring as PointSpring
     from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
     from gyrostat.spec.rigid_body import RigidBody as RigidBody
+    from gyrostat.spec.relations import CurveRelation as CurveRelation
+    from gyrostat.spec.relations import LinearRelation as LinearRelation
     from gyrostat.spec.rotor import LockedRotor as LockedRotor
     from gyrostat.spec.rotor import RotorInertia as RotorInertia
     from gyrostat.spec.shaft_elements import Backlash as Backlash

@@ -36,8 +36,9 @@ class Component:
 
     ``inport`` is a number of ``Network.ports`` (None for the reference frame); ``outports`` maps the names of
     outports to numbers; ``places`` are the placements of outports seen from the inport, for rigid kinds. ``q_at`` and
-    ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up; ``met``
-    is the name of the port that it was met by."""
+    ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up, and
+    ``tie_rates`` how that changes at a state (nothing, where no curve is followed); ``met`` is the name of the port
+    that it was met by."""
 
     name: str
     kind: type
@@ -49,6 +50,7 @@ class Component:
     v_at: slice
     ties: tuple[Ties, ...] = ()
     met: str = ""
+    tie_rates: tuple[Ties, ...] = ()
 
     def __getitem__(self, prop: str) -> Any:
         return self.props[prop]
@@ -103,6 +105,14 @@ class Network:
     def driven(self) -> bool:
         """Whether the base moves by itself."""
         return any(c.kind is DrivenBase for c in self.components)
+
+    def at(self, q: Array, v: Array | None = None) -> Network:
+        """With the ties of all rates at a state, see :meth:`Transmission.at`; itself where all ties are constant."""
+        moved = self.transmission.at(q, v)
+        if moved is self.transmission:
+            return self
+        components = tuple(_at(c, moved) if c.ties else c for c in self.components)
+        return replace(self, transmission=moved, components=components)
 
     def in_order(self, parts: Mapping[str, Array]) -> Array:
         """Values of all rates that components have, from the values of each component; zero for those of none."""
@@ -167,6 +177,12 @@ class Network:
         lines += [f"  loop: {loop}" for loop in self.loops]
         lines.append("  outward order: " + " -> ".join(c.name for c in self.components))
         return "\n".join(lines)
+
+
+def _at(c: Component, moved: Transmission) -> Component:
+    """A component whose ties are those of a state."""
+    shafts = [moved.shaft(k) for k in range(c.v_at.start, c.v_at.stop)]
+    return replace(c, ties=tuple(s.ties for s in shafts), tie_rates=tuple(s.tie_rates for s in shafts))
 
 
 def network(

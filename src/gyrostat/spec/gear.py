@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from gyrostat.errors import Problem
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.entity import Entity, Port
+from gyrostat.spec.relations import LinearRelation, Value
 from gyrostat.spec.rules import finite, not_finite, shown
 from gyrostat.spec.values import numbers_of, to_number
 
@@ -83,6 +84,19 @@ class Gear(Entity):
     @property
     def default_port(self) -> str | None:
         return None
+
+    def relations(self, value: Value) -> tuple[LinearRelation, ...]:
+        """One for each motor shaft: motor - ratio x joint = offset."""
+        ratio, offset = value("ratio"), value("offset")
+        several, apart = isinstance(self.ratio, tuple), isinstance(self.offset, tuple)
+        return tuple(
+            LinearRelation(
+                motor,
+                {motor: 1.0} | {joint: -(ratio[i][j] if several else ratio) for j, joint in enumerate(self.joints)},
+                offset[i] if apart else offset,
+            )
+            for i, motor in enumerate(self.motors)
+        )
 
     def problems(self) -> list[Problem]:
         found = not_finite(self)

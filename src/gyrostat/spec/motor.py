@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -22,6 +22,7 @@ class Motor(Entity):
     with them the torque at the speed w is bounded by k_t current_limit and by k_t (voltage_limit - k_t |w|) /
     resistance when it drives."""
 
+    has_inertia: ClassVar[bool] = False
     torque_limit: Number | None = None
     speed_limit: Number | None = None
     torque_speed: Curve = ()

@@ -40,6 +40,10 @@ class RotorInertia(Entity):
     def default_port(self) -> str | None:
         return "shaft" if self.axis is None else None
 
+    @property
+    def rotor_shaft(self) -> str | None:
+        return "shaft"
+
     def problems(self) -> list[Problem]:
         found = not_finite(self)
         if finite(self.inertia) and self.inertia <= 0.0:

@@ -56,6 +56,7 @@ class TwoShafts(Entity):
     alone."""
 
     abstract: ClassVar[bool] = True
+    has_inertia: ClassVar[bool] = False
     ground: bool = False
 
     @property
@@ -159,6 +160,7 @@ class Friction(Entity):
     [rad/s]: speed at which sticking has gone. ``smooth`` [rad/s]: tanh(w / smooth) takes the place of sign(w); without
     it the sign is exact, and zero at rest."""
 
+    has_inertia: ClassVar[bool] = False
     viscous: Number = 0.0
     coulomb: BothWays = 0.0
     static: BothWays | None = None

@@ -123,7 +123,7 @@ def part_of(c: Component, on: Setting, motion: Motion, memo: Any, own: Own) -> P
     """By the row of the component, or read off its other rows."""
     if aba.serves(c):
         return aba.of(c)(c, on, motion, memo)
-    return read_off(c, equations(c, on, motion, own.q, own.v))
+    return read_off(c, equations(c, on, motion, own.q, own.v, own.a))
 
 
 @aba.row(FixedBase, DrivenBase, Displacement)
@@ -263,8 +263,10 @@ def spinning(c: Component, on: Setting, motion: Motion, memo: Spin) -> Part:
     D = Entries()
     D.own(ties, c["inertia"])
     needed = h @ motion.A
-    G, b = {k: scaled(h, factor) for k, factor in ties}, {k: scaled(needed, factor) for k, factor in ties}
     gyroscopic = join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3))
+    if c.tie_rates and c.tie_rates[0]:  # its own acceleration where those of the model are zero
+        needed, gyroscopic = needed + c["inertia"] * memo.a, gyroscopic + h * memo.a
+    G, b = {k: scaled(h, factor) for k, factor in ties}, {k: scaled(needed, factor) for k, factor in ties}
     return rigidly({}, Felt(NOTHING.P, gyroscopic, Held(G, D, b)))
 
 
@@ -281,6 +283,7 @@ def sweep_articulated(
     network: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads = no_loads
 ) -> Articulated:
     """The three sweeps for generalised forces tau (nv, columns)."""
+    network = network.at(q, v)
     parts: dict[str, Part] = {}
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:

@@ -20,7 +20,7 @@ from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.engine.tracing.choose import sign
 from gyrostat.engine.tracing.dual import Dual, rates_of
 from gyrostat.graph.network import Network
-from gyrostat.graph.transmission import ShaftComponent
+from gyrostat.graph.transmission import ShaftComponent, Transmission
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
@@ -165,16 +165,21 @@ def curve_energy(points: Any, x: Any) -> Any:
 
 def element_torques(net: Network, q: Array, v: Array, a: Array) -> dict[int, Any]:
     """Generalised forces that drive all elements on shafts, by the number of the rate; q, v, a of the model."""
-    found: dict[int, Any] = {}
-    moved = net.transmission
+    torques: dict[int, Any] = {}
+    moved = net.transmission.at(q, v)
     for c in moved.elements:
-        angle = {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()}
-        rate = {port: shaft.rate(v) for port, shaft in c.shafts.items()}
-        acceleration = {port: shaft.rate(a) for port, shaft in c.shafts.items()}
+        angle, rate, acceleration = _motion(c, moved, q, v, a)
         for port, torque in shafts.of(c)(c, angle, rate, acceleration).items():  # type: ignore[arg-type]
             for k, factor in c.shafts[port].ties:
-                found[k] = found[k] + torque * factor if k in found else torque * factor
-    return found
+                torques[k] = torques[k] + torque * factor if k in torques else torque * factor
+    return torques
+
+
+def _motion(c: ShaftComponent, moved: Transmission, q: Array, v: Array, a: Array) -> tuple[At, At, At]:
+    """Angles, rates and accelerations of the shafts of an element."""
+    angle = {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()}
+    rate = {port: shaft.rate(v) for port, shaft in c.shafts.items()}
+    return angle, rate, {port: shaft.acceleration(a) for port, shaft in c.shafts.items()}
 
 
 def with_elements(net: Network, q: Array, v: Array, a: Array, u: Array) -> Array:
@@ -223,8 +228,9 @@ def element_derivatives(net: Network, q: Array, v: Array, a: Array) -> tuple[Ent
 def element_energy(net: Network, q: Array) -> Any:
     """Energy [J] that springs on shafts hold."""
     total: Any = 0.0
-    for c in net.transmission.elements:
+    moved = net.transmission.at(q)
+    for c in moved.elements:
         if any(kind in stored_energy.rows for kind in c.kind.__mro__):
-            angle = {port: shaft.angle(q, net.transmission.place) for port, shaft in c.shafts.items()}
+            angle = {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()}
             total = total + stored_energy.of(c)(c, angle)  # type: ignore[arg-type]
     return total

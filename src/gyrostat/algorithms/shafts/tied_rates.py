@@ -21,8 +21,6 @@ from gyrostat.graph.network import Component, Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Shift
-from gyrostat.spec.motor import Motor
-from gyrostat.spec.shaft_elements import Friction, TwoShafts
 
 Home = tuple[str, Any]
 """("port", number of an outport) or ("component", name)."""
@@ -160,7 +158,7 @@ def plan(network: Network, serves: Callable[[Component], bool]) -> Plan:
                     owners[k].append(c)
     for e in moved.elements:
         ties = [k for shaft in e.shafts.values() for k, _ in shaft.ties]
-        if ties and not issubclass(e.kind, TwoShafts | Friction | Motor):
+        if ties and e.has_inertia:
             join(ties)
     groups: dict[int, list[int]] = {}
     for k in range(moved.n):
