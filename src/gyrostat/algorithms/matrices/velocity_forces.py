@@ -21,6 +21,7 @@ from gyrostat.algorithms.matrices.body_jacobians import at_rest, weightless
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import sweep_forces
 from gyrostat.algorithms.recursions.two_rows import linear_and_quadratic
+from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
 from gyrostat.graph.network import Network
 from gyrostat.spatial.algebra import Array, skew, tilde
 from gyrostat.spec.model import Model
@@ -52,4 +53,7 @@ def coriolis_by_velocities(network: Network, on: Setting, q: Array, v: Array) ->
 
     linear, bilinear = linear_and_quadratic(forces, v)
     turned = composite_mass_matrix(network, still, q) @ bracket(network.model, v)
-    return bilinear + turned * 0.5 + (linear - linear.T) * 0.5
+    C = bilinear + turned * 0.5 + (linear - linear.T) * 0.5
+    for (j, k), x in element_coriolis(network, q, v).items():
+        C[j, k] = C[j, k] + x
+    return C

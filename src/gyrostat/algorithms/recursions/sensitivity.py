@@ -26,7 +26,8 @@ from gyrostat.algorithms.matrices.velocity_forces import coriolis_by_velocities
 from gyrostat.algorithms.recursions.crba import NO_INERTIA, scaled, summed
 from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import own_force, own_inertia, spin_momentum, wrench_at
-from gyrostat.algorithms.shafts.elements import element_derivatives
+from gyrostat.algorithms.shafts.element_derivatives import element_coriolis, element_derivatives
+from gyrostat.algorithms.shafts.tie_slopes import Slopes, doubled, follower_slopes
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
@@ -101,6 +102,20 @@ class Outboard:
 
 
 @dataclass(frozen=True)
+class Tied:
+    """A rate by the rates of the model: its number, the ``ties`` G, and dG/dt where it follows by a curve."""
+
+    number: int
+    ties: Ties
+    tie_rates: Ties = ()
+
+    @staticmethod
+    def of(c: Component, k: int) -> Tied:
+        """Rate k of a component."""
+        return Tied(c.v_at.start + k, c.ties[k], c.tie_rates[k] if c.tie_rates else ())
+
+
+@dataclass(frozen=True)
 class Rate:
     """One rate of a joint: S, P and Q of the module's text, dS/dt, and how the joint's other columns change along
     it."""
@@ -111,7 +126,7 @@ class Rate:
     dS_dt: Array
     own: Array | None
     place: int  # among the rates of its joint
-    ties: Ties  # the rates of the model that it follows
+    tied: Tied
 
 
 @dataclass(frozen=True)
@@ -126,12 +141,14 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spinning:
-    """A rotor: its momentum h (6,) at unit rate, V~* h, its inertia; turning it moves nothing."""
+    """A rotor: its momentum h (6,) at unit rate, V~* h, its inertia, the torque that it needs; turning it moves
+    nothing."""
 
     h: Array
     turned: Array
     inertia: Any
-    ties: Ties
+    torque: Any
+    tied: Tied
 
 
 Row = Callable[[Component, Setting, Motion, Any, Array, Array], Effect]
@@ -162,7 +179,8 @@ def spinning(c: Component, on: Setting, motion: Motion, memo: Spin, v: Array, a:
     h = spin_momentum(c, on, motion)
     turned = join(cross(motion.V[:3], h[:3]), np.zeros(3))
     body = Outboard(f=h * memo.a + turned * memo.v, l=h * memo.v)
-    return Effect({}, body, spin=Spinning(h, turned, c["inertia"], c.ties[0]))
+    torque = h @ motion.A + c["inertia"] * memo.a if c.tie_rates else 0.0  # it counts where ties change
+    return Effect({}, body, spin=Spinning(h, turned, c["inertia"], torque, Tied.of(c, 0)))
 
 
 @sensitivity.row(Joint, FreeBase)
@@ -185,7 +203,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array,
             dS_dt = dS_dt + at(sum(joint.dS[j][:, k] * v[j] for j in range(n)))
         elif n == 1:
             dS_dt = carried  # a single rate does not turn itself
-        rates.append(Rate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, c.ties[k]))
+        rates.append(Rate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, Tied.of(c, k)))
     return Effect(dict.fromkeys(c.outports, memo.shift), rates=rates)
 
 
@@ -224,6 +242,13 @@ Same = Callable[[Rate, Rate, Array, Outboard], None]
 """What a rate reads off the forces of another, or itself, at their joint."""
 Meet = Callable[[Rate, Ties, Array], None]
 """What a rate reads off the forces of rates outboard."""
+Send = Callable[[Tied, Array], dict[int, Array]]
+"""The forces of a rate, by the numbers of the model's rates that it is tied to."""
+
+
+def sent(tied: Tied, forces: Array) -> dict[int, Array]:
+    """Forces (6, any) by the ties alone."""
+    return {k: scaled(forces, x) for k, x in tied.ties}
 
 
 def sweep_sensitivity(
@@ -234,6 +259,7 @@ def sweep_sensitivity(
     spun: Spun,
     same: Same,
     inboard: Meet,
+    send: Send,
     spinning: float = 1.0,
 ) -> None:
     """Kinematics outward; composite bodies and the forces of the rates inward. ``spinning``: which share of the
@@ -243,7 +269,8 @@ def sweep_sensitivity(
     joints inboard of k."""
     effects: dict[str, Effect] = {}
     q, v, a = state
-    v_all, a_all = network.transmission.rates(v), network.transmission.rates(a)
+    network = network.at(q, v)
+    v_all, a_all = network.transmission.rates(v), network.transmission.accelerations(a)
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
         effects[c.name] = sensitivity.of(c)(c, on, motion, memo, v_all[c.v_at], a_all[c.v_at])
@@ -253,8 +280,7 @@ def sweep_sensitivity(
     def step(c: Component, messages: Mapping[str, Outboard]) -> Outboard:
         effect = effects[c.name]
         if effect.spin is not None:
-            forces = spun(effect.spin)
-            columns = {k: scaled(forces, x) for k, x in effect.spin.ties}
+            columns = send(effect.spin.tied, spun(effect.spin))
             return replace(effect.body, l=effect.body.l * spinning, columns=columns)
         if not effect.rates:
             total = effect.body
@@ -269,16 +295,51 @@ def sweep_sensitivity(
                 inboard(rate, ((k, 1.0),), met)
             for other in effect.rates:
                 same(other, rate, forces, total)
-            columns = summed(columns, {k: scaled(forces, x) for k, x in rate.ties})
+            columns = summed(columns, send(rate.tied, forces))
         return replace(total, columns=columns).moved(next(iter(effect.shifts.values())))
 
     inward(network, Outboard(), step, {})
 
 
+class MotionSums:
+    """d tau / dq, dv and da, summed over rates that follow those of the model; ``slopes`` of those behind curves."""
+
+    def __init__(self, n: int, kind: Any, slopes: Mapping[int, Slopes]):
+        self.q, self.v, self.a = (Sums(n, kind) for _ in range(3))
+        self.slopes = slopes
+
+    def put(self, rows: Ties, tied: Tied, by_q: Any, by_v: Any, by_a: Any) -> None:
+        """Derivatives of the force of one rate by the motion of another, q, v and a."""
+        self.q.put(rows, tied.ties, by_q)
+        self.v.put(rows, tied.ties, by_v)
+        if tied.tie_rates:
+            self.q.put(rows, tied.tie_rates, by_v)
+            self.q.put(rows, tuple(self.slopes[tied.number].pull.items()), by_a)
+            self.v.put(rows, doubled(tied.tie_rates), by_a)
+
+    def turn(self, tied: Tied, force: Any) -> None:
+        """The force of a rate acts on those of the model by ties that change."""
+        for (j, k), x in self.slopes[tied.number].curvature.items():
+            self.q.put(((j, 1.0),), ((k, 1.0),), force * x)
+
+    def send(self, tied: Tied, forces: Array) -> dict[int, Array]:
+        """Forces of unit accelerations, of displacements and velocities, and B^T S, by the rates of the model."""
+        columns = sent(tied, forces)
+        if tied.tie_rates:
+            F, _, with_v, _, _ = forces.T
+            by_q, none = dict(tied.tie_rates), np.zeros(6)
+            for k, pull in self.slopes[tied.number].pull.items():
+                rate = by_q[k]
+                more = np.stack([none, with_v * rate + F * pull, F * (2.0 * rate), none, none], axis=1)
+                columns[k] = columns[k] + more
+        return columns
+
+
 def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
     """d tau / dq on the manifold, d tau / dv, d tau / da = M, each (nv, nv), by (3.51)-(3.53)."""
     n, kind = network.model.nv, np.result_type(*(np.asarray(x) for x in (q, v, a)), np.float64)
-    dq, dv, M = (Sums(n, kind) for _ in range(3))
+    sums = MotionSums(n, kind, follower_slopes(network.transmission, q, v, a))
+    M = sums.a
 
     def visit(rate: Rate, body: Outboard) -> Array:
         B, S = body.spun(1.0), rate.S
@@ -287,7 +348,10 @@ def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array
         return np.stack([body.M @ S, carried + cross_force(S, body.f), with_v, B.transposed(S), carried], axis=1)
 
     def spun(rotor: Spinning) -> Array:
-        M.put(rotor.ties, rotor.ties, rotor.inertia)
+        M.put(rotor.tied.ties, rotor.tied.ties, rotor.inertia)
+        if rotor.tied.tie_rates:
+            sums.put(rotor.tied.ties, rotor.tied, 0.0, 0.0, rotor.inertia)
+            sums.turn(rotor.tied, rotor.torque)
         none = np.zeros(6)
         return np.stack([rotor.h, none, rotor.turned, rotor.turned, none], axis=1)
 
@@ -295,29 +359,30 @@ def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array
         with_q = other.S @ forces[:, 4]
         if rate.own is not None:
             with_q = with_q + rate.own[:, other.place] @ body.f
-        dq.put(other.ties, rate.ties, with_q)
-        dv.put(other.ties, rate.ties, other.S @ forces[:, 2])
+        entry = other.S @ forces[:, 0] if other.place <= rate.place or rate.tied.tie_rates else 0.0
+        sums.put(other.tied.ties, rate.tied, with_q, other.S @ forces[:, 2], entry)
         if other.place <= rate.place:
-            entry = other.S @ forces[:, 0]
-            M.put(other.ties, rate.ties, entry)
+            M.put(other.tied.ties, rate.tied.ties, entry)
             if other.place < rate.place:
-                M.put(rate.ties, other.ties, entry)
+                M.put(rate.tied.ties, other.tied.ties, entry)
+        if other is rate and rate.tied.tie_rates:
+            sums.turn(rate.tied, rate.S @ body.f)
 
     def inboard(other: Rate, k: Ties, forces: Array) -> None:
         F, with_q, with_v, G, _ = (forces[:, i] for i in range(5))
-        dq.put(other.ties, k, other.S @ with_q)
-        dv.put(other.ties, k, other.S @ with_v)
+        sums.q.put(other.tied.ties, k, other.S @ with_q)
+        sums.v.put(other.tied.ties, k, other.S @ with_v)
         entry = other.S @ F
-        M.put(other.ties, k, entry)
-        M.put(k, other.ties, entry)
-        dq.put(k, other.ties, F @ other.Q + G @ other.P)
-        dv.put(k, other.ties, F @ (other.P + other.dS_dt) + G @ other.S)
+        M.put(other.tied.ties, k, entry)
+        M.put(k, other.tied.ties, entry)
+        by_q, by_v = F @ other.Q + G @ other.P, F @ (other.P + other.dS_dt) + G @ other.S
+        sums.put(k, other.tied, by_q, by_v, entry)
 
-    sweep_sensitivity(network, on, (q, v, a), visit, spun, same, inboard)
-    for sums, entries in zip((dq, dv, M), element_derivatives(network, q, v, a), strict=True):
+    sweep_sensitivity(network, on, (q, v, a), visit, spun, same, inboard, sums.send)
+    for total, entries in zip((sums.q, sums.v, M), element_derivatives(network, q, v, a), strict=True):
         for (j, k), x in entries.items():
-            sums.put(((j, 1.0),), ((k, 1.0),), x)
-    return dq.X, dv.X, M.X
+            total.put(((j, 1.0),), ((k, 1.0),), x)
+    return sums.q.X, sums.v.X, M.X
 
 
 def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
@@ -325,7 +390,8 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
 
     C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The forces of a
     rotor, w x h v_r on its carrier, are bilinear: half of them goes with each of the two velocities. So C is that of
-    the Christoffel symbols, see :mod:`~gyrostat.algorithms.matrices.velocity_forces`."""
+    the Christoffel symbols, see :mod:`~gyrostat.algorithms.matrices.velocity_forces`. Behind curves, where v_all = G v,
+    it is G^T (C G + M dG/dt)."""
     if not all(sensitivity.serves(c) for c in network.components):
         return coriolis_by_velocities(network, on, q, v)
     n = network.model.nv
@@ -337,16 +403,30 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
         return np.stack([body.M @ rate.S, force, B.transposed(rate.S)], axis=1)
 
     def spun(rotor: Spinning) -> Array:
+        C.put(rotor.tied.ties, rotor.tied.tie_rates, rotor.inertia)
         half = rotor.turned * 0.5
         return np.stack([rotor.h, half, half], axis=1)
 
+    def put(rows: Ties, tied: Tied, x: Any, entry: Any) -> None:
+        C.put(rows, tied.ties, x)
+        C.put(rows, tied.tie_rates, entry)
+
     def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
-        C.put(other.ties, rate.ties, other.S @ forces[:, 1])
+        put(other.tied.ties, rate.tied, other.S @ forces[:, 1], other.S @ forces[:, 0] if rate.tied.tie_rates else 0.0)
 
     def inboard(other: Rate, k: Ties, forces: Array) -> None:
         F, force, G = (forces[:, i] for i in range(3))
-        C.put(other.ties, k, other.S @ force)
-        C.put(k, other.ties, F @ other.dS_dt + G @ other.S)
+        C.put(other.tied.ties, k, other.S @ force)
+        put(k, other.tied, F @ other.dS_dt + G @ other.S, F @ other.S if other.tied.tie_rates else 0.0)
 
-    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, spinning=0.5)
+    def send(tied: Tied, forces: Array) -> dict[int, Array]:
+        """Behind curves with the forces of the accelerations G' v."""
+        columns, none = sent(tied, forces), np.zeros(6)
+        for k, rate in tied.tie_rates:
+            columns[k] = columns[k] + np.stack([none, forces[:, 0] * rate, none], axis=1)
+        return columns
+
+    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, send, spinning=0.5)
+    for (j, k), x in element_coriolis(network, q, v).items():
+        C.put(((j, 1.0),), ((k, 1.0),), x)
     return C.X

@@ -128,7 +128,7 @@ class Dual:
     def log(self) -> Any:
         return Dual(np.log(self.x), self.r / self.x, self.level)
 
-    def floor(self) -> Any:
+    def __floor__(self) -> Any:
         """Without a rate: it is constant on either side of a step."""
         return np.floor(self.x)
 
