@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.aba import forward_dynamics, sweep_articulated
+from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics, sweep_articulated
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.recursions.sensitivity import rnea_derivatives, uncovered
 from gyrostat.configuration.packing import names_of

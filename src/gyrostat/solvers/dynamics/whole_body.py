@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.component_equations import coriolis_and_damping, equations, foreign, own_state
 from gyrostat.algorithms.matrices.body_jacobians import bodies, rotors
 from gyrostat.algorithms.recursions.crba import total_inertia
-from gyrostat.algorithms.recursions.frame_forces import pair_energy
+from gyrostat.algorithms.recursions.frame_forces import frame_force_energy
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, own_inertia, spin_momentum
-from gyrostat.algorithms.recursions.two_rows import equations, foreign, own_state, velocity_forces
 from gyrostat.algorithms.shafts.elements import element_energy, element_inertia
 from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.errors import StateError
@@ -92,7 +92,7 @@ def _momentum(net: Network, on: Setting, q: Array, v: Array) -> tuple[SpatialIne
     for c in foreign(net):
         motion, own = motions[c.inport], own_state(net, c, q, v)  # type: ignore[index]
         moving = equations(c, on, motion, own.q, own.v)
-        spun = join(velocity_forces(c, on, motion, own.q, own.v).l, np.zeros(3))
+        spun = join(coriolis_and_damping(c, on, motion, own.q, own.v).l, np.zeros(3))
         total, momentum = total + moving.body, momentum + moving.M @ motion.V + moving.G @ own.v + spun
     every = net.transmission.at(q).rates(v)
     for c in rotors(net):
@@ -179,7 +179,7 @@ class PotentialEnergy(OfConfiguration):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         rest = np.zeros(net.model.nv)
         motions = sweep_motion(net, on, x["q"], rest, rest)
-        U: Any = element_energy(net, x["q"]) + pair_energy(net, on, motions)
+        U: Any = element_energy(net, x["q"]) + frame_force_energy(net, on, motions)
         for c in foreign(net):
             if any(kind in stored_energy.rows for kind in c.kind.__mro__):
                 own = own_state(net, c, x["q"], rest)
