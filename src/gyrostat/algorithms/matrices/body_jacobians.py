@@ -24,6 +24,7 @@ from gyrostat.algorithms.foreign.component_equations import (
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
+from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
 from gyrostat.algorithms.shafts.elements import element_inertia, element_torques
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, values_of, with_rates
@@ -91,9 +92,16 @@ def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
 
 
 def own_rates(c: Component, n: int) -> Array:
-    """T (rates of a component, n) with its own rates = T v."""
+    """T (rates of a component, n) with its own rates = T v; of a network at a state."""
     T = [tied_row(ties, n) for ties in c.ties]
     return np.array(T) if T else np.zeros((0, n))
+
+
+def own_tie_rates(c: Component, n: int) -> Array:
+    """dT/dt (rates of a component, n); zero where no curve is followed."""
+    if not any(c.tie_rates):
+        return np.zeros((len(c.ties), n))
+    return np.array([tied_row(ties, n) for ties in c.tie_rates])
 
 
 def weightless(on: Setting, rep: Representation = INERTIAL) -> Setting:
@@ -132,6 +140,7 @@ def stacks(network: Network, on: Setting, q: Array, v: Array) -> list[Stack]:
 def mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """D = H^T Phi^T M Phi H = sum of J^T M J (24)."""
     n = network.model.nv
+    network = network.at(q)
     jacobians = body_jacobians(network, on, q)
     motions = sweep_motion(network, weightless(on), q, np.zeros(n), np.zeros(n))
     D = np.zeros((n, n))
@@ -175,19 +184,21 @@ def velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
         C = C + _rotor_velocity_matrix(network, still, q, v)
     if foreign(network):
         C = C + _foreign_velocity_matrix(network, still, q, v)
+    for (j, k), x in element_coriolis(network, q, v).items():
+        C = C + np.outer(np.eye(len(v))[j], np.eye(len(v))[k]) * x
     return C
 
 
 def _foreign_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
     """J^T (M dJ/dt + Omega J) of components from elsewhere, over V of their inport and their own rates."""
-    n = len(v)
+    n, network = len(v), network.at(q, v)
     jacobians = body_jacobians(network, on, with_rates(q, coordinate_rates(network.model, q, v), 1))
     motions = sweep_motion(network, on, q, v, np.zeros(n))
     C = np.zeros((n, n))
     for c in foreign(network):
         motion, own, J = motions[c.inport], own_state(network, c, q, v), jacobians[c.name]  # type: ignore[index]
         T = own_rates(c, n)
-        moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), T * 0.0])
+        moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), own_tie_rates(c, n)])
         whole, turning = equations(c, on, motion, own.q, own.v).whole, coriolis_and_damping(c, on, motion, own.q, own.v)
         Omega = turning.coriolis + whole @ _bracket(network, c, motion, own.v) * 0.5
         C = C + moved.T @ (whole @ rate + Omega @ moved)
@@ -206,8 +217,9 @@ def _bracket(network: Network, c: Component, motion: Motion, v: Array) -> Array:
 
 
 def _rotor_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
-    """I (J_w^T (w x z) t + t^T z^T dJ_w/dt) of every rotor: the torque on its carrier, and its own."""
-    n = len(v)
+    """I (J_w^T (w x z) t + t^T z^T dJ_w/dt + (t + z^T J_w)^T dt/dt) of every rotor: the torque on its carrier, its own,
+    and what goes with a ratio that changes."""
+    n, network = len(v), network.at(q, v)
     jacobians = body_jacobians(network, on, with_rates(q, coordinate_rates(network.model, q, v), 1))
     motions = sweep_motion(network, on, q, v, np.zeros(n))
     C = np.zeros((n, n))
@@ -217,6 +229,8 @@ def _rotor_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) ->
         turned = cross(motion.V[:3], z)
         t = spin_row(c, n)
         C = C + (np.outer(turned @ J_w, t) + np.outer(t, z @ J_rate)) * c["inertia"]
+        if any(c.tie_rates):
+            C = C + np.outer(t + z @ J_w, own_tie_rates(c, n)[0]) * c["inertia"]
     return C
 
 
@@ -225,6 +239,7 @@ def one_by_one(
 ) -> Array:
     """Generalised forces of chosen rates, each by itself [G13 (3)-(12)]: the moments that the inertial forces of all
     bodies outboard, and given wrenches, have about the one joint; J^T f of that rate alone."""
+    network = network.at(q, v)
     jacobians = body_jacobians(network, on, q)
     world = world_motion(on.gravity.acceleration)
     here = Setting(INERTIAL, on.gravity, on.t)
@@ -234,7 +249,8 @@ def one_by_one(
         f = _force_at_centre(c, here, motions[c.inport])  # type: ignore[index]
         for n, k in enumerate(rates):
             totals[n] = totals[n] + jacobians[c.name][:, k] @ f
-    t, t_rate, t_rate2 = (network.transmission.rates(x) for x in (np.eye(len(v)), v, a))
+    t, t_rate = (network.transmission.rates(x) for x in (np.eye(len(v)), v))
+    t_rate2 = network.transmission.accelerations(a)
     for c in rotors(network):
         motion, r = motions[c.inport], c.v_at.start  # type: ignore[index]
         h = (motion.pose.R @ c["axis"]) * c["inertia"]
@@ -252,6 +268,8 @@ def one_by_one(
     inertial = element_inertia(network, q, v)[0] if network.transmission.elements else {}
     for (j, k), x in inertial.items():
         given = np.array([g + x * a[k] if rates[n] == j else g for n, g in enumerate(given)])
+    for (j, k), x in element_coriolis(network, q, v).items():
+        given = np.array([g + x * v[k] if rates[n] == j else g for n, g in enumerate(given)])
     return given + applied_forces(network, on, q, loads, v)[list(rates)]
 
 
@@ -273,10 +291,13 @@ def applied_forces(network: Network, on: Setting, q: Array, loads: Loads = no_lo
     rest = np.zeros(network.model.nv)
     still = weightless(at_rest(network, on), on.representation)
     moving = rest if v is None else v
+    network = network.at(q, moving)
     between = _pair_loads(network, still, q, moving, loads)
     Q = sweep_forces(replace(network, pairs=()), still, q, rest, rest, between)[0]
     Q = Q + _dissipated(network, still, q, moving)
     slow, fast = (element_torques(network, q, x, rest) for x in (rest, moving))
+    for (j, k), x in element_coriolis(network, q, moving).items():
+        fast[j] = fast[j] - x * moving[k]  # these are inertial
     return np.array([x + fast[k] - slow[k] if k in fast else x for k, x in enumerate(Q)]) if fast else Q
 
 
@@ -290,7 +311,7 @@ def _applied(c: Component, on: Setting, motion: Motion, own: Own) -> Array:
 def _dissipated(network: Network, on: Setting, q: Array, v: Array) -> Array:
     """Generalised forces of components from elsewhere that go with the velocities and are not inertial."""
     total = np.zeros(len(v))
-    on = weightless(on)
+    on, network = weightless(on), network.at(q, v)
     there = foreign(network)
     motions = sweep_motion(network, on, q, v, np.zeros(len(v))) if there else {}
     jacobians = body_jacobians(network, on, q) if there else {}

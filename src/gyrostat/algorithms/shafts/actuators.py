@@ -1,6 +1,6 @@
 """The side of the actuators [KV V]: which motor drives which rates, and what it can give.
 
-Motor angles are a linear map of the coordinates, w = T v. Motor torques u act on the rates as T^T u; so tau = H a + u'
+Motor angles are a linear map of the coordinates, w = T v with constant T. Motor torques u act on the rates as T^T u; so tau = H a + u'
 becomes H_a a + u'_a = u with H_a = T^-T H, u'_a = T^-T u' (42), (43). A joint without a motor is its own actuator; a
 passive one is an actuator that gives nothing. The effort limit of a joint bounds its actuator, seen from its shaft."""
 
@@ -79,6 +79,12 @@ def actuators(net: Network, who: str, passive: Sequence[str] = ()) -> tuple[Actu
         if name not in model.dofs:
             raise StateError(f"{who}: there is no rate '{name}'. Hint: {nearest(str(name), model.dofs)}")
     motors = [c for c in net.transmission.elements if issubclass(c.kind, Motor)]
+    for c in motors:
+        if not c.shafts["shaft"].is_linear:
+            raise StateError(
+                f"{who}: the motor '{c.name}' drives its joint through a curve: its ratio depends on the state. "
+                "Hint: put the motor at the driver of the curve, or ask for gs.rnea"
+            )
     driven = [k for c in motors for k, _ in c.shafts["shaft"].ties]
     shared = {k for k in driven if driven.count(k) > 1} | {
         k for c in motors for k, _ in c.shafts["shaft"].ties if len(c.shafts["shaft"].ties) > 1
