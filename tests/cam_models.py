@@ -64,7 +64,10 @@ def yoke() -> gs.Model:
 def cam() -> gs.Model:
     """The same with a table instead."""
     model = yoke()
-    kept = tuple(e for e in model.entities if e.name != "yoke"), tuple(c for c in model.connections if "yoke" not in str(c))
+    kept = (
+        tuple(e for e in model.entities if e.name != "yoke"),
+        tuple(c for c in model.connections if "yoke" not in str(c)),
+    )
     bare = gs.Model("cam", *kept, model.context)
     return tied(bare, (periodic_cam(), "crank.shaft", "lift.shaft"))
 
@@ -88,8 +91,20 @@ def inboard() -> gs.Model:
 def branched(base: str = "fixed") -> gs.Model:
     """Two arms on a trunk; the follower is in one, before its driver in the file, with a spherical joint beside."""
     trunk = gs.chain("world", body("plinth", 5.0), gs.Joint("waist", "revolute", axis="z"), body("trunk", 3.0))
-    left = gs.chain("trunk", gs.Joint("slide", "prismatic", axis="y"), body("left"), gs.Joint("l2", "revolute", axis="x"), body("l_end"))
-    right = gs.chain("trunk.tip", gs.Joint("ball", "spherical"), body("upper"), gs.Joint("elbow", "revolute", axis="y"), body("lower"))
+    left = gs.chain(
+        "trunk",
+        gs.Joint("slide", "prismatic", axis="y"),
+        body("left"),
+        gs.Joint("l2", "revolute", axis="x"),
+        body("l_end"),
+    )
+    right = gs.chain(
+        "trunk.tip",
+        gs.Joint("ball", "spherical"),
+        body("upper"),
+        gs.Joint("elbow", "revolute", axis="y"),
+        body("lower"),
+    )
     model = gs.assemble("branched", trunk, left, right, base=base)
     return tied(model, (gs.ScotchYoke("yoke", 0.3, offset=0.1), "elbow.shaft", "slide.shaft"))
 

@@ -131,13 +131,13 @@ class Network:
 
     def path(self, port: int) -> list[tuple[Component, str]]:
         """Components, with the outport taken, from the world to an outport."""
-        found: list[tuple[Component, str]] = []
+        steps: list[tuple[Component, str]] = []
         at: int | None = port
         while at is not None:
             c = self.components[self.owner[at]]
-            found.append((c, next(name for name, k in c.outports.items() if k == at)))
+            steps.append((c, next(name for name, k in c.outports.items() if k == at)))
             at = self.source[c.inport] if c.inport is not None else None
-        return found[::-1]
+        return steps[::-1]
 
     def port(self, name: str) -> str:
         """The full name of a spatial port: an entity alone stands for its origin, its frame, or its port b."""
@@ -270,17 +270,17 @@ def _draft(model: Model, visits: list[Any], live: Mapping[str, Any]) -> tuple[Dr
     draft, notes = Draft(), []
     for visit in visits:
         entity = model.wiring.entities[visit.entity]
-        found = (
+        low = (
             _reference(model)
             if isinstance(entity, ReferenceFrame)
             else lower(entity, Values(visit.entity, entity, live), visit.inport)
         )
-        notes += found.notes
+        notes += low.notes
         spatial = [port.name for port in entity.ports if port.kind == "spatial"]
         outs = {name: f"{visit.entity}.{name}" for name in spatial if name != visit.inport}
-        draft.add(Part(visit.entity, found.kind, found.props, visit.inport, visit.source, outs, found.places))
-        if found.beside is not None:
-            draft.hide(Part(f"{visit.entity} (body)", RigidBody, found.beside, visit.inport, visit.source, {}, {}))
+        draft.add(Part(visit.entity, low.kind, low.props, visit.inport, visit.source, outs, low.places))
+        if low.beside is not None:
+            draft.hide(Part(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, visit.source, {}, {}))
     return draft, notes
 
 

@@ -95,6 +95,21 @@ class Entity(BaseModel):
         return tuple(port.name for port in self.ports if port.kind == "scalar")
 
     @property
+    def is_joint(self) -> bool:
+        """Whether its two sides move against each other; a fixed joint counts as one that does not."""
+        return bool(self.rates)
+
+    @property
+    def kind_label(self) -> str:
+        """How messages call its kind, for example ``prismatic joint``."""
+        return self.type_name.replace("_", " ")
+
+    @property
+    def shaft_axis(self) -> tuple[float, float, float] | None:
+        """The axis of its shaft in the axes of its ports, if it has one."""
+        return getattr(self, "axis", None)
+
+    @property
     def rotor_shaft(self) -> str | None:
         """The scalar port that turns a rotor of this entity, which has a coordinate of its own if nothing ties it."""
         return None

@@ -188,11 +188,11 @@ def _meeting(network: Network, who: list[Component]) -> Meeting:
 
 
 def _way(network: Network, c: Component) -> list[Meeting]:
-    found: list[Meeting] = []
+    way: list[Meeting] = []
     if c.inport is not None:
         for before, port in network.path(network.source[c.inport]):
-            found += [("component", before.name), ("port", before.outports[port])]
-    return [*found, ("component", c.name)]
+            way += [("component", before.name), ("port", before.outports[port])]
+    return [*way, ("component", c.name)]
 
 
 def frameless_accelerations(rates: tuple[int, ...], J: Mapping[tuple[int, int], Any], tau: Array) -> dict[int, Any]:
