@@ -133,17 +133,15 @@ class Lagrangian:
 
     # ------------------------------------------------------------------ Lagrange's equations
     def mass_matrix(self, q):
-        return mp.matrix(
-            [[mp.diff(lambda *v: self.kinetic(*q, *v), (0, 0), _orders(i, j)) for j in range(2)] for i in range(2)]
-        )
+        """T is quadratic in the rates: M_ij = T(e_i + e_j) - T(e_i) - T(e_j)."""
+        T1, T2, both = (self.kinetic(*q, *v) for v in ((1, 0), (0, 1), (1, 1)))
+        return mp.matrix([[2 * T1, both - T1 - T2], [both - T1 - T2, 2 * T2]])
 
     def christoffel(self, q, v):
-        """C_ij = sum over k of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2."""
-        dM = [mp.matrix(2, 2) for _ in range(2)]
-        for k in range(2):
-            for i in range(2):
-                for j in range(2):
-                    dM[k][i, j] = mp.diff(lambda x, i=i, j=j, k=k: self.mass_matrix(_moved(q, k, x))[i, j], q[k])
+        """C_ij = sum over k of (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2, by differences in many digits."""
+        step = mp.mpf(10) ** (-mp.mp.dps // 3)
+        ends = [[self.mass_matrix(_moved(q, k, q[k] + s * step)) for s in (1, -1)] for k in range(2)]
+        dM = [(plus - minus) / (2 * step) for plus, minus in ends]
         return mp.matrix(
             [
                 [sum((dM[k][i, j] + dM[j][i, k] - dM[i][j, k]) * v[k] for k in range(2)) / 2 for j in range(2)]
@@ -152,7 +150,9 @@ class Lagrangian:
         )
 
     def gravity(self, q):
-        return [mp.diff(self.potential, tuple(q), _orders(k)) for k in range(2)]
+        step = mp.mpf(10) ** (-mp.mp.dps // 3)
+        ends = [[self.potential(*_moved(q, k, q[k] + s * step)) for s in (1, -1)] for k in range(2)]
+        return [(plus - minus) / (2 * step) for plus, minus in ends]
 
     def damping(self, q, v):
         slope = self.follower.slope(q[0])
@@ -162,10 +162,6 @@ class Lagrangian:
         M, C = self.mass_matrix(q), self.christoffel(q, v)
         U, D = self.gravity(q), self.damping(q, v)
         return [sum(M[i, j] * a[j] + C[i, j] * v[j] for j in range(2)) + U[i] + D[i] for i in range(2)]
-
-
-def _orders(*which: int) -> tuple[int, int]:
-    return which.count(0), which.count(1)
 
 
 def _moved(q, k, x):

@@ -129,7 +129,7 @@ def by_hand(name, driven, q0, v0, t):
         M = numbers(hand.mass_matrix(q))
         return [*v, *np.linalg.solve(M, -numbers(hand.torques(q, v, (0.0, 0.0))))]
 
-    return solve_ivp(rate, (0.0, t[-1]), [*q0, *v0], t_eval=t, rtol=1e-9, atol=1e-10, method="DOP853").y.T
+    return solve_ivp(rate, (0.0, t[-1]), [*q0, *v0], t_eval=t, rtol=1e-10, atol=1e-11, method="DOP853").y.T
 
 
 @pytest.fixture(scope="module")
