@@ -3,7 +3,7 @@ SciPy 1.17 (``Radau``, rtol = 1e-12, atol = 1e-13, with the Jacobian of ``comput
 
 How good it is: at 141 instants the positions are, in rad, within 2e-12 of the same at (1e-11, 1e-12); within 2e-13 of
 the explicit ``DOP853`` at (1e-12, 1e-13), which needs 2.5 million evaluations; within 1e-11 of ``BDF`` and 3e-11 of
-``LSODA`` at (1e-12, 1e-14). ``tests/test_simulate_lwr.py`` computes them anew where Pinocchio is installed."""
+``LSODA`` at (1e-12, 1e-14). ``tests/simulate/test_simulate_lwr.py`` computes them anew where Pinocchio is installed."""
 
 from __future__ import annotations
 

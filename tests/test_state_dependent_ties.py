@@ -90,9 +90,13 @@ def test_derivatives_are_those_of_lagrange(name, driven, method):
     step = mp.mpf("1e-6")
     for k in range(2):
         ends = [[x + s * step if i == k else mp.mpf(x) for i, x in enumerate(q)] for s in (1, -1)]
-        by_q[:, k] = numbers([(x - y) / (2 * step) for x, y in zip(*(hand.torques(e, V, A) for e in ends), strict=True)])
+        by_q[:, k] = numbers(
+            [(x - y) / (2 * step) for x, y in zip(*(hand.torques(e, V, A) for e in ends), strict=True)]
+        )
         ends = [[x + s * step if i == k else mp.mpf(x) for i, x in enumerate(V)] for s in (1, -1)]
-        by_v[:, k] = numbers([(x - y) / (2 * step) for x, y in zip(*(hand.torques(q, e, A) for e in ends), strict=True)])
+        by_v[:, k] = numbers(
+            [(x - y) / (2 * step) for x, y in zip(*(hand.torques(q, e, A) for e in ends), strict=True)]
+        )
     derivatives = gs.InverseDynamicsDerivatives(robot, method=method, mode="interpret")(q, V, A)
     assert_close(derivatives.dtau_dq, by_q, 1e-9)  # error of the difference: step^2
     assert_close(derivatives.dtau_dv, by_v, 1e-9)

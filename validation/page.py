@@ -48,7 +48,7 @@ HISTORIES = """
 A body on a joint, an actuator or a spring, from Chrono's unit tests: simulated from the start over 5 s by `gs.simulate`
 (compiled code), and compared in all samples of all columns. In each cell: the largest difference, then what is allowed;
 0 is below 1e-9. Allowed is 1.1 times the error of ADAMS, which was found without gyrostat, by Newton-Euler equations
-with Lagrange multipliers; the table in `tests/test_adams_histories.py` tells it, and where it comes from.
+with Lagrange multipliers; the table in `tests/oracles/test_adams_histories.py` tells it, and where it comes from.
 
 """
 

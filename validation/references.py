@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,9 +12,8 @@ import numpy as np
 
 import gyrostat as gs
 
-TESTS = Path(__file__).parents[1] / "tests"
 DATA = Path(__file__).parents[2] / "shared" / "refdata"
-"""Reference data beside the checkout, as tests/reference_data.py has it; may be absent."""
+"""Reference data beside the checkout, as tests/support/reference_data.py has it; may be absent."""
 
 ADAMS = "MSC ADAMS, from Chrono's unit tests"
 MEASURED = {
@@ -44,9 +42,7 @@ class ReferenceRow:
 
 def from_tests(name: str) -> Any:
     """A module of the test suite."""
-    if str(TESTS) not in sys.path:
-        sys.path.append(str(TESTS))
-    return import_module(name)
+    return import_module(f"tests.{name}")
 
 
 def worst(got: Any, want: Any) -> float:
@@ -55,7 +51,7 @@ def worst(got: Any, want: Any) -> float:
 
 def rbdl() -> Iterator[ReferenceRow]:
     """Accelerations without torques, motions of points; printed with 13 to 16 digits."""
-    figures, source = from_tests("test_reference_values"), "RBDL, unit tests"
+    figures, source = from_tests("oracles.test_reference_values"), "RBDL, unit tests"
     for case, (build, a) in figures.RBDL.items():
         zero = np.zeros(len(a))
         found = gs.ForwardDynamics(build(), mode="interpret")(zero, zero, zero)
@@ -72,7 +68,7 @@ def rbdl() -> Iterator[ReferenceRow]:
 
 def iiwa() -> Iterator[ReferenceRow]:
     """Placement of the hand of the KUKA iiwa 14, and torques that one turning link causes."""
-    figures, source = from_tests("test_reference_values"), "MotionGenesis, from Drake's benchmarks"
+    figures, source = from_tests("oracles.test_reference_values"), "MotionGenesis, from Drake's benchmarks"
     hand = gs.fk(figures.iiwa(), figures.IIWA_STATE[0])["link7"]
     p = [0.2970356451892219, 0.1727696964662288, 1.154681973689345]
     yield ReferenceRow(source, "KUKA iiwa 14", "position of the hand", "m", worst(hand.p, p), 1e-14)
@@ -82,7 +78,7 @@ def iiwa() -> Iterator[ReferenceRow]:
 
 def puma() -> Iterator[ReferenceRow]:
     """Puma 560 with rotors and friction: four decimals, or six digits."""
-    figures, source = from_tests("test_reference_values"), "Robotics Toolbox (Corke), unit tests"
+    figures, source = from_tests("oracles.test_reference_values"), "Robotics Toolbox (Corke), unit tests"
     model, rotors = figures.puma(), np.diag(figures.puma_rotors())
     for case, (v, a, want) in figures.PUMA_TORQUES.items():
         error = worst(figures.puma_torques(v, a), want)
@@ -98,7 +94,7 @@ def puma() -> Iterator[ReferenceRow]:
 
 def lwr() -> Iterator[ReferenceRow]:
     """The equations that the paper prints, evaluated by themselves."""
-    paper = from_tests("test_equations_of_motion").paper_terms
+    paper = from_tests("solvers.dynamics.test_equations_of_motion").paper_terms
     model = gs.robots.kuka_lwr4()
     q, v = np.random.default_rng(3).normal(size=(2, 7))
     found = gs.EquationsOfMotion(model, mode="interpret")(q, v)
@@ -110,8 +106,8 @@ def lwr() -> Iterator[ReferenceRow]:
 def adams() -> Iterator[ReferenceRow]:
     """Bodies on a joint, an actuator or a spring, simulated from the start; histories of 5 s, six or seven digits.
     Without the files: the samples that are typed into the tests."""
-    tools, typed = from_tests("adams_histories"), from_tests("adams_samples")
-    for case, allowed in from_tests("test_adams_histories").ALLOWED.items():
+    tools, typed = from_tests("support.adams_histories"), from_tests("support.adams_samples")
+    for case, allowed in from_tests("oracles.test_adams_histories").ALLOWED.items():
         got, path = tools.history(case), DATA / "adams_joints" / f"{case}.csv"
         if path.exists():
             want = tools.read(path)

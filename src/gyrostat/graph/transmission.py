@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.graph.lower import Values, lower
-from gyrostat.graph.shafts import ShaftCurve, Line, Shafts, curve_relations, relations, solve_for, substitute
+from gyrostat.graph.shafts import Line, ShaftCurve, Shafts, curve_relations, relations, solve_for, substitute
 from gyrostat.graph.tied_shafts import CurvedShaft, FollowedCurve, Moved, Shaft, Ties
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.entity import Entity
@@ -118,19 +118,12 @@ class Transmission:
 
 def transmission(model: Model, live: Mapping[str, Any]) -> Transmission:
     """Shafts of all components with live numbers."""
-    place: list[int] = []
-    own: dict[str, tuple[slice, slice]] = {}
-    numbers: dict[tuple[str, str], int] = {}  # (entity, name of a rate) -> number
-    nq = 0
-    for name, q, v, _ in model.stateful:
-        nv = len(place)
-        own[name] = slice(nq, nq + len(q)), slice(nv, nv + len(v))
-        numbers |= {(name, part): nv + k for k, part in enumerate(v)}
-        place += [nq + min(k, len(q) - 1) for k in range(len(v))]
-        nq += len(q)
+    place, nq = model.layout.coordinate_of_rate, model.nq
+    own = {block.entity: (block.q, block.v) for block in model.layout}
+    numbers = {(b.entity, part): k for b in model.layout for k, part in enumerate(b.rates, b.v.start)}
     every, entities = model.shafts, model.wiring.entities
     if not every.at:
-        return Transmission(len(place), tuple(place), (), own)
+        return Transmission(len(place), place, (), own)
     shafts = _Shafts(model, every, live, numbers)
     followers: list[Shaft] = []
     for name, entity in entities.items():
@@ -152,7 +145,7 @@ def transmission(model: Model, live: Mapping[str, Any]) -> Transmission:
         for name, entity in entities.items()
         if entity.is_shaft_element and not entity.ties_shafts and all((name, p.name) in every.at for p in entity.ports)
     )
-    return Transmission(len(place), tuple(place), tuple(followers), own, elements, tuple(shafts.curves))
+    return Transmission(len(place), place, tuple(followers), own, elements, tuple(shafts.curves))
 
 
 def _shaft_of(every: Shafts, name: str, entity: Entity, k: int) -> int | None:

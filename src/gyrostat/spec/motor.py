@@ -23,6 +23,8 @@ class Motor(Entity):
     resistance when it drives."""
 
     has_inertia: ClassVar[bool] = False
+    drives: ClassVar[bool] = True
+
     torque_limit: Number | None = None
     speed_limit: Number | None = None
     torque_speed: Curve = ()

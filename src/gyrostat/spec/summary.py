@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.joint import Joint
-from gyrostat.spec.motor import Motor
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.table import as_text, headline
 
 if TYPE_CHECKING:
     from gyrostat.spec.model import Model
@@ -19,6 +19,12 @@ TEN = 10
 
 WIDE = 100
 """Characters of a line, about."""
+
+
+def short(model: Model) -> str:
+    """Ten lines at most: the table if it fits, else what there is, by kinds."""
+    table = as_text(model)
+    return table if table.count("\n") < TEN else "\n".join([headline(model), *summary(model)])
 
 
 def summary(model: Model) -> list[str]:
@@ -41,7 +47,7 @@ def summary(model: Model) -> list[str]:
 
 
 def _drives(e: Entity) -> bool:
-    return e.rotor_shaft is not None or e.ties_shafts or isinstance(e, Motor)
+    return e.rotor_shaft is not None or e.ties_shafts or e.drives
 
 
 def _shown(e: Entity) -> bool:

@@ -30,6 +30,7 @@ from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.configuration.tangent import rates_of_coordinates
 from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import RowError
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.graph.lower import Values, lower
 from gyrostat.graph.network import Component, Network, Pair
 from gyrostat.graph.transmission import ShaftComponent
@@ -37,7 +38,6 @@ from gyrostat.spatial.algebra import Array, compose, skew
 from gyrostat.spatial.gravity import Gravity, gravity
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import Motion, Pose, representation
-from gyrostat.spatial.rotation import from_quaternion
 from gyrostat.spec.entity import Entity
 
 TOLERANCE = 1e-8

@@ -31,12 +31,8 @@ def bracket(model: Model, v: Array) -> Array:
     """ad (nv, nv) with ad w = [v, w] of the velocity coordinates."""
     n = model.nv
     ad = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(v), np.float64))
-    at = 0
-    for _, _, rates, quaternion in model.stateful:
-        there = slice(at, at + len(rates))
-        if quaternion is not None:
-            ad[there, there] = tilde(v[there]) if len(rates) == 6 else skew(v[there])
-        at += len(rates)
+    for block in model.layout.turning:
+        ad[block.v, block.v] = tilde(v[block.v]) if block.moves else skew(v[block.v])
     return ad
 
 

@@ -18,12 +18,8 @@ from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.graph.network import Network, Pair
 from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.representation import Motion, Pose
+from gyrostat.spatial.so3_recorded import smooth_log, smooth_right_jacobian_inverse
 from gyrostat.spec.pair_forces import Bushing, PointSpring
-
-TINY = 1e-300
-"""Keeps the root of a vanishing rotation differentiable."""
-SMALL = 1e-60
-"""The same for its square."""
 
 
 @dataclass(frozen=True)
@@ -64,29 +60,11 @@ def point_spring_energy(c: Pair, a: FrameMotion, b: FrameMotion) -> Any:
     return stretch * stretch * (c["stiffness"] * 0.5)
 
 
-def rotation_vector(R: Array) -> Array:
-    """Axis times angle of a rotation by less than half a turn."""
-    v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) * 0.5
-    sine = np.sqrt(v @ v + TINY)
-    return v * (np.arctan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1.0) * 0.5) / sine)
-
-
-def restoring(r: Array, g: Array) -> Array:
-    """B^T g: the torque whose power is g . dr/dt, with dr/dt = B(r) w for the rotation vector r.
-
-    B = 1 - r~/2 + k r~^2 with k = (1 - (t/2) cot(t/2)) / t^2, t = |r|."""
-    square = r @ r + SMALL
-    half = np.sqrt(square) * 0.5
-    k = (1.0 - half * np.cos(half) / np.sin(half)) / square
-    across = cross(r, g)
-    return g + across * 0.5 + cross(r, across) * k
-
-
 def _offset(a: FrameMotion, b: FrameMotion) -> tuple[Array, Array, Array, Array]:
     """Rotation vector and shift of b from a, and their rates as an observer on a sees them, in the axes of a."""
     R = a.pose.R
     d = b.pose.p - a.pose.p
-    turn = rotation_vector(R.T @ b.pose.R)
+    turn = smooth_log(R.T @ b.pose.R)
     rate = b.u - a.u - cross(a.w, d)
     return turn, R.T @ d, R.T @ (b.w - a.w), R.T @ rate
 
@@ -95,7 +73,7 @@ def _offset(a: FrameMotion, b: FrameMotion) -> tuple[Array, Array, Array, Array]
 def bushing(c: Pair, a: FrameMotion, b: FrameMotion) -> tuple[Array, Array]:
     """Torque B(r)^T K_r r + D_r w and force K_t d + D_t dd/dt; the force acts at the origin of b."""
     turn, shift, w, u = _offset(a, b)
-    torque = restoring(turn, c["stiffness"][:3] * turn) + c["damping"][:3] * w
+    torque = smooth_right_jacobian_inverse(turn, c["stiffness"][:3] * turn) + c["damping"][:3] * w
     force = c["stiffness"][3:] * shift + c["damping"][3:] * u
     R, d = a.pose.R, b.pose.p - a.pose.p
     return R @ force, R @ torque + cross(d, R @ force)

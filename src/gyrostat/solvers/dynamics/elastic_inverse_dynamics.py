@@ -13,7 +13,7 @@ from gyrostat.algorithms.elastic.inverse_dynamics import elastic_inverse
 from gyrostat.algorithms.elastic.structure import NEGLIGIBLE, Structure, structure
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
 from gyrostat.configuration.packing import real_array, together
-from gyrostat.engine.kernel import check_out
+from gyrostat.engine.arguments import check_out
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.taylor import Taylor, series
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError

@@ -114,12 +114,9 @@ class Differentiable(Solver):
             return np.eye(3)
         value = rng.uniform(-1.0, 1.0, shape)
         if name == "q":
-            start = 0
-            for _, names, _, at in self.model.stateful:
-                if at is not None:
-                    part = value[start + at : start + at + 4]
-                    part /= np.sqrt(part @ part)
-                start += len(names)
+            for block in self.model.layout.turning:
+                part = value[block.quaternion]
+                part /= np.sqrt(part @ part)
         return value
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.foreign.examination import examined, refuse
 from gyrostat.configuration.packing import quaternion_guard, real_array
-from gyrostat.engine.cpython.builtin import available
 from gyrostat.engine.cpython.direct import Direct
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record

@@ -13,7 +13,8 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import coordinates, names_of, packed, rates, together
-from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads, refuse_overlap
+from gyrostat.engine.arguments import check_nonfinite, check_out, check_threads, refuse_overlap
+from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError, StateError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.singular_inertia import expect_inertia
@@ -74,7 +75,7 @@ class StateSolver(Differentiable):
         the mass matrix is M_ss, its inverse is the inverse of M_ss, and forward dynamics, by any algorithm, solves
         M_ss a_s = tau_s - b_s. Wrenches act as before."""
         names = names_of(joints, f"{self.name}.in_order", "joints")
-        owners = [owner for owner, *_ in self.model.stateful]
+        owners = self.model.layout.entities
         for name in names:
             if name not in owners:
                 raise StateError(
@@ -90,7 +91,7 @@ class StateSolver(Differentiable):
         options = {k: v for k, v in self.options().items() if k != "order"}
         twin = plain_class(self)(self.model, **options)
         twin.order = names
-        twin._places = _places(self.model, names)
+        twin._places = self.model.layout.places(names)
         return twin
 
     @property
@@ -360,15 +361,3 @@ class StateSolver(Differentiable):
                 "or something without inertia can move"
             )
         return result
-
-
-def _places(model: Model, joints: Sequence[str]) -> tuple[Array, Array]:
-    """Numbers, in the model, of the coordinates and rates of joints in a given order."""
-    q_at: dict[str, range] = {}
-    v_at: dict[str, range] = {}
-    nq = nv = 0
-    for owner, q, v, _ in model.stateful:
-        q_at[owner], v_at[owner] = range(nq, nq + len(q)), range(nv, nv + len(v))
-        nq, nv = nq + len(q), nv + len(v)
-    found = [np.array([k for name in joints for k in at[name]], dtype=int) for at in (q_at, v_at)]
-    return found[0], found[1]

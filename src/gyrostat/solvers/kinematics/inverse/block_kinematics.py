@@ -59,13 +59,13 @@ class BlockKinematics:
         self.rows = chosen_rows(axes, WHO)
         self.error = PoseError(model, frame, self.rows)
         self.frame, self.tolerance = self.error.frame, given_tolerance(tolerance)
-        owners = {owner: (len(q), len(v)) for owner, q, v, _ in model.stateful}
-        self.joints = tuple(owners) if joints is None else names_of(joints, WHO, "joints")
+        owners = model.layout.entities
+        self.joints = owners if joints is None else names_of(joints, WHO, "joints")
         for name in self.joints:
             if name not in owners or self.joints.count(name) > 1:
                 what = "is named twice" if name in owners else "is no joint with coordinates"
                 raise StateError(f"{WHO}: joints: '{name}' {what}. Hint: {nearest(name, owners)}")
-        self.places, free = _places(model, self.joints)
+        self.places, free = model.layout.places(self.joints)
         self.held = np.setdiff1d(np.arange(model.nv), free)
         self.reference = None if reference is None else kept_solver(model, ForwardKinematics, frames=(reference,))
         self.low, self.high = limits_of(model, limits, WHO)
@@ -149,13 +149,3 @@ class BlockKinematics:
 
     def __repr__(self) -> str:
         return f"<BlockSolver of '{self.model.name}': {self.called} for {', '.join(self.rows)} of '{self.frame}'>"
-
-
-def _places(model: Model, joints: Sequence[str]) -> tuple[Array, Array]:
-    """Numbers of the coordinates and of the rates of joints."""
-    q_at, v_at, nq, nv = {}, {}, 0, 0
-    for owner, q, v, _ in model.stateful:
-        q_at[owner], v_at[owner] = range(nq, nq + len(q)), range(nv, nv + len(v))
-        nq, nv = nq + len(q), nv + len(v)
-    places = [np.array([k for name in joints for k in at[name]], dtype=int) for at in (q_at, v_at)]
-    return places[0], places[1]
