@@ -1,1 +1,1 @@
-"""Components from elsewhere: equations read off the two rows that define them, and what is checked before they serve."""
+"""Components from elsewhere: their equations, read off two rows, and what is checked before they serve."""

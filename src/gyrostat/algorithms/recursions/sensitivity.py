@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics in closed form, along the tree (H04 3.2.2.2, (3.49)-(3.57)), and the Coriolis matrix.
+"""Derivatives of the dynamics in closed form, along the tree (H04 3.2.2.2, (3.49)-(3.57)).
 
 A displacement along the twist S_k of a rate k carries everything outboard along. In the carried frame, the velocity of
 every body outboard changes by the same vector P_k, its acceleration by Q_k - V_i~ P_k:
@@ -11,6 +11,10 @@ of (3.57), the force through the joint changes by S_k~* f + M Q_k + B P_k with q
 v_k, by M S_k with a_k. Joints inboard see these forces; joints outboard are carried along and see the changes of their
 own composite bodies. H04 has this in absolute representation; every term is a spatial vector, so all three serve.
 
+Protocol <SENS,6D>: inward, an :class:`Outboard`, the composite body about the port and the forces of the rates
+outboard, in the representation of the setting. Protocol <SENS,1D>: entries (j, k) of the derivatives. They are summed
+in :mod:`inverse_dynamics_derivatives`, and for the Coriolis matrix in :mod:`coriolis_matrix`.
+
 A row is ``row(c, on, motion, memo, v, a) -> Effect``: what the component adds to the composite body, and its rates."""
 
 from __future__ import annotations
@@ -22,17 +26,15 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.algorithms.matrices.coriolis_matrix import coriolis_by_velocities
 from gyrostat.algorithms.recursions.crba import NO_INERTIA, scaled, summed
+from gyrostat.algorithms.recursions.inertia_rate import NO_RATE, InertiaRate
 from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import own_force, own_inertia, spin_momentum, wrench_at
-from gyrostat.algorithms.shafts.element_derivatives import element_coriolis, element_derivatives
-from gyrostat.algorithms.shafts.tie_slopes import Slopes, doubled, follower_slopes
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
 from gyrostat.graph.transmission import Ties
-from gyrostat.spatial.algebra import Array, cross, cross_force, cross_motion, join, skew
+from gyrostat.spatial.algebra import Array, cross, cross_motion, join, skew
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import Displacement
@@ -40,41 +42,6 @@ from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
-
-
-@dataclass(frozen=True)
-class InertiaRate:
-    """B x = V~* M x - M V~ x + x~* M V = 2 integral (r x (x_w x u), x_w x u) dm, u the velocity at r: 2 M-check (3.57).
-
-    Only the angular part of x counts: B x = (E x_w, x_w x b)."""
-
-    E: Array
-    b: Array
-
-    @staticmethod
-    def of(M: SpatialInertia, V: Array) -> InertiaRate:
-        w, v = V[:3], V[3:]
-        b = (M.m * v + cross(w, M.h)) * 2.0
-        E = (np.eye(3) * (M.h @ v) - np.outer(v, M.h) - skew(w) @ M.second_moment) * 2.0
-        return InertiaRate(E, b)
-
-    def __add__(self, other: InertiaRate) -> InertiaRate:
-        return InertiaRate(self.E + other.E, self.b + other.b)
-
-    def __matmul__(self, x: Array) -> Array:
-        return join(self.E @ x[:3], cross(x[:3], self.b))
-
-    def transposed(self, x: Array) -> Array:
-        """B^T x: a pure torque (6,)."""
-        return join(self.E.T @ x[:3] + cross(self.b, x[3:]), np.zeros(3))
-
-    def moved(self, R: Array, p: Array) -> InertiaRate:
-        """The same about the origin of a and in the axes of a; R, p place the present frame in a."""
-        b = R @ self.b
-        return InertiaRate(R @ self.E @ R.T + np.eye(3) * (p @ b) - np.outer(b, p), b)
-
-
-NO_RATE = InertiaRate(np.zeros((3, 3)), np.zeros(3))
 
 
 @dataclass(frozen=True)
@@ -102,7 +69,7 @@ class Outboard:
 
 
 @dataclass(frozen=True)
-class Tied:
+class TiedRate:
     """A rate by the rates of the model: its number, the ``ties`` G, and dG/dt where it follows by a curve."""
 
     number: int
@@ -110,13 +77,13 @@ class Tied:
     tie_rates: Ties = ()
 
     @staticmethod
-    def of(c: Component, k: int) -> Tied:
+    def of(c: Component, k: int) -> TiedRate:
         """Rate k of a component."""
-        return Tied(c.v_at.start + k, c.ties[k], c.tie_rates[k] if c.tie_rates else ())
+        return TiedRate(c.v_at.start + k, c.ties[k], c.tie_rates[k] if c.tie_rates else ())
 
 
 @dataclass(frozen=True)
-class Rate:
+class JointRate:
     """One rate of a joint: S, P and Q of the module's text, dS/dt, and how the joint's other columns change along
     it."""
 
@@ -126,7 +93,7 @@ class Rate:
     dS_dt: Array
     own: Array | None
     place: int  # among the rates of its joint
-    tied: Tied
+    tied: TiedRate
 
 
 @dataclass(frozen=True)
@@ -135,7 +102,7 @@ class Effect:
 
     shifts: Mapping[str, Shift]
     body: Outboard = field(default_factory=Outboard)
-    rates: list[Rate] = field(default_factory=list)
+    rates: list[JointRate] = field(default_factory=list)
     spin: Spinning | None = None
 
 
@@ -148,7 +115,7 @@ class Spinning:
     turned: Array
     inertia: Any
     torque: Any
-    tied: Tied
+    tied: TiedRate
 
 
 Row = Callable[[Component, Setting, Motion, Any, Array, Array], Effect]
@@ -180,7 +147,7 @@ def spinning(c: Component, on: Setting, motion: Motion, memo: Spin, v: Array, a:
     turned = join(cross(motion.V[:3], h[:3]), np.zeros(3))
     body = Outboard(f=h * memo.a + turned * memo.v, l=h * memo.v)
     torque = h @ motion.A + c["inertia"] * memo.a if c.tie_rates else 0.0  # it counts where ties change
-    return Effect({}, body, spin=Spinning(h, turned, c["inertia"], torque, Tied.of(c, 0)))
+    return Effect({}, body, spin=Spinning(h, turned, c["inertia"], torque, TiedRate.of(c, 0)))
 
 
 @sensitivity.row(Joint, FreeBase)
@@ -190,7 +157,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array,
     at = lambda x: rep.motion(pose, x)  # noqa: E731
     V_1, A_1 = memo.shift.motion(motion.V), memo.shift.motion(rep.circle(motion.V, motion.A))
     V_2 = V_1 + Sv
-    rates: list[Rate] = []
+    rates: list[JointRate] = []
     for k in range(n):
         s = S[:, k]
         carried = cross_motion(V_1, s)
@@ -203,7 +170,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array,
             dS_dt = dS_dt + at(sum(joint.dS[j][:, k] * v[j] for j in range(n)))
         elif n == 1:
             dS_dt = carried  # a single rate does not turn itself
-        rates.append(Rate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, Tied.of(c, k)))
+        rates.append(JointRate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, TiedRate.of(c, k)))
     return Effect(dict.fromkeys(c.outports, memo.shift), rates=rates)
 
 
@@ -234,19 +201,19 @@ class Sums:
                 self.X[j, k] = new if isinstance(old, float) and old == 0.0 else old + new
 
 
-Visit = Callable[[Rate, Outboard], Array]
+Visit = Callable[[JointRate, Outboard], Array]
 """What a rate, with everything outboard as one body, sends inward: forces (6, any)."""
 Spun = Callable[[Spinning], Array]
 """The same for a rotor."""
-Same = Callable[[Rate, Rate, Array, Outboard], None]
+Same = Callable[[JointRate, JointRate, Array, Outboard], None]
 """What a rate reads off the forces of another, or itself, at their joint."""
-Meet = Callable[[Rate, Ties, Array], None]
+Meet = Callable[[JointRate, Ties, Array], None]
 """What a rate reads off the forces of rates outboard."""
-Send = Callable[[Tied, Array], dict[int, Array]]
+Send = Callable[[TiedRate, Array], dict[int, Array]]
 """The forces of a rate, by the numbers of the model's rates that it is tied to."""
 
 
-def sent(tied: Tied, forces: Array) -> dict[int, Array]:
+def sent(tied: TiedRate, forces: Array) -> dict[int, Array]:
     """Forces (6, any) by the ties alone."""
     return {k: scaled(forces, x) for k, x in tied.ties}
 
@@ -266,7 +233,7 @@ def sweep_sensitivity(
     momentum of rotors counts as that of gyrostats.
 
     ``same(rate j, rate k, forces of k, ...)`` for rates of one joint, ``inboard(rate j, k, forces)`` for rates j of
-    joints inboard of k."""
+    joints inboard of k; ``send`` gives the forces of a rate to those that it follows."""
     effects: dict[str, Effect] = {}
     q, v, a = state
     network = network.at(q, v)
@@ -299,134 +266,3 @@ def sweep_sensitivity(
         return replace(total, columns=columns).moved(next(iter(effect.shifts.values())))
 
     inward(network, Outboard(), step, {})
-
-
-class MotionSums:
-    """d tau / dq, dv and da, summed over rates that follow those of the model; ``slopes`` of those behind curves."""
-
-    def __init__(self, n: int, kind: Any, slopes: Mapping[int, Slopes]):
-        self.q, self.v, self.a = (Sums(n, kind) for _ in range(3))
-        self.slopes = slopes
-
-    def put(self, rows: Ties, tied: Tied, by_q: Any, by_v: Any, by_a: Any) -> None:
-        """Derivatives of the force of one rate by the motion of another, q, v and a."""
-        self.q.put(rows, tied.ties, by_q)
-        self.v.put(rows, tied.ties, by_v)
-        if tied.tie_rates:
-            self.q.put(rows, tied.tie_rates, by_v)
-            self.q.put(rows, tuple(self.slopes[tied.number].pull.items()), by_a)
-            self.v.put(rows, doubled(tied.tie_rates), by_a)
-
-    def turn(self, tied: Tied, force: Any) -> None:
-        """The force of a rate acts on those of the model by ties that change."""
-        for (j, k), x in self.slopes[tied.number].curvature.items():
-            self.q.put(((j, 1.0),), ((k, 1.0),), force * x)
-
-    def send(self, tied: Tied, forces: Array) -> dict[int, Array]:
-        """Forces of unit accelerations, of displacements and velocities, and B^T S, by the rates of the model."""
-        columns = sent(tied, forces)
-        if tied.tie_rates:
-            F, _, with_v, _, _ = forces.T
-            by_q, none = dict(tied.tie_rates), np.zeros(6)
-            for k, pull in self.slopes[tied.number].pull.items():
-                rate = by_q[k]
-                more = np.stack([none, with_v * rate + F * pull, F * (2.0 * rate), none, none], axis=1)
-                columns[k] = columns[k] + more
-        return columns
-
-
-def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """d tau / dq on the manifold, d tau / dv, d tau / da = M, each (nv, nv), by (3.51)-(3.53)."""
-    n, kind = network.model.nv, np.result_type(*(np.asarray(x) for x in (q, v, a)), np.float64)
-    sums = MotionSums(n, kind, follower_slopes(network.transmission, q, v, a))
-    M = sums.a
-
-    def visit(rate: Rate, body: Outboard) -> Array:
-        B, S = body.spun(1.0), rate.S
-        carried = (body.M @ rate.Q) + (B @ rate.P)
-        with_v = (body.M @ (rate.P + rate.dS_dt)) + (B @ S)
-        return np.stack([body.M @ S, carried + cross_force(S, body.f), with_v, B.transposed(S), carried], axis=1)
-
-    def spun(rotor: Spinning) -> Array:
-        M.put(rotor.tied.ties, rotor.tied.ties, rotor.inertia)
-        if rotor.tied.tie_rates:
-            sums.put(rotor.tied.ties, rotor.tied, 0.0, 0.0, rotor.inertia)
-            sums.turn(rotor.tied, rotor.torque)
-        none = np.zeros(6)
-        return np.stack([rotor.h, none, rotor.turned, rotor.turned, none], axis=1)
-
-    def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
-        with_q = other.S @ forces[:, 4]
-        if rate.own is not None:
-            with_q = with_q + rate.own[:, other.place] @ body.f
-        entry = other.S @ forces[:, 0] if other.place <= rate.place or rate.tied.tie_rates else 0.0
-        sums.put(other.tied.ties, rate.tied, with_q, other.S @ forces[:, 2], entry)
-        if other.place <= rate.place:
-            M.put(other.tied.ties, rate.tied.ties, entry)
-            if other.place < rate.place:
-                M.put(rate.tied.ties, other.tied.ties, entry)
-        if other is rate and rate.tied.tie_rates:
-            sums.turn(rate.tied, rate.S @ body.f)
-
-    def inboard(other: Rate, k: Ties, forces: Array) -> None:
-        F, with_q, with_v, G, _ = (forces[:, i] for i in range(5))
-        sums.q.put(other.tied.ties, k, other.S @ with_q)
-        sums.v.put(other.tied.ties, k, other.S @ with_v)
-        entry = other.S @ F
-        M.put(other.tied.ties, k, entry)
-        M.put(k, other.tied.ties, entry)
-        by_q, by_v = F @ other.Q + G @ other.P, F @ (other.P + other.dS_dt) + G @ other.S
-        sums.put(k, other.tied, by_q, by_v, entry)
-
-    sweep_sensitivity(network, on, (q, v, a), visit, spun, same, inboard, sums.send)
-    for total, entries in zip((sums.q, sums.v, M), element_derivatives(network, q, v, a), strict=True):
-        for (j, k), x in entries.items():
-            total.put(((j, 1.0),), ((k, 1.0),), x)
-    return sums.q.X, sums.v.X, M.X
-
-
-def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
-    """C(q, v) (nv, nv) with C v the Coriolis and centrifugal forces and dM/dt = C + C^T.
-
-    C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The forces of a
-    rotor, w x h v_r on its carrier, are bilinear: half of them goes with each of the two velocities. So C is that of
-    the Christoffel symbols, see :mod:`~gyrostat.algorithms.matrices.coriolis_matrix`. Behind curves, where v_all = G v,
-    it is G^T (C G + M dG/dt)."""
-    if not all(sensitivity.serves(c) for c in network.components):
-        return coriolis_by_velocities(network, on, q, v)
-    n = network.model.nv
-    C = Sums(n, np.result_type(np.asarray(q), np.asarray(v), np.float64))
-
-    def visit(rate: Rate, body: Outboard) -> Array:
-        B = body.spun(0.5)
-        force = (body.M @ rate.dS_dt) + (B @ rate.S)
-        return np.stack([body.M @ rate.S, force, B.transposed(rate.S)], axis=1)
-
-    def spun(rotor: Spinning) -> Array:
-        C.put(rotor.tied.ties, rotor.tied.tie_rates, rotor.inertia)
-        half = rotor.turned * 0.5
-        return np.stack([rotor.h, half, half], axis=1)
-
-    def put(rows: Ties, tied: Tied, x: Any, entry: Any) -> None:
-        C.put(rows, tied.ties, x)
-        C.put(rows, tied.tie_rates, entry)
-
-    def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
-        put(other.tied.ties, rate.tied, other.S @ forces[:, 1], other.S @ forces[:, 0] if rate.tied.tie_rates else 0.0)
-
-    def inboard(other: Rate, k: Ties, forces: Array) -> None:
-        F, force, G = (forces[:, i] for i in range(3))
-        C.put(other.tied.ties, k, other.S @ force)
-        put(k, other.tied, F @ other.dS_dt + G @ other.S, F @ other.S if other.tied.tie_rates else 0.0)
-
-    def send(tied: Tied, forces: Array) -> dict[int, Array]:
-        """Behind curves with the forces of the accelerations G' v."""
-        columns, none = sent(tied, forces), np.zeros(6)
-        for k, rate in tied.tie_rates:
-            columns[k] = columns[k] + np.stack([none, forces[:, 0] * rate, none], axis=1)
-        return columns
-
-    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, send, spinning=0.5)
-    for (j, k), x in element_coriolis(network, q, v).items():
-        C.put(((j, 1.0),), ((k, 1.0),), x)
-    return C.X

@@ -1,8 +1,9 @@
 """The side of the actuators [KV V]: which motor drives which rates, and what it can give.
 
-Motor angles are a linear map of the coordinates, w = T v with constant T. Motor torques u act on the rates as T^T u; so tau = H a + u'
-becomes H_a a + u'_a = u with H_a = T^-T H, u'_a = T^-T u' (42), (43). A joint without a motor is its own actuator; a
-passive one is an actuator that gives nothing. The effort limit of a joint bounds its actuator, seen from its shaft."""
+Motor angles are a linear map of the coordinates, w = T v with constant T. Motor torques u act on the rates as T^T u; so
+tau = H a + u' becomes H_a a + u'_a = u with H_a = T^-T H, u'_a = T^-T u' (42), (43). A joint without a motor is its own
+actuator; a passive one is an actuator that gives nothing. The effort limit of a joint bounds its actuator, seen from
+its shaft."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """How ties change with the coordinates: what the derivatives of the dynamics need beside the ties themselves.
 
-A rate that follows by a curve has v_f = G v, a_f = G a + G' v with G = dg/dq and G' = H v, H the second derivative of g:
+A rate that follows by a curve has v_f = G v, a_f = G a + G' v with G = dg/dq and G' = H v, H the second derivative of
+g:
 
     dv_f/dq = v^T H = G',    dv_f/dv = G,    da_f/dv = 2 G',    da_f/dq: ``pull``,    dG/dq = H: ``curvature``
 
