@@ -1,1 +1,1 @@
-"""Components from elsewhere: their equations, read off two rows, and what is checked before they serve."""
+"""Components that others define: their rows, equations read off them, and their examination on random numbers."""

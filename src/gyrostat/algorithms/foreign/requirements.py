@@ -14,11 +14,11 @@ from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.algorithms.shafts.elements import shafts
 from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.errors import RowError
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.graph.network import Network, Pair
 from gyrostat.graph.transmission import ShaftComponent
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Pose
-from gyrostat.spatial.rotation import from_quaternion
 
 
 def examined(network: Network) -> dict[str, Character]:

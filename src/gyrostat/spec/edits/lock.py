@@ -103,23 +103,23 @@ def _follower(model: Model, full: str, joint: Joint, who: str) -> SpecError:
 
 def _angles(model: Model, standing: Standing) -> Angles:
     """Angles of all shafts that stand still because of these joints."""
-    found: Angles = {}
+    angles: Angles = {}
     for name, q in standing.items():
         joint = _joint(model, name)
         for k in range(len(joint.table.shafts)):
             shaft = model.shafts.shaft(name, joint, k)
             if shaft is not None:
-                found[shaft] = q[k]
-    bases = dict(found)
+                angles[shaft] = q[k]
+    bases = dict(angles)
     for shaft, curve in model.shafts.curved.items():
         driver = _line_angle(model.shafts.line(curve.driver), bases)
         if driver is not None:
-            bases[shaft] = found[shaft] = float(curve.function(driver))
+            bases[shaft] = angles[shaft] = float(curve.function(driver))
     for shaft, line in model.shafts.lines.items():
-        angle = _line_angle(line, bases)
-        if angle is not None:
-            found[shaft] = angle
-    return found
+        standing_at = _line_angle(line, bases)
+        if standing_at is not None:
+            angles[shaft] = standing_at
+    return angles
 
 
 def _line_angle(line: Any, bases: Angles) -> float | None:
@@ -152,8 +152,8 @@ def _forces_inside(model: Model, name: str) -> set[str]:
     """Forces between the two sides of the joint: they do nothing once it is locked."""
     group_of = model.wiring.group_of()
     ends = {group_of.get((name, port)) for port in ("a", "b")} - {None}
-    found: set[str] = set()
+    forces: set[str] = set()
     for other, entity in model.wiring.entities.items():
         if not entity.binds and len(ends) == 2:
-            found |= {other} if {group_of.get((other, port.name)) for port in entity.ports} == ends else set()
-    return found
+            forces |= {other} if {group_of.get((other, port.name)) for port in entity.ports} == ends else set()
+    return forces
