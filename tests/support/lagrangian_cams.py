@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import mpmath as mp
 import numpy as np
-from cam_models import ANGLES, CLOSED, SliderCrank, tied
+from tests.support.cam_models import ANGLES, CLOSED, SliderCrank, tied
 from scipy.interpolate import PPoly, make_interp_spline
 
 import gyrostat as gs
