@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.aba import forward_dynamics
+from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
 from gyrostat.algorithms.recursions.rne import no_loads
 from gyrostat.configuration.chart import local_rates, moved
 from gyrostat.configuration.packing import quaternion_guard
