@@ -27,6 +27,8 @@ from gyrostat.spec.displacement import Displacement as Displacement
 from gyrostat.spec.entity import Entity as Entity
 from gyrostat.spec.entity import Port as Port
 from gyrostat.spec.force_element import ForceElement as ForceElement
+from gyrostat.spec.cam import Cam as Cam
+from gyrostat.spec.cam import ScotchYoke as ScotchYoke
 from gyrostat.spec.gear import Gear as Gear
 from gyrostat.spec.joint import JOINT_KINDS as JOINT_KINDS
 from gyrostat.spec.joint import Joint as Joint
@@ -36,6 +38,8 @@ from gyrostat.spec.pair_forces import Bushing as Bushing
 from gyrostat.spec.pair_forces import PointSpring as PointSpring
 from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody as RigidBody
+from gyrostat.spec.relations import CurveRelation as CurveRelation
+from gyrostat.spec.relations import LinearRelation as LinearRelation
 from gyrostat.spec.rotor import LockedRotor as LockedRotor
 from gyrostat.spec.rotor import RotorInertia as RotorInertia
 from gyrostat.spec.shaft_elements import Backlash as Backlash

@@ -120,6 +120,18 @@ class Joint(Entity):
         return Port("a"), Port("b"), *(Port(name, "scalar") for name in self.table.shafts)
 
     @property
+    def is_joint(self) -> bool:
+        return True
+
+    @property
+    def kind_label(self) -> str:
+        return f"{self.kind} joint"
+
+    @property
+    def shaft_axis(self) -> tuple[float, float, float]:
+        return self.axis or (0.0, 0.0, 1.0)  # a joint without its axis is told by the check
+
+    @property
     def coordinates(self) -> tuple[str, ...]:
         return self.table.q
 

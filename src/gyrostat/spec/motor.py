@@ -22,6 +22,7 @@ class Motor(Entity):
     with them the torque at the speed w is bounded by k_t current_limit and by k_t (voltage_limit - k_t |w|) /
     resistance when it drives."""
 
+    has_inertia: ClassVar[bool] = False
     drives: ClassVar[bool] = True
 
     torque_limit: Number | None = None

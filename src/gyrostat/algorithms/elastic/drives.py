@@ -13,6 +13,7 @@ from gyrostat.algorithms.elastic.springs import increasing
 from gyrostat.errors import SpecError
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import ShaftComponent
+from gyrostat.spec.motor import Motor
 from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
 
 
@@ -43,6 +44,7 @@ def refused(who: str, rule: str, message: str, remedy: str) -> SpecError:
 
 def drives(net: Network, joints: int) -> dict[int, ElasticDrive]:
     """Elastic drives by the rate of the joint; rates from ``joints`` on are those of rotors."""
+    _expect_followed_joints(net, joints)
     springs: list[_RotorSpring] = []
     names = net.model.dofs
     for c in net.transmission.elements:
@@ -71,6 +73,23 @@ def drives(net: Network, joints: int) -> dict[int, ElasticDrive]:
         for joint, s in zip(together, sorted(group, key=lambda s: s.rotor), strict=True):
             drives_by_joint[joint] = ElasticDrive(joint, s.rotor, s.spring, s.flank, together)
     return drives_by_joint
+
+
+def _expect_followed_joints(net: Network, joints: int) -> None:
+    """Curves are followed by joints and what turns with them: never through a spring."""
+    for curve in net.transmission.curves:
+        if any(k >= joints for k, _ in curve.ties):
+            message = "its driver turns with a rotor behind a spring: its follower has no motion before that is known"
+            raise refused(f"'{curve.name}'", "elastic-curve", message, "drive it from the joint's side of the spring")
+    for c in net.transmission.elements:
+        bent = any(not shaft.is_linear for shaft in c.shafts.values())
+        if bent and any(k >= joints for shaft in c.shafts.values() for k, _ in shaft.ties):
+            message = "is between a rotor and a shaft that follows by a curve: its ratio may be zero"
+            raise refused(f"'{c.name}'", "elastic-curve", message, "make this drive stiff")
+    for motor in net.transmission.elements:
+        if issubclass(motor.kind, Motor) and not motor.shafts["shaft"].is_linear:
+            message = "drives a joint through a curve: where that is flat, no torque of it does"
+            raise refused(f"motor '{motor.name}'", "elastic-curve", message, "put it at the driver of the curve")
 
 
 def _groups(springs: Iterable[_RotorSpring]) -> list[list[_RotorSpring]]:

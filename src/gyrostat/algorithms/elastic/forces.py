@@ -79,6 +79,7 @@ class ElasticForces(ABC):
         self.transfers: dict[str, Transfer] = {}
         self.carriers: dict[str, Motion] = {}
         self.actions: dict[str, Any] = {}
+        self.net = net = net.at(self.q, self.v)
         self.motions = sweep_motion(net, on, self.q, self.v, self.a, world_motion(on.gravity.acceleration), self._begin)
         self.loads = with_frame_forces(net, on, self.motions, {})
         self.known: dict[Any, Any] = {}

@@ -28,7 +28,7 @@ def assemble_operators(
     net = network(model, rules)
     net.refuse_loops("operators")
     on = Setting(known_representation(representation), gravity(model.context.gravity), t)
-    b, T = read_blocks(net, on, q, v), ties(net)
+    b, T = read_blocks(net, on, q, v), ties(net, q)
     H, torques = add_elements(b, b.H @ T, q, v, model.dofs)
     rotors, H_r, moments = rotor_axes(b)
     T_r = T[[c.v_at.start for c, *_ in b.rotors]]

@@ -79,9 +79,16 @@ def body_jacobians(network: Network, on: Setting, q: Array) -> dict[str, Array]:
 
 
 def own_rates(c: Component, n: int) -> Array:
-    """T (rates of a component, n) with its own rates = T v."""
+    """T (rates of a component, n) with its own rates = T v; of a network at a state."""
     T = [tied_row(ties, n) for ties in c.ties]
     return np.array(T) if T else np.zeros((0, n))
+
+
+def own_tie_rates(c: Component, n: int) -> Array:
+    """dT/dt (rates of a component, n); zero where no curve is followed."""
+    if not any(c.tie_rates):
+        return np.zeros((len(c.ties), n))
+    return np.array([tied_row(ties, n) for ties in c.tie_rates])
 
 
 def weightless(on: Setting, rep: Representation = INERTIAL) -> Setting:

@@ -27,9 +27,12 @@ from gyrostat.algorithms.recursions.sensitivity import (
     Outboard,
     Spinning,
     Sums,
+    TiedRate,
     sensitivity,
+    sent,
     sweep_sensitivity,
 )
+from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, skew, tilde
@@ -58,7 +61,10 @@ def coriolis_by_velocities(network: Network, on: Setting, q: Array, v: Array) ->
 
     linear, bilinear = linear_and_quadratic(forces, v)
     turned = composite_mass_matrix(network, still, q) @ bracket(network.model, v)
-    return bilinear + turned * 0.5 + (linear - linear.T) * 0.5
+    C = bilinear + turned * 0.5 + (linear - linear.T) * 0.5
+    for (j, k), x in element_coriolis(network, q, v).items():
+        C[j, k] = C[j, k] + x
+    return C
 
 
 def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
@@ -66,7 +72,7 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
 
     C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The forces of a
     rotor, w x h v_r on its carrier, are bilinear: half of them goes with each of the two velocities. So C is that of
-    the Christoffel symbols."""
+    the Christoffel symbols. Behind curves, where v_all = G v, it is G^T (C G + M dG/dt)."""
     if not all(sensitivity.serves(c) for c in network.components):
         return coriolis_by_velocities(network, on, q, v)
     n = network.model.nv
@@ -78,16 +84,30 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
         return np.stack([body.M @ rate.S, force, B.transposed(rate.S)], axis=1)
 
     def spun(rotor: Spinning) -> Array:
+        C.put(rotor.tied.ties, rotor.tied.tie_rates, rotor.inertia)
         half = rotor.turned * 0.5
         return np.stack([rotor.h, half, half], axis=1)
 
+    def put(rows: Ties, tied: TiedRate, x: Any, entry: Any) -> None:
+        C.put(rows, tied.ties, x)
+        C.put(rows, tied.tie_rates, entry)
+
     def same(other: JointRate, rate: JointRate, forces: Array, body: Outboard) -> None:
-        C.put(other.ties, rate.ties, other.S @ forces[:, 1])
+        put(other.tied.ties, rate.tied, other.S @ forces[:, 1], other.S @ forces[:, 0] if rate.tied.tie_rates else 0.0)
 
     def inboard(other: JointRate, k: Ties, forces: Array) -> None:
         F, force, G = (forces[:, i] for i in range(3))
-        C.put(other.ties, k, other.S @ force)
-        C.put(k, other.ties, F @ other.dS_dt + G @ other.S)
+        C.put(other.tied.ties, k, other.S @ force)
+        put(k, other.tied, F @ other.dS_dt + G @ other.S, F @ other.S if other.tied.tie_rates else 0.0)
 
-    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, spinning=0.5)
+    def send(tied: TiedRate, forces: Array) -> dict[int, Array]:
+        """Behind curves with the forces of the accelerations G' v."""
+        columns, none = sent(tied, forces), np.zeros(6)
+        for k, rate in tied.tie_rates:
+            columns[k] = columns[k] + np.stack([none, forces[:, 0] * rate, none], axis=1)
+        return columns
+
+    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, send, spinning=0.5)
+    for (j, k), x in element_coriolis(network, q, v).items():
+        C.put(((j, 1.0),), ((k, 1.0),), x)
     return C.X

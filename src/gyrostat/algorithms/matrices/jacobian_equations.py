@@ -22,6 +22,7 @@ from gyrostat.algorithms.matrices.body_jacobians import (
     bodies,
     body_jacobians,
     own_rates,
+    own_tie_rates,
     rotors,
     spin_row,
     weightless,
@@ -29,6 +30,7 @@ from gyrostat.algorithms.matrices.body_jacobians import (
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
+from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
 from gyrostat.algorithms.shafts.elements import element_inertia, element_torques
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, values_of, with_rates
@@ -68,6 +70,7 @@ def body_terms(network: Network, on: Setting, q: Array, v: Array) -> list[BodyTe
 def mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """D = H^T Phi^T M Phi H = sum of J^T M J (24)."""
     n = network.model.nv
+    network = network.at(q)
     jacobians = body_jacobians(network, on, q)
     motions = sweep_motion(network, weightless(on), q, np.zeros(n), np.zeros(n))
     D = np.zeros((n, n))
@@ -98,19 +101,21 @@ def coriolis_from_jacobians(network: Network, on: Setting, q: Array, v: Array) -
         C = C + _rotor_coriolis(network, still, q, v)
     if foreign(network):
         C = C + _foreign_coriolis(network, still, q, v)
+    for (j, k), x in element_coriolis(network, q, v).items():
+        C = C + np.outer(np.eye(len(v))[j], np.eye(len(v))[k]) * x
     return C
 
 
 def _foreign_coriolis(network: Network, on: Setting, q: Array, v: Array) -> Array:
     """J^T (M dJ/dt + Omega J) of components from elsewhere, over V of their inport and their own rates."""
-    n = len(v)
+    n, network = len(v), network.at(q, v)
     jacobians = body_jacobians(network, on, with_rates(q, coordinate_rates(network.model, q, v), 1))
     motions = sweep_motion(network, on, q, v, np.zeros(n))
     C = np.zeros((n, n))
     for c in foreign(network):
         motion, own, J = motions[c.inport], own_state(network, c, q, v), jacobians[c.name]  # type: ignore[index]
         T = own_rates(c, n)
-        moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), T * 0.0])
+        moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), own_tie_rates(c, n)])
         whole, turning = equations(c, on, motion, own.q, own.v).whole, coriolis_and_damping(c, on, motion, own.q, own.v)
         Omega = turning.coriolis + whole @ _bracket(network, c, motion, own.v) * 0.5
         C = C + moved.T @ (whole @ rate + Omega @ moved)
@@ -129,8 +134,9 @@ def _bracket(network: Network, c: Component, motion: Motion, v: Array) -> Array:
 
 
 def _rotor_coriolis(network: Network, on: Setting, q: Array, v: Array) -> Array:
-    """I (J_w^T (w x z) t + t^T z^T dJ_w/dt) of every rotor: the torque on its carrier, and its own."""
-    n = len(v)
+    """I (J_w^T (w x z) t + t^T z^T dJ_w/dt + (t + z^T J_w)^T dt/dt) of every rotor: the torque on its carrier, its own,
+    and what goes with a ratio that changes."""
+    n, network = len(v), network.at(q, v)
     jacobians = body_jacobians(network, on, with_rates(q, coordinate_rates(network.model, q, v), 1))
     motions = sweep_motion(network, on, q, v, np.zeros(n))
     C = np.zeros((n, n))
@@ -140,6 +146,8 @@ def _rotor_coriolis(network: Network, on: Setting, q: Array, v: Array) -> Array:
         turned = cross(motion.V[:3], z)
         t = spin_row(c, n)
         C = C + (np.outer(turned @ J_w, t) + np.outer(t, z @ J_rate)) * c["inertia"]
+        if any(c.tie_rates):
+            C = C + np.outer(t + z @ J_w, own_tie_rates(c, n)[0]) * c["inertia"]
     return C
 
 
@@ -149,17 +157,20 @@ def applied_forces(network: Network, on: Setting, q: Array, loads: Loads = no_lo
     rest = np.zeros(network.model.nv)
     still = weightless(at_rest(network, on), on.representation)
     moving = rest if v is None else v
+    network = network.at(q, moving)
     between = _pair_loads(network, still, q, moving, loads)
     Q = sweep_forces(replace(network, pairs=()), still, q, rest, rest, between)[0]
     Q = Q + _dissipated(network, still, q, moving)
     slow, fast = (element_torques(network, q, x, rest) for x in (rest, moving))
+    for (j, k), x in element_coriolis(network, q, moving).items():
+        fast[j] = fast[j] - x * moving[k]  # these are inertial
     return np.array([x + fast[k] - slow[k] if k in fast else x for k, x in enumerate(Q)]) if fast else Q
 
 
 def _dissipated(network: Network, on: Setting, q: Array, v: Array) -> Array:
     """Generalised forces of components from elsewhere that go with the velocities and are not inertial."""
     total = np.zeros(len(v))
-    on = weightless(on)
+    on, network = weightless(on), network.at(q, v)
     there = foreign(network)
     motions = sweep_motion(network, on, q, v, np.zeros(len(v))) if there else {}
     jacobians = body_jacobians(network, on, q) if there else {}

@@ -13,8 +13,6 @@ import numpy as np
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array
-from gyrostat.spec.motor import Motor
-from gyrostat.spec.shaft_elements import Friction, TwoShafts
 
 
 def inboard_rates(network: Network) -> dict[int, tuple[int, ...]]:
@@ -30,7 +28,7 @@ def inboard_rates(network: Network) -> dict[int, tuple[int, ...]]:
     for k, others in along.items():
         _tie(beside, [moved.ties(k), *(moved.ties(j) for j in others)], first=moved.ties(k))
     for c in moved.elements:
-        if not issubclass(c.kind, TwoShafts | Friction | Motor):  # the others have no inertia
+        if c.has_inertia:
             every = [shaft.ties for shaft in c.shafts.values()]
             for one in every:
                 _tie(beside, every, first=one)

@@ -23,6 +23,7 @@ from gyrostat.algorithms.matrices.body_jacobians import (
 from gyrostat.algorithms.matrices.jacobian_equations import applied_forces
 from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
 from gyrostat.algorithms.shafts.elements import element_inertia
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array, cross, join
@@ -34,6 +35,7 @@ def single_joint_forces(
 ) -> Array:
     """Generalised forces of chosen rates, each by itself [G13 (3)-(12)]: the moments that the inertial forces of all
     bodies outboard, and given wrenches, have about the one joint; J^T f of that rate alone."""
+    network = network.at(q, v)
     jacobians = body_jacobians(network, on, q)
     world = world_motion(on.gravity.acceleration)
     here = Setting(INERTIAL, on.gravity, on.t)
@@ -43,7 +45,8 @@ def single_joint_forces(
         f = _force_at_centre(c, here, motions[c.inport])  # type: ignore[index]
         for n, k in enumerate(rates):
             totals[n] = totals[n] + jacobians[c.name][:, k] @ f
-    t, t_rate, t_rate2 = (network.transmission.rates(x) for x in (np.eye(len(v)), v, a))
+    t, t_rate = (network.transmission.rates(x) for x in (np.eye(len(v)), v))
+    t_rate2 = network.transmission.accelerations(a)
     for c in rotors(network):
         motion, r = motions[c.inport], c.v_at.start  # type: ignore[index]
         h = (motion.pose.R @ c["axis"]) * c["inertia"]
@@ -61,6 +64,8 @@ def single_joint_forces(
     inertial = element_inertia(network, q, v)[0] if network.transmission.elements else {}
     for (j, k), x in inertial.items():
         given = np.array([g + x * a[k] if rates[n] == j else g for n, g in enumerate(given)])
+    for (j, k), x in element_coriolis(network, q, v).items():
+        given = np.array([g + x * v[k] if rates[n] == j else g for n, g in enumerate(given)])
     return given + applied_forces(network, on, q, loads, v)[list(rates)]
 
 

@@ -42,12 +42,14 @@ def sweep_articulated(
     network: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads = no_loads
 ) -> Articulated:
     """The three sweeps for generalised forces tau (nv, columns)."""
+    network = network.at(q, v)
     known: dict[int, Array] = {}
 
     def row(c: Component, on: Setting, motion: Motion, memo: Any, own: Own) -> Inward:
         if aba.serves(c):
             return aba.of(c)(c, on, motion, memo)
-        return articulated_component(c, equations(c, on, motion, own.q, own.v), known)
+        start = own.a if c.tie_rates else None  # the bias of rates that follow by curves
+        return articulated_component(c, equations(c, on, motion, own.q, own.v, start), known)
 
     rows, motions = bias_accelerations(network, on, q, v, row)
     places, elements = elimination_plan(network, aba.serves), network.transmission.elements

@@ -196,6 +196,7 @@ def total_inertia(network: Network, on: Setting, q: Array) -> tuple[SpatialInert
 def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, CompositeBody]:
     """Entries of the mass matrix, and what arrives at the world."""
     n = network.model.nv
+    network = network.at(q)
     actions: dict[str, CrbaAction] = {}
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:

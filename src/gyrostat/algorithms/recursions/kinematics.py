@@ -158,8 +158,9 @@ def sweep_motion(
     """Motions at every port; ``begin(component, motion at its inport, memo, its part of the state)`` lets another
     algorithm come along."""
 
+    network = network.at(q, v)
     moved = network.transmission
-    q, v, a = moved.coordinates(q), moved.rates(v), moved.rates(a)
+    q, v, a = moved.coordinates(q), moved.rates(v), moved.accelerations(a)
 
     def step(c: Component, motion: Motion) -> Motions:
         own = Own(q[c.q_at], v[c.v_at], a[c.v_at])

@@ -67,6 +67,7 @@ def _needed(on: Setting, motion: Motion) -> Array:
 
 def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodies: Sequence[str]) -> Array:
     """Y (nv, 10 bodies) with tau = Y pi + what does not depend on inertias. ``on`` must be in body representation."""
+    network = network.at(q, v)
     through: dict[str, Transfer] = {}
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:

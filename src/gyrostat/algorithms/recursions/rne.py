@@ -150,6 +150,7 @@ def sweep_forces(
 ) -> tuple[Array, dict[int, Array], dict[int, Motion]]:
     """Generalised forces (nv,), forces and motions at every port; ``loads`` gives external forces once motions are
     known."""
+    network = network.at(q, v)
     actions: dict[str, Action] = {}
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:

@@ -69,6 +69,20 @@ class Outboard:
 
 
 @dataclass(frozen=True)
+class TiedRate:
+    """A rate by the rates of the model: its number, the ``ties`` G, and dG/dt where it follows by a curve."""
+
+    number: int
+    ties: Ties
+    tie_rates: Ties = ()
+
+    @staticmethod
+    def of(c: Component, k: int) -> TiedRate:
+        """Rate k of a component."""
+        return TiedRate(c.v_at.start + k, c.ties[k], c.tie_rates[k] if c.tie_rates else ())
+
+
+@dataclass(frozen=True)
 class JointRate:
     """One rate of a joint: S, P and Q of the module's text, dS/dt, and how the joint's other columns change along
     it."""
@@ -79,7 +93,7 @@ class JointRate:
     dS_dt: Array
     own: Array | None
     place: int  # among the rates of its joint
-    ties: Ties  # the rates of the model that it follows
+    tied: TiedRate
 
 
 @dataclass(frozen=True)
@@ -94,12 +108,14 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spinning:
-    """A rotor: its momentum h (6,) at unit rate, V~* h, its inertia; turning it moves nothing."""
+    """A rotor: its momentum h (6,) at unit rate, V~* h, its inertia, the torque that it needs; turning it moves
+    nothing."""
 
     h: Array
     turned: Array
     inertia: Any
-    ties: Ties
+    torque: Any
+    tied: TiedRate
 
 
 Row = Callable[[Component, Setting, Motion, Any, Array, Array], Effect]
@@ -130,7 +146,8 @@ def spinning(c: Component, on: Setting, motion: Motion, memo: Spin, v: Array, a:
     h = spin_momentum(c, on, motion)
     turned = join(cross(motion.V[:3], h[:3]), np.zeros(3))
     body = Outboard(f=h * memo.a + turned * memo.v, l=h * memo.v)
-    return Effect({}, body, spin=Spinning(h, turned, c["inertia"], c.ties[0]))
+    torque = h @ motion.A + c["inertia"] * memo.a if c.tie_rates else 0.0  # it counts where ties change
+    return Effect({}, body, spin=Spinning(h, turned, c["inertia"], torque, TiedRate.of(c, 0)))
 
 
 @sensitivity.row(Joint, FreeBase)
@@ -153,7 +170,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array,
             dS_dt = dS_dt + at(sum(joint.dS[j][:, k] * v[j] for j in range(n)))
         elif n == 1:
             dS_dt = carried  # a single rate does not turn itself
-        rates.append(JointRate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, c.ties[k]))
+        rates.append(JointRate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, TiedRate.of(c, k)))
     return Effect(dict.fromkeys(c.outports, memo.shift), rates=rates)
 
 
@@ -192,6 +209,13 @@ Same = Callable[[JointRate, JointRate, Array, Outboard], None]
 """What a rate reads off the forces of another, or itself, at their joint."""
 Meet = Callable[[JointRate, Ties, Array], None]
 """What a rate reads off the forces of rates outboard."""
+Send = Callable[[TiedRate, Array], dict[int, Array]]
+"""The forces of a rate, by the numbers of the model's rates that it is tied to."""
+
+
+def sent(tied: TiedRate, forces: Array) -> dict[int, Array]:
+    """Forces (6, any) by the ties alone."""
+    return {k: scaled(forces, x) for k, x in tied.ties}
 
 
 def sweep_sensitivity(
@@ -202,16 +226,18 @@ def sweep_sensitivity(
     spun: Spun,
     same: Same,
     inboard: Meet,
+    send: Send,
     spinning: float = 1.0,
 ) -> None:
     """Kinematics outward; composite bodies and the forces of the rates inward. ``spinning``: which share of the
     momentum of rotors counts as that of gyrostats.
 
     ``same(rate j, rate k, forces of k, ...)`` for rates of one joint, ``inboard(rate j, k, forces)`` for rates j of
-    joints inboard of k."""
+    joints inboard of k; ``send`` gives the forces of a rate to those that it follows."""
     effects: dict[str, Effect] = {}
     q, v, a = state
-    v_all, a_all = network.transmission.rates(v), network.transmission.rates(a)
+    network = network.at(q, v)
+    v_all, a_all = network.transmission.rates(v), network.transmission.accelerations(a)
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
         effects[c.name] = sensitivity.of(c)(c, on, motion, memo, v_all[c.v_at], a_all[c.v_at])
@@ -221,8 +247,7 @@ def sweep_sensitivity(
     def step(c: Component, messages: Mapping[str, Outboard]) -> Outboard:
         effect = effects[c.name]
         if effect.spin is not None:
-            forces = spun(effect.spin)
-            columns = {k: scaled(forces, x) for k, x in effect.spin.ties}
+            columns = send(effect.spin.tied, spun(effect.spin))
             return replace(effect.body, l=effect.body.l * spinning, columns=columns)
         if not effect.rates:
             total = effect.body
@@ -237,7 +262,7 @@ def sweep_sensitivity(
                 inboard(rate, ((k, 1.0),), met)
             for other in effect.rates:
                 same(other, rate, forces, total)
-            columns = summed(columns, {k: scaled(forces, x) for k, x in rate.ties})
+            columns = summed(columns, send(rate.tied, forces))
         return replace(total, columns=columns).moved(next(iter(effect.shifts.values())))
 
     inward(network, Outboard(), step, {})

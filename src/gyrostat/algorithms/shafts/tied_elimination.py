@@ -42,11 +42,13 @@ from gyrostat.spec.rotor import RotorInertia
 @aba.row(RotorInertia)
 def spinning(c: Component, on: Setting, motion: Motion, memo: Spin) -> Inward:
     """f = I z a_r + (w x I z v_r, 0), u = I a_r + I z . A [H04 (2.7), (3.34)]: its rate is always tied, until its
-    carrier is known."""
+    carrier is known. Behind a curve a_r has a bias."""
     h = spin_momentum(c, on, motion)
-    tied = TiedRates.of_rates(c.ties, {0: h}, np.array([[c["inertia"]]]), {0: h @ motion.A})
-    gyroscopic = join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3))
-    return rigidly({}, ArticulatedMessage(NOTHING.P, gyroscopic, tied), rates=1)
+    z, b = join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3)), h @ motion.A
+    if any(c.tie_rates):
+        z, b = z + h * memo.a, b + c["inertia"] * memo.a
+    tied = TiedRates.of_rates(c.ties, {0: h}, np.array([[c["inertia"]]]), {0: b})
+    return rigidly({}, ArticulatedMessage(NOTHING.P, z, tied), rates=1)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.constrained.constraint import ConstraintRows, constraints
+from gyrostat.errors import StateError
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.transmission import ShaftComponent
 from gyrostat.spec.model import Model
@@ -140,14 +141,20 @@ def friction_rows(dry: DryFriction, model: Model) -> ConstraintRows:
 
 def _dry(net: Network) -> list[ShaftComponent]:
     """Frictions with an exact sign and a size, on shafts that can turn."""
-    return [
+    dry = [
         c
         for c in net.transmission.elements
         if issubclass(c.kind, Friction)
         and c["smooth"] is None
         and any(np.ravel(c["coulomb"])) | (c["static"] is not None and any(np.ravel(c["static"])))
-        and any(factor for _, factor in c.shafts["shaft"].ties)
     ]
+    for c in dry:
+        if not c.shafts["shaft"].is_linear:
+            raise StateError(
+                f"simulate: the dry friction '{c.name}' acts on a shaft that follows by a curve: whether it sticks "
+                "depends on a ratio that changes. Hint: give it smooth=..., or put it at the driver"
+            )
+    return [c for c in dry if any(factor for _, factor in c.shafts["shaft"].ties)]
 
 
 def _grouped(frictions: Sequence[ShaftComponent], nv: int) -> tuple[FrictionGroup, ...]:
