@@ -27,6 +27,8 @@ from gyrostat.spec.displacement import Displacement as Displacement
 from gyrostat.spec.entity import Entity as Entity
 from gyrostat.spec.entity import Port as Port
 from gyrostat.spec.force_element import ForceElement as ForceElement
+from gyrostat.spec.cam import Cam as Cam
+from gyrostat.spec.cam import ScotchYoke as ScotchYoke
 from gyrostat.spec.gear import Gear as Gear
 from gyrostat.spec.joint import JOINT_KINDS as JOINT_KINDS
 from gyrostat.spec.joint import Joint as Joint
@@ -36,6 +38,8 @@ from gyrostat.spec.pair_forces import Bushing as Bushing
 from gyrostat.spec.pair_forces import PointSpring as PointSpring
 from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody as RigidBody
+from gyrostat.spec.relations import CurveRelation as CurveRelation
+from gyrostat.spec.relations import LinearRelation as LinearRelation
 from gyrostat.spec.rotor import LockedRotor as LockedRotor
 from gyrostat.spec.rotor import RotorInertia as RotorInertia
 from gyrostat.spec.shaft_elements import Backlash as Backlash
@@ -155,19 +159,19 @@ from gyrostat.studies.achievable.achievable_motion import AchievableMotion as Ac
 # ---- simulation
 from gyrostat.simulate import blocks as blocks
 from gyrostat.simulate import trajectories as trajectories
-from gyrostat.simulate.events.events import Event as Event
+from gyrostat.simulate.events.event import Event as Event
 from gyrostat.simulate.constraints.stops import JointLimits as JointLimits
 from gyrostat.simulate.results.result import Result as Result
 from gyrostat.simulate.results.files import load_result as load_result
 from gyrostat.simulate.rollout.rollout import rollout as rollout
 from gyrostat.simulate.rollout.result import DivergedError as DivergedError
 from gyrostat.simulate.rollout.result import Rollout as Rollout
-from gyrostat.simulate.run import simulate as simulate
+from gyrostat.simulate.run.simulate import simulate as simulate
 
 # ---- pictures
-from gyrostat.view.diagram import diagram as diagram
+from gyrostat.view.diagram.diagram import diagram as diagram
 from gyrostat.view.plots import plot_motion as plot_motion
-from gyrostat.view.viewer import view as view
+from gyrostat.view.viewer.viewer import view as view
 
 # ---- errors
 from gyrostat.errors import CompileError as CompileError

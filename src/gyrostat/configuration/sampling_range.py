@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gyrostat.configuration.limits import limits_of
+from gyrostat.configuration.limits import limits_of, own_range
 from gyrostat.errors import StateError
-from gyrostat.spec.joint import Joint
+from gyrostat.graph.network import network
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -18,9 +19,25 @@ ROUNDS = 1000
 
 
 @dataclass(frozen=True)
+class CurvedLimits:
+    """(place among all coordinates, lower, upper) of joints that follow by curves."""
+
+    model: Model
+    limits: tuple[tuple[int, float, float], ...]
+
+    def violated(self, q: Array) -> Array:
+        """Whether configurations (m, nq) are outside."""
+        if not self.limits:
+            return np.zeros(len(q), dtype=bool)
+        moved = network(self.model).transmission
+        every = np.array([moved.coordinates(row) for row in q]).reshape(len(q), -1)
+        return np.any([(every[:, k] < low) | (every[:, k] > high) for k, low, high in self.limits], axis=0)
+
+
+@dataclass(frozen=True)
 class SamplingRange:
     """``low``, ``high`` (nq,); joints that follow several coordinates: ``least`` <= ``ratio`` q + ``offset`` <=
-    ``most``, with ``ratio`` (m, nq)."""
+    ``most``, with ``ratio`` (m, nq); ``curved``: limits of joints that follow by curves."""
 
     low: Array
     high: Array
@@ -28,16 +45,18 @@ class SamplingRange:
     offset: Array
     least: Array
     most: Array
+    curved: CurvedLimits
 
     def draw(self, source: np.random.Generator, lead: tuple[int, ...]) -> Array:
         """q (*lead, nq), uniform; where samples violate a limit of a follower, they are drawn again."""
         q = source.uniform(self.low, self.high, (*lead, len(self.low)))
-        if not len(self.ratio):
+        if not len(self.ratio) and not self.curved.limits:
             return q
         flat = q.reshape(-1, len(self.low))
         for _ in range(ROUNDS):
             follower = flat @ self.ratio.T + self.offset
-            outside = np.flatnonzero(((follower < self.least) | (follower > self.most)).any(axis=-1))
+            wrong = ((follower < self.least) | (follower > self.most)).any(axis=-1)
+            outside = np.flatnonzero(wrong | self.curved.violated(flat))
             if not len(outside):
                 return flat.reshape(q.shape)
             flat[outside] = source.uniform(self.low, self.high, (len(outside), len(self.low)))
@@ -52,9 +71,14 @@ def sampling_range(model: Model, reach: Array, within_limits: bool) -> SamplingR
     that it leaves, or as much beyond it."""
     low, high = limits_of(model, "model" if within_limits else None, "random_configuration")
     rows: list[tuple[Array, float, float, float]] = []
-    for name, joint in model.wiring.entities.items() if within_limits else ():
-        if isinstance(joint, Joint) and (joint.lower is not None or joint.upper is not None):
-            rows += _followed(model, name, joint)
+    curved: list[tuple[int, float, float]] = []
+    for name, entity in model.wiring.entities.items() if within_limits else ():
+        if len(entity.rates) == 1 and np.isfinite(own_range(entity)).any():
+            shaft = model.shafts.shaft(name, entity, 0)
+            if shaft is None or model.shafts.is_linear(shaft):
+                rows += _followed(model, name, entity)
+            else:
+                curved.append((network(model).transmission.slices[name][0].start, *own_range(entity)))
     several = [row for row in rows if np.count_nonzero(row[0]) > 1]
     for ratio, offset, least, most in rows:
         if np.count_nonzero(ratio) == 1:
@@ -70,10 +94,10 @@ def sampling_range(model: Model, reach: Array, within_limits: bool) -> SamplingR
     low, high = _completed(low, high, reach)
     ratio = np.array([row[0] for row in several]).reshape(len(several), model.nq)
     offset, least, most = (np.array([row[k] for row in several]) for k in (1, 2, 3))
-    return SamplingRange(low, high, ratio, offset, least, most)
+    return SamplingRange(low, high, ratio, offset, least, most, CurvedLimits(model, tuple(curved)))
 
 
-def _followed(model: Model, name: str, joint: Joint) -> list[tuple[Array, float, float, float]]:
+def _followed(model: Model, name: str, joint: Entity) -> list[tuple[Array, float, float, float]]:
     """(ratio (nq,), offset, lower, upper) of a joint that follows coordinates; nothing for one with its own."""
     shaft = model.shafts.shaft(name, joint, 0)
     if shaft is None or model.shafts.owner(shaft) == (name, 0):
@@ -88,9 +112,7 @@ def _followed(model: Model, name: str, joint: Joint) -> list[tuple[Array, float,
             leader = model.wiring.entities[owner[0]]
             part = leader.coordinates[owner[1]] if leader.coordinates else "q"
             ratio[place[owner[0], part]] += factor
-    least = -np.inf if joint.lower is None else joint.lower
-    most = np.inf if joint.upper is None else joint.upper
-    return [(ratio, 0.0 if line is None else line.constant, least, most)]
+    return [(ratio, 0.0 if line is None else line.constant, *own_range(joint))]
 
 
 def _completed(low: Array, high: Array, reach: Array) -> tuple[Array, Array]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from gyrostat.errors import FrameError, LoopError, SpecError, clipped, nearest
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
+from gyrostat.graph.draft import Draft, DraftPart
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
-from gyrostat.graph.rewrite import DEFAULT, RULES, Draft, Part, rewrite
+from gyrostat.graph.rewrite import DEFAULT, RULES, rewrite
 from gyrostat.graph.transmission import Ties, Transmission, transmission
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check
@@ -37,8 +38,9 @@ class Component:
 
     ``inport`` is a number of ``Network.ports`` (None for the reference frame); ``outports`` maps the names of
     outports to numbers; ``places`` are the placements of outports seen from the inport, for rigid kinds. ``q_at`` and
-    ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up; ``met``
-    is the name of the port that it was met by."""
+    ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up, and
+    ``tie_rates`` how that changes at a state (nothing, where no curve is followed); ``met`` is the name of the port
+    that it was met by."""
 
     name: str
     kind: type
@@ -50,6 +52,7 @@ class Component:
     v_at: slice
     ties: tuple[Ties, ...] = ()
     met: str = ""
+    tie_rates: tuple[Ties, ...] = ()
 
     def __getitem__(self, prop: str) -> Any:
         return self.props[prop]
@@ -105,6 +108,14 @@ class Network:
         """Whether the base moves by itself."""
         return any(c.kind is DrivenBase for c in self.components)
 
+    def at(self, q: Array, v: Array | None = None) -> Network:
+        """With the ties of all rates at a state, see :meth:`Transmission.at`; itself where all ties are constant."""
+        moved = self.transmission.at(q, v)
+        if moved is self.transmission:
+            return self
+        components = tuple(_at(c, moved) if c.ties else c for c in self.components)
+        return replace(self, transmission=moved, components=components)
+
     def in_order(self, parts: Mapping[str, Array]) -> Array:
         """Values of all rates that components have, from the values of each component; zero for those of none."""
         count = self.transmission.n + len(self.transmission.followers)
@@ -122,13 +133,13 @@ class Network:
 
     def path(self, port: int) -> list[tuple[Component, str]]:
         """Components, with the outport taken, from the world to an outport."""
-        found: list[tuple[Component, str]] = []
+        steps: list[tuple[Component, str]] = []
         at: int | None = port
         while at is not None:
             c = self.components[self.owner[at]]
-            found.append((c, next(name for name, k in c.outports.items() if k == at)))
+            steps.append((c, next(name for name, k in c.outports.items() if k == at)))
             at = self.source[c.inport] if c.inport is not None else None
-        return found[::-1]
+        return steps[::-1]
 
     def port(self, name: str) -> str:
         """The full name of a spatial port: an entity alone stands for its origin, its frame, or its port b."""
@@ -168,6 +179,12 @@ class Network:
         lines += [f"  loop: {loop}" for loop in self.loops]
         lines.append("  outward order: " + " -> ".join(c.name for c in self.components))
         return "\n".join(lines)
+
+
+def _at(c: Component, moved: Transmission) -> Component:
+    """A component whose ties are those of a state."""
+    shafts = [moved.shaft(k) for k in range(c.v_at.start, c.v_at.stop)]
+    return replace(c, ties=tuple(s.ties for s in shafts), tie_rates=tuple(s.tie_rates for s in shafts))
 
 
 def network(
@@ -255,17 +272,17 @@ def _draft(model: Model, visits: Iterable[Visit], live: Mapping[str, Any]) -> tu
     draft, notes = Draft(), []
     for visit in visits:
         entity = model.wiring.entities[visit.entity]
-        found = (
+        low = (
             _reference(model)
             if isinstance(entity, ReferenceFrame)
             else lower(entity, Values(visit.entity, entity, live), visit.inport)
         )
-        notes += found.notes
+        notes += low.notes
         spatial = [port.name for port in entity.ports if port.kind == "spatial"]
         outs = {name: f"{visit.entity}.{name}" for name in spatial if name != visit.inport}
-        draft.add(Part(visit.entity, found.kind, found.props, visit.inport, visit.source, outs, found.places))
-        if found.beside is not None:
-            draft.hide(Part(f"{visit.entity} (body)", RigidBody, found.beside, visit.inport, visit.source, {}, {}))
+        draft.add(DraftPart(visit.entity, low.kind, low.props, visit.inport, visit.source, outs, low.places))
+        if low.beside is not None:
+            draft.hide(DraftPart(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, visit.source, {}, {}))
     return draft, notes
 
 

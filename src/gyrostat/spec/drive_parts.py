@@ -87,8 +87,7 @@ class DriveParts:
         for role in self.frictions:
             (fast if role in self.fast else slow).append(f"{role}.shaft")
         connections += [tuple(side) for side in (fast, slow) if len(side) > 1]
-        rotor = parts.get("rotor")
-        carried = isinstance(rotor, RotorInertia) and rotor.axis is not None
+        carried = "rotor" in parts and bool(parts["rotor"].carried_rates)
         exposes: Any = {"shaft": slow[0]} | ({"carrier": "rotor.carrier"} if carried else {})
         return Assembly(self.name, entities=tuple(parts.values()), connections=tuple(connections), exposes=exposes)
 
@@ -106,10 +105,10 @@ def drive_parts(drive: Entity) -> DriveParts | None:
     """The parts of an assembly; None if it is not one that ``with_drive`` puts together."""
     if not isinstance(drive, Assembly) or any(not isinstance(e, ROLES.get(e.name, ())) for e in drive.entities):
         return None
-    found = DriveParts(drive.name, {e.name: e for e in drive.entities})
+    parts = DriveParts(drive.name, {e.name: e for e in drive.entities})
     beside = {port for ports in drive.connections if "gear.motor" in ports for port in ports}
-    found.fast = {role for role in found.frictions if f"{role}.shaft" in beside}
-    return found if found.parts and found.assembled() == drive else None
+    parts.fast = {role for role in parts.frictions if f"{role}.shaft" in beside}
+    return parts if parts.parts and parts.assembled() == drive else None
 
 
 def conflict(joint: str, what: str, value: object, part: str, there: str) -> Problem:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gyrostat.errors import Problem, SpecError
 from gyrostat.spec.describe import describe, snake
+from gyrostat.spec.relations import CurveRelation, LinearRelation, Value
 from gyrostat.spec.values import to_axis
 
 PortKind = Literal["spatial", "scalar"]
@@ -38,8 +39,12 @@ class Entity(BaseModel):
     type_name: ClassVar[str] = "entity"
     binds: ClassVar[bool] = True
     """Whether frames at its ports move each other; False for forces between two frames."""
+    has_inertia: ClassVar[bool] = True
+    """Of what acts on shafts alone: whether its torques depend on accelerations."""
     drives: ClassVar[bool] = False
     """Whether it exerts torques of its own on its shafts, as motors do."""
+    tells_mass: ClassVar[bool] = False
+    """Whether its mass, if it has any, is its property ``mass``: no row of an algorithm hides some."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
     since: ClassVar[int] = 1
@@ -99,6 +104,51 @@ class Entity(BaseModel):
     def shafts(self) -> tuple[str, ...]:
         """Scalar ports, in the order of the rates that they turn with: where a drive can be connected."""
         return tuple(port.name for port in self.ports if port.kind == "scalar")
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether its two sides move against each other; a fixed joint counts as one that does not."""
+        return bool(self.rates)
+
+    @property
+    def kind_label(self) -> str:
+        """How messages call its kind, for example ``prismatic joint``."""
+        return self.type_name.replace("_", " ")
+
+    @property
+    def shaft_axis(self) -> tuple[float, float, float] | None:
+        """The axis of its shaft in the axes of its ports, if it has one."""
+        return getattr(self, "axis", None)
+
+    @property
+    def rotor_shaft(self) -> str | None:
+        """The scalar port that turns a rotor of this entity, which has a coordinate of its own if nothing ties it."""
+        return None
+
+    @property
+    def carried_rates(self) -> tuple[str, ...]:
+        """Names of the rates that its component has in the network: those of a rotor count if a frame carries it."""
+        if self.rotor_shaft is None:
+            return self.rates
+        return ("v",) if any(port.kind == "spatial" for port in self.ports) else ()
+
+    @property
+    def is_shaft_element(self) -> bool:
+        """Whether it acts on shafts alone: it has scalar ports and no spatial one."""
+        return {port.kind for port in self.ports} == {"scalar"}
+
+    def relations(self, value: Value) -> tuple[LinearRelation, ...]:
+        """Linear relations that it makes between its shafts (gears); ``value(property)`` reads its numbers."""
+        return ()
+
+    def curves(self, value: Value) -> tuple[CurveRelation, ...]:
+        """Shafts that follow others by a curve (cams); ``value(property)`` reads its numbers."""
+        return ()
+
+    @property
+    def ties_shafts(self) -> bool:
+        """Whether it does nothing but relate its shafts to each other."""
+        return type(self).relations is not Entity.relations or type(self).curves is not Entity.curves
 
     @property
     def from_elsewhere(self) -> bool:

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from gyrostat.errors import Problem
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.entity import Entity, Port
+from gyrostat.spec.relations import LinearRelation, Value
 from gyrostat.spec.rules import finite, not_finite, shown
 from gyrostat.spec.values import numbers_of, to_number
 
@@ -25,10 +26,10 @@ def to_ratio(value: Any) -> float | tuple[Row, ...]:
     rows = list(rows)
     if not rows or not all(isinstance(row, list | tuple) and row for row in rows):
         raise RefusedError("must be a number or rows of numbers", value, REMEDY)
-    found = tuple(numbers_of(row, "rows of numbers", REMEDY) for row in rows)
-    if len({len(row) for row in found}) > 1:
+    ratio = tuple(numbers_of(row, "rows of numbers", REMEDY) for row in rows)
+    if len({len(row) for row in ratio}) > 1:
         raise RefusedError("must have rows of equal length", value, REMEDY)
-    return found
+    return ratio
 
 
 def to_offset(value: Any) -> float | Row:
@@ -84,21 +85,34 @@ class Gear(Entity):
     def default_port(self) -> str | None:
         return None
 
+    def relations(self, value: Value) -> tuple[LinearRelation, ...]:
+        """One for each motor shaft: motor - ratio x joint = offset."""
+        ratio, offset = value("ratio"), value("offset")
+        several, apart = isinstance(self.ratio, tuple), isinstance(self.offset, tuple)
+        return tuple(
+            LinearRelation(
+                motor,
+                {motor: 1.0} | {joint: -(ratio[i][j] if several else ratio) for j, joint in enumerate(self.joints)},
+                offset[i] if apart else offset,
+            )
+            for i, motor in enumerate(self.motors)
+        )
+
     def problems(self) -> list[Problem]:
-        found = not_finite(self)
+        problems = not_finite(self)
         if not finite(self.ratio):
-            return found
+            return problems
         rows = self.rows
         columns = tuple(zip(*rows, strict=True))
         if any(not any(line) for line in (*rows, *columns)):
             what = "must not be zero" if not isinstance(self.ratio, tuple) else "has a row or a column of zeros"
             message = f"ratio {what}, got {shown(self.ratio)}"
             remedy = "give the turns of the motor for one turn of the joint"
-            found.append(self.problem("gear-ratio", message, remedy, ("ratio",)))
+            problems.append(self.problem("gear-ratio", message, remedy, ("ratio",)))
         if isinstance(self.offset, tuple) and len(self.offset) != len(rows):
             message = f"offset has {len(self.offset)} numbers for {len(rows)} motor shaft(s)"
-            found.append(self.problem("gear-offset", message, "give one for each motor shaft", ("offset",)))
-        return found
+            problems.append(self.problem("gear-offset", message, "give one for each motor shaft", ("offset",)))
+        return problems
 
 
 def _numbered(name: str, count: int) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -19,6 +19,8 @@ class RigidBody(Entity):
     in the body frame [kg m^2/s], for example of a wheel spinning at constant speed relative to the body (H04 (2.7)).
     ``shapes``: what it looks like and where it can touch; no algorithm of the dynamics sees them.
     """
+
+    tells_mass: ClassVar[bool] = True
 
     mass: Number
     com: Vector = (0.0, 0.0, 0.0)
@@ -56,9 +58,9 @@ class RigidBody(Entity):
         return "origin"
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self) + inertia_problems(self, self.mass, self.inertia)
+        problems = not_finite(self) + inertia_problems(self, self.mass, self.inertia)
         for frame in self.frames:
-            found += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
+            problems += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
         for k, shape in enumerate(self.shapes):
-            found += rotation_problems(self, f"shapes.{k}.rotation", shape.rotation)
-        return found
+            problems += rotation_problems(self, f"shapes.{k}.rotation", shape.rotation)
+        return problems

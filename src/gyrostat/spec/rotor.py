@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -21,6 +21,8 @@ class RotorInertia(Entity):
 
     Without an ``axis`` it is a pure 1-D inertia without carrier: it loads its shaft, and no body feels it.
     """
+
+    tells_mass: ClassVar[bool] = True
 
     inertia: Number
     axis: Axis | None = None
@@ -40,32 +42,36 @@ class RotorInertia(Entity):
     def default_port(self) -> str | None:
         return "shaft" if self.axis is None else None
 
+    @property
+    def rotor_shaft(self) -> str | None:
+        return "shaft"
+
     def problems(self) -> list[Problem]:
-        found = not_finite(self)
+        problems = not_finite(self)
         if finite(self.inertia) and self.inertia <= 0.0:
             message = f"inertia must be positive, got {shown(self.inertia)} kg m^2"
             remedy = "give the moment of inertia about the spin axis, on the rotor's own side of the gear"
-            found.append(self.problem("rotor-inertia", message, remedy, ("inertia",)))
+            problems.append(self.problem("rotor-inertia", message, remedy, ("inertia",)))
         if 0.0 < self.inertia < LEAST:
             message = f"inertia must be at least {LEAST:g} kg m^2, got {shown(self.inertia)} kg m^2"
-            found.append(self.problem("inertia-small", message, "give it in kg m^2", ("inertia",)))
+            problems.append(self.problem("inertia-small", message, "give it in kg m^2", ("inertia",)))
         if self.axis is not None:
-            found += axis_problems(self, "axis", self.axis)
+            problems += axis_problems(self, "axis", self.axis)
         own = {"mass": self.mass, "position": self.position, "transverse": self.transverse}
         given = [key for key, value in own.items() if value not in (0.0, (0.0, 0.0, 0.0))]
         if given and (self.lumped or self.axis is None):
             why = "its carrier contains it already (lumped)" if self.axis is not None else "it has no carrier"
             message = f"'{given[0]}' is given, but {why}"
-            found.append(self.problem("rotor-lumped", message, "write lumped=False, or take it out", (given[0],)))
+            problems.append(self.problem("rotor-lumped", message, "write lumped=False, or take it out", (given[0],)))
         for key in ("mass", "transverse"):
             if finite(own[key]) and getattr(self, key) < 0.0:
                 message = f"'{key}' must not be negative, got {shown(own[key])}"
-                found.append(self.problem("rotor-inertia", message, "check the sign", (key,)))
+                problems.append(self.problem("rotor-inertia", message, "check the sign", (key,)))
         if 0.0 < self.transverse < 0.5 * self.inertia * (1.0 - 1e-9):
             message = f"transverse is {shown(self.transverse)}, less than half of inertia {shown(self.inertia)} kg m^2"
             remedy = "no distribution of mass has such moments (triangle inequality)"
-            found.append(self.problem("inertia-triangle", message, remedy, ("transverse",)))
-        return found
+            problems.append(self.problem("inertia-triangle", message, remedy, ("transverse",)))
+        return problems
 
 
 class LockedRotor(Entity):

@@ -21,10 +21,10 @@ def to_both_ways(value: Any) -> float | Pair:
     """One number for both directions, or (plus, minus)."""
     if isinstance(value, list | tuple) or (hasattr(value, "ndim") and value.ndim):
         what, remedy = "a number or two of them (plus, minus)", "write magnitudes such as 0.3 or [0.3, 0.25]"
-        found = numbers_of(value, what, remedy)
-        if len(found) != 2:
+        pair = numbers_of(value, what, remedy)
+        if len(pair) != 2:
             raise RefusedError(f"must be {what}", value, remedy)
-        return found[0], found[1]
+        return pair[0], pair[1]
     return to_number(value)
 
 
@@ -33,10 +33,10 @@ def to_curve(value: Any) -> tuple[Pair, ...]:
     rows = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(rows, list | tuple):
         raise RefusedError(f"must be {what}", value, remedy)
-    found = [numbers_of(row, what, remedy) for row in rows]
-    if any(len(row) != 2 for row in found):
+    points = [numbers_of(row, what, remedy) for row in rows]
+    if any(len(row) != 2 for row in points):
         raise RefusedError(f"must be {what}", value, remedy)
-    return tuple((x, y) for x, y in found)
+    return tuple((x, y) for x, y in points)
 
 
 _PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
@@ -56,6 +56,7 @@ class TwoShafts(Entity):
     alone."""
 
     abstract: ClassVar[bool] = True
+    has_inertia: ClassVar[bool] = False
     ground: bool = False
 
     @property
@@ -110,14 +111,14 @@ class Spring(TwoShafts):
         super().__init__(name, **properties)
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self) + self.must_be("stiffness", positive=True) + self.must_be("cubic")
-        found += curve_problems(self, "curve")
+        problems = not_finite(self) + self.must_be("stiffness", positive=True) + self.must_be("cubic")
+        problems += curve_problems(self, "curve")
         if (self.stiffness is None) == (not self.curve):
             message = "needs 'stiffness' or 'curve'" if self.stiffness is None else "has both 'stiffness' and 'curve'"
-            found.append(self.problem("spring-law", message, "give one of them", ("stiffness",)))
+            problems.append(self.problem("spring-law", message, "give one of them", ("stiffness",)))
         if self.curve and self.cubic:
-            found.append(self.problem("spring-law", "has both 'curve' and 'cubic'", "take 'cubic' out", ("cubic",)))
-        return found
+            problems.append(self.problem("spring-law", "has both 'curve' and 'cubic'", "take 'cubic' out", ("cubic",)))
+        return problems
 
 
 class Damper(TwoShafts):
@@ -146,8 +147,8 @@ class Backlash(TwoShafts):
         super().__init__(name, **properties)
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self) + self.must_be("gap") + self.must_be("stiffness", positive=True)
-        return found + self.must_be("damping")
+        problems = not_finite(self) + self.must_be("gap") + self.must_be("stiffness", positive=True)
+        return problems + self.must_be("damping")
 
 
 class Friction(Entity):
@@ -159,6 +160,7 @@ class Friction(Entity):
     [rad/s]: speed at which sticking has gone. ``smooth`` [rad/s]: tanh(w / smooth) takes the place of sign(w); without
     it the sign is exact, and zero at rest."""
 
+    has_inertia: ClassVar[bool] = False
     viscous: Number = 0.0
     coulomb: BothWays = 0.0
     static: BothWays | None = None
@@ -177,17 +179,17 @@ class Friction(Entity):
         return "shaft"
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self)
+        problems = not_finite(self)
         for key in ("viscous", "coulomb", "static"):
-            found += sign_problems(self, key)
+            problems += sign_problems(self, key)
         for key in ("stribeck", "smooth"):
-            found += sign_problems(self, key, positive=True)
+            problems += sign_problems(self, key, positive=True)
         if (self.static is None) != (self.stribeck is None):
             message = "'static' and 'stribeck' belong together"
-            found.append(self.problem("friction-law", message, "give both or none", ("static",)))
+            problems.append(self.problem("friction-law", message, "give both or none", ("static",)))
         elif self.static is not None and any(
             s < c for s, c in zip(both_ways(self.static), both_ways(self.coulomb), strict=True)
         ):
             message = f"'static' {shown(self.static)} is less than 'coulomb' {shown(self.coulomb)}"
-            found.append(self.problem("friction-law", message, "sticking is the greater one", ("static",)))
-        return found
+            problems.append(self.problem("friction-law", message, "sticking is the greater one", ("static",)))
+        return problems

@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gyrostat.spec.gear import Gear
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.joint import Joint
-from gyrostat.spec.motor import Motor
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.table import as_text, headline
 
 if TYPE_CHECKING:
@@ -40,16 +38,20 @@ def summary(model: Model) -> list[str]:
         "joints": _counted(joint.kind for joint in joints),
         "limits": _limits(joints),
         "bodies": f"{len(bodies)}, the heaviest '{heavy}' with {bodies[heavy].mass:g} kg" if bodies else "",
-        "drives": _counted(e.type_name.replace("_", " ") for e in entities.values() if isinstance(e, DRIVING)),
-        "others": _counted(e.type_name.replace("_", " ") for e in entities.values() if not isinstance(e, SHOWN)),
+        "drives": _counted(e.type_name.replace("_", " ") for e in entities.values() if _drives(e)),
+        "others": _counted(e.type_name.replace("_", " ") for e in entities.values() if not _shown(e)),
         "parts": _listed([*model.wiring.assemblies]),
     }
     lines = [f"  {key:<7} {text}" for key, text in rows.items() if text]
     return [*lines, "  print(model) shows every entity, gs.view(model) the robot"]
 
 
-DRIVING = (RotorInertia, Gear, Motor)
-SHOWN = (Joint, RigidBody, *DRIVING)
+def _drives(e: Entity) -> bool:
+    return e.rotor_shaft is not None or e.ties_shafts or e.drives
+
+
+def _shown(e: Entity) -> bool:
+    return isinstance(e, Joint | RigidBody) or _drives(e)
 
 
 def _counted(kinds: Iterable[str]) -> str:

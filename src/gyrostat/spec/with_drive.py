@@ -14,7 +14,6 @@ from gyrostat.spec.drive_parts import DriveParts, conflict, drive_parts
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.flatten import wire
 from gyrostat.spec.gear import Gear
-from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
@@ -36,18 +35,18 @@ def with_drive(model: Model, joint: str, **given: Any) -> Model:
 
 def _within(model: Model, scope: list[str], name: str, given: Mapping[str, Any]) -> Model:
     def enter(entities: tuple[Entity, ...], path: list[str]) -> tuple[Entity, ...]:
-        found = next((e for e in entities if e.name == path[0]), None)
-        if not isinstance(found, Assembly):
+        part = next((e for e in entities if e.name == path[0]), None)
+        if not isinstance(part, Assembly):
             known = [e.name for e in entities if isinstance(e, Assembly)]
             raise _refused(path[0], "is no assembly", nearest(path[0], known))
         if len(path) > 1:
-            changed = found.model_copy(update={"entities": enter(found.entities, path[1:])})
+            changed = part.model_copy(update={"entities": enter(part.entities, path[1:])})
         else:
-            inside = partial(wire, found.entities, found.connections)
+            inside = partial(wire, part.entities, part.connections)
             place = _Place(inside, lambda: model.wiring, ".".join((*scope, name)))
-            parts, connections = _driven(found.name, found.entities, found.connections, place, name, given)
-            changed = found.model_copy(update={"entities": parts, "connections": connections})
-        return tuple(changed if e is found else e for e in entities)
+            parts, connections = _driven(part.name, part.entities, part.connections, place, name, given)
+            changed = part.model_copy(update={"entities": parts, "connections": connections})
+        return tuple(changed if e is part else e for e in entities)
 
     return replace(model, entities=enter(model.entities, scope))
 
@@ -75,7 +74,7 @@ def _driven(
 ) -> tuple[tuple[Entity, ...], Connections]:
     """Entities and connections of a scope, with the drive of one of its joints."""
     joint = next((e for e in entities if e.name == name), None)
-    if joint is None or not (joint.rates or isinstance(joint, Joint)):
+    if joint is None or not joint.is_joint:
         known = [e.name for e in entities if e.rates]
         what = "is no joint" if joint is not None else f"there is no such joint in '{owner}'"
         raise _refused(name, what, nearest(name, known))
@@ -85,8 +84,7 @@ def _driven(
             if joint.shafts
             else "only joints with one scalar port, such as revolute and prismatic ones, can be driven so"
         )
-        kind = f"{joint.kind} joint" if isinstance(joint, Joint) else joint.type_name.replace("_", " ")
-        raise _refused(name, f"a {kind} has {len(joint.shafts)} shafts, expected one", remedy)
+        raise _refused(name, f"a {joint.kind_label} has {len(joint.shafts)} shafts, expected one", remedy)
     given = dict(given)
     if given.pop("replace", False):
         entities = tuple(e for e in entities if e.name != f"{name}_drive")
@@ -243,11 +241,9 @@ def _seat(name: str, joint: Entity, place: _Place, carrier: str | None, axis: An
 
 def own_axis(joint: Entity, near: str) -> Any:
     """The joint's axis; a rotor behind a positive gear turns as the outboard body does."""
-    axis = getattr(joint, "axis", None)
-    if axis is None and isinstance(joint, Joint):
-        axis = (0.0, 0.0, 1.0)  # a joint without its axis is told by the check
+    axis = joint.shaft_axis
     if axis is None:
-        message = f"a {joint.type_name.replace('_', ' ')} has no property 'axis', so the axis of its rotor is not known"
+        message = f"a {joint.kind_label} has no property 'axis', so the axis of its rotor is not known"
         raise _refused(joint.name, message, "give rotor_axis, in the axes of the port that carries the rotor")
     return axis if near == "a" else tuple(-x if x else 0.0 for x in axis)
 
@@ -259,15 +255,15 @@ def _inport(wiring: Wiring, name: str) -> str:
 
 def _rigidly(wiring: Wiring, name: str, port: str) -> set[str]:
     """Entities that are fixed to one side of a joint."""
-    group_of, found, queue = wiring.group_of(), {name}, [(name, port)]
+    group_of, fixed, queue = wiring.group_of(), {name}, [(name, port)]
     for place in queue:
         group = group_of.get(place)
         for other, _ in wiring.groups[group] if group is not None else ():
             entity = wiring.entities[other]
-            if other not in found and not entity.rates and entity.binds:
-                found.add(other)
+            if other not in fixed and not entity.rates and entity.binds:
+                fixed.add(other)
                 queue += [(other, p.name) for p in entity.ports if p.kind == "spatial"]
-    return found - {name}
+    return fixed - {name}
 
 
 KNOWN = tuple(signature(put_together).parameters)[3:]

@@ -13,6 +13,7 @@ from gyrostat.algorithms.elastic.springs import increasing
 from gyrostat.errors import SpecError
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import ShaftComponent
+from gyrostat.spec.motor import Motor
 from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
 
 
@@ -30,7 +31,7 @@ class ElasticDrive:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _RotorSpring:
     rotor: int
     joints: frozenset[int]
     spring: str
@@ -43,7 +44,8 @@ def refused(who: str, rule: str, message: str, remedy: str) -> SpecError:
 
 def drives(net: Network, joints: int) -> dict[int, ElasticDrive]:
     """Elastic drives by the rate of the joint; rates from ``joints`` on are those of rotors."""
-    springs: list[_Found] = []
+    _expect_followed_joints(net, joints)
+    springs: list[_RotorSpring] = []
     names = net.model.dofs
     for c in net.transmission.elements:
         sides = {port: {k for k, _ in shaft.ties} for port, shaft in c.shafts.items()}
@@ -63,26 +65,43 @@ def drives(net: Network, joints: int) -> dict[int, ElasticDrive]:
             message = "no spring connects it with a joint, so that nothing prescribes its motion"
             remedy = "connect it with a spring or a gear, or take it out"
             raise refused(f"rotor '{names[r]}'", "elastic-joint", message, remedy)
-    found: dict[int, ElasticDrive] = {}
+    drives_by_joint: dict[int, ElasticDrive] = {}
     for group in _groups(springs):
         together = tuple(sorted(frozenset().union(*(spring.joints for spring in group))))
         if len(together) != len(group):
             raise _unequal(names, group, together)
         for joint, s in zip(together, sorted(group, key=lambda s: s.rotor), strict=True):
-            found[joint] = ElasticDrive(joint, s.rotor, s.spring, s.flank, together)
-    return found
+            drives_by_joint[joint] = ElasticDrive(joint, s.rotor, s.spring, s.flank, together)
+    return drives_by_joint
 
 
-def _groups(springs: Iterable[_Found]) -> list[list[_Found]]:
+def _expect_followed_joints(net: Network, joints: int) -> None:
+    """Curves are followed by joints and what turns with them: never through a spring."""
+    for curve in net.transmission.curves:
+        if any(k >= joints for k, _ in curve.ties):
+            message = "its driver turns with a rotor behind a spring: its follower has no motion before that is known"
+            raise refused(f"'{curve.name}'", "elastic-curve", message, "drive it from the joint's side of the spring")
+    for c in net.transmission.elements:
+        bent = any(not shaft.is_linear for shaft in c.shafts.values())
+        if bent and any(k >= joints for shaft in c.shafts.values() for k, _ in shaft.ties):
+            message = "is between a rotor and a shaft that follows by a curve: its ratio may be zero"
+            raise refused(f"'{c.name}'", "elastic-curve", message, "make this drive stiff")
+    for motor in net.transmission.elements:
+        if issubclass(motor.kind, Motor) and not motor.shafts["shaft"].is_linear:
+            message = "drives a joint through a curve: where that is flat, no torque of it does"
+            raise refused(f"motor '{motor.name}'", "elastic-curve", message, "put it at the driver of the curve")
+
+
+def _groups(springs: Iterable[_RotorSpring]) -> list[list[_RotorSpring]]:
     """Springs that act on common joints."""
-    groups: list[list[_Found]] = []
+    groups: list[list[_RotorSpring]] = []
     for spring in springs:
         met = [group for group in groups if any(spring.joints & other.joints for other in group)]
         groups = [group for group in groups if group not in met] + [[spring, *(s for group in met for s in group)]]
     return groups
 
 
-def _unequal(names: Sequence[str], group: Sequence[_Found], together: Sequence[int]) -> SpecError:
+def _unequal(names: Sequence[str], group: Sequence[_RotorSpring], together: Sequence[int]) -> SpecError:
     joints = ", ".join(f"'{names[k]}'" for k in together)
     springs = " and ".join(f"'{s.spring}'" for s in group)
     more = len(group) > len(together)
@@ -110,7 +129,7 @@ def _undamped(c: ShaftComponent) -> None:
         raise refused(f"damper '{c.name}'", "elastic-damping", message, "set its damping to zero, or take it out")
 
 
-def _spring(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> _Found | None:
+def _spring(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> _RotorSpring | None:
     """What connects a rotor with a joint must be a spring that can be turned round."""
     if issubclass(c.kind, Damper):
         _undamped(c)
@@ -129,4 +148,4 @@ def _spring(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> _F
     if not increasing(c):
         message = "its torque does not increase with the deflection, so that a torque has several deflections"
         raise refused(f"spring '{c.name}'", "elastic-joint", message, "give an increasing curve")
-    return _Found(min(sides[near[0]]), frozenset(sides[far[0]]), c.name, near[0])
+    return _RotorSpring(min(sides[near[0]]), frozenset(sides[far[0]]), c.name, near[0])

@@ -37,7 +37,7 @@ class ElasticSweep(ElasticForces):
 
     def __init__(self, net: Network, on: Setting, plan: Structure, q: list[Taylor]):
         super().__init__(net, on, plan, q)
-        self.spring_of = {c.name: c for c in net.transmission.elements}
+        self.spring_of = {c.name: c for c in self.net.transmission.elements}
 
     def motion(self, rate: int) -> tuple[Taylor, Taylor, Taylor]:
         """Coordinate, rate and acceleration of a joint or of a rotor."""
@@ -118,6 +118,10 @@ class ElasticSweep(ElasticForces):
     def _element_row(self, c: ShaftComponent) -> Mapping[str, Any]:
         angle, rate, change = {}, {}, {}
         for port, shaft in c.shafts.items():
+            if not shaft.is_linear:  # it follows joints, whose motion is known
+                angle[port] = shaft.angle(self.q, self.net.transmission.place)
+                rate[port], change[port] = shaft.rate(self.v), shaft.acceleration(self.a)
+                continue
             angle[port], rate[port], change[port] = shaft.offset, 0.0, 0.0
             for k, factor in shaft.ties:
                 q, v, a = self.motion(k)
@@ -126,7 +130,7 @@ class ElasticSweep(ElasticForces):
         return shafts.of(c)(c, angle, rate, change)  # type: ignore[arg-type]
 
     def motor(self, rotor: int) -> Any:
-        """tau of a motor (3.18): its rotor, what rubs on its shaft, and the spring."""
+        """tau of a motor (3.18): its rotor, friction on its shaft, and the spring."""
         drive = self.plan.driver[rotor]
         _, (near, _), away = self._spring(drive)
         ((_, ratio),) = near.ties
@@ -154,7 +158,7 @@ class ElasticSweep(ElasticForces):
     def _ratio(self, joint: int) -> tuple[Any, Any]:
         """Turns of the one motor that turns with a joint alone, and its angle at q = 0."""
         motors = [c.shafts["shaft"] for c in self.net.transmission.elements if issubclass(c.kind, Motor)]
-        mine = [shaft for shaft in motors if any(k == joint for k, _ in shaft.ties)]
+        mine = [shaft for shaft in motors if shaft.is_linear and any(k == joint for k, _ in shaft.ties)]
         if len(mine) == 1 and len(mine[0].ties) == 1:
             return mine[0].ties[0][1], mine[0].offset
         return 1.0, 0.0
@@ -165,9 +169,9 @@ def _series(x: Any, order: int) -> Taylor:
 
 
 def _combined(factors: Sequence[Any], terms: Sequence[Taylor]) -> Taylor:
-    found = [term * factor for factor, term in zip(factors, terms, strict=True) if not _is_zero(factor)]
-    total = found[0]
-    for term in found[1:]:
+    products = [term * factor for factor, term in zip(factors, terms, strict=True) if not _is_zero(factor)]
+    total = products[0]
+    for term in products[1:]:
         total = total + term
     return total
 

@@ -46,9 +46,9 @@ def foreign(network: Network) -> list[Component]:
 
 def own_state(network: Network, c: Component, q: Array, v: Array, a: Array | None = None) -> Own:
     """A component's part of a state of the model; at rest without ``a``."""
-    moved = network.transmission
+    moved = network.transmission.at(q, v)
     v_c = moved.rates(v)[c.v_at]
-    return Own(moved.coordinates(q)[c.q_at], v_c, v_c * 0.0 if a is None else moved.rates(a)[c.v_at])
+    return Own(moved.coordinates(q)[c.q_at], v_c, v_c * 0.0 if a is None else moved.accelerations(a)[c.v_at])
 
 
 @dataclass(frozen=True)
@@ -101,21 +101,22 @@ def run(c: Component, on: Setting, motion: Motion, own: Own) -> tuple[Mapping[st
 
 
 def linear_forces(
-    c: Component, on: Setting, motion: Motion, q: Array, v: Array
+    c: Component, on: Setting, motion: Motion, q: Array, v: Array, start: Array | None = None
 ) -> tuple[Mapping[str, Motion], Array, Array]:
-    """Motions at the outports, matrix (6 + n, 6 + n) and bias (6 + n,) of the forces over (A, a)."""
+    """Motions at the outports, matrix (6 + n, 6 + n) and bias (6 + n,) of the forces over (A, a); a counts from
+    ``start`` (n,), by default zero."""
     n = len(v)
-    unknown = [Affine(x, {k: 1.0}) for k, x in enumerate((*motion.A, *([0.0] * n)))]
+    unknown = [Affine(x, {k: 1.0}) for k, x in enumerate((*motion.A, *([0.0] * n if start is None else start)))]
     A, a = np.array(unknown[:6], dtype=object), np.array(unknown[6:] or NONE, dtype=object)
     out, f, u = run(c, on, Motion(motion.pose, motion.V, A), Own(q, v, a))
     rows = [*f, *u]
     return out, _columns(rows, range(6 + n)), np.array([x.c if isinstance(x, Affine) else x for x in rows])
 
 
-def equations(c: Component, on: Setting, motion: Motion, q: Array, v: Array) -> Equations:
-    """The matrices of a component that moves so, with its own accelerations zero."""
+def equations(c: Component, on: Setting, motion: Motion, q: Array, v: Array, start: Array | None = None) -> Equations:
+    """The matrices of a component that moves so, with its own accelerations zero, or those that it starts with."""
     n = len(v)
-    out, whole, bias = linear_forces(c, on, motion, q, v)
+    out, whole, bias = linear_forces(c, on, motion, q, v, start)
     places = placements(c, on, q) if c.outports else {}
     return Equations(
         {name: on.representation.shift(motion.pose, *place) for name, place in places.items()},

@@ -68,7 +68,7 @@ class Blocks:
 def read_blocks(net: Network, on: Setting, q: Array, v: Array) -> Blocks:
     """All blocks at a state of the model."""
     motions = sweep_motion(net, on, q, v, np.zeros(len(v)))
-    moved = net.transmission
+    moved = net.transmission.at(q, v)
     n, rates = 6 * len(net.ports), moved.rates(v)
     V = np.concatenate([motions[k].V for k in range(len(net.ports))]) if n else np.zeros(0)
     parent: list[int | None] = [net.source.get(k, net.components[net.owner[k]].inport) for k in range(len(net.ports))]
@@ -82,6 +82,8 @@ def read_blocks(net: Network, on: Setting, q: Array, v: Array) -> Blocks:
             _read_motion(c, motions[c.inport], blocks)
             _read_force(c, motions[c.inport], blocks)
     blocks.rotors.sort(key=lambda pair: pair[0].v_at.start)
+    if moved.curves:
+        blocks.stacks["H_rate"] += blocks.H @ moved.accelerations(np.zeros(len(v)))
     for port, f in with_frame_forces(net, on, motions, {}).items():
         blocks.stacks["F_given"][at(port)] -= f
     return blocks
@@ -199,15 +201,15 @@ def add_elements(b: Blocks, H: Array, q: Array, v: Array, dofs: tuple[str, ...])
 
 def _coupled(J: Array) -> list[list[int]]:
     """Rates with inertia, those that J couples together."""
-    left, found = [k for k in range(len(J)) if np.any(J[k])], []
+    left, groups = [k for k in range(len(J)) if np.any(J[k])], []
     while left:
         group = [left.pop(0)]
         for k in group:
             more = [j for j in left if J[k, j] or J[j, k]]
             group += more
             left = [j for j in left if j not in more]
-        found.append(sorted(group))
-    return found
+        groups.append(sorted(group))
+    return groups
 
 
 def rotor_axes(b: Blocks) -> tuple[tuple[str, ...], Array, Array]:
@@ -219,9 +221,9 @@ def rotor_axes(b: Blocks) -> tuple[tuple[str, ...], Array, Array]:
     return tuple(c.name for c, *_ in b.rotors), H_r, moments
 
 
-def ties(net: Network) -> Array:
+def ties(net: Network, q: Array) -> Array:
     """T (all, n): all rates that components have = T v."""
-    moved = net.transmission
+    moved = net.transmission.at(q)
     T = np.zeros((net.model.nv + len(moved.followers), net.model.nv))
     for rate in range(len(T)):
         for k, factor in moved.ties(rate):

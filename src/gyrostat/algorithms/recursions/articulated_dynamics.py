@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.articulated_component import articulated_component
 from gyrostat.algorithms.foreign.component_equations import equations
 from gyrostat.algorithms.recursions.aba import (
     aba,
@@ -22,8 +23,8 @@ from gyrostat.algorithms.recursions.articulated_message import Inward, Outward
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
-from gyrostat.algorithms.shafts.tied_elimination import TiedElimination, keeping_rates
-from gyrostat.algorithms.shafts.tied_rates import plan
+from gyrostat.algorithms.shafts.tied_elimination import TiedElimination
+from gyrostat.algorithms.shafts.tied_rates import elimination_plan
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Motion
@@ -41,15 +42,17 @@ def sweep_articulated(
     network: Network, on: Setting, q: Array, v: Array, tau: Array, loads: Loads = no_loads
 ) -> Articulated:
     """The three sweeps for generalised forces tau (nv, columns)."""
+    network = network.at(q, v)
     known: dict[int, Array] = {}
 
     def row(c: Component, on: Setting, motion: Motion, memo: Any, own: Own) -> Inward:
         if aba.serves(c):
             return aba.of(c)(c, on, motion, memo)
-        return keeping_rates(c, equations(c, on, motion, own.q, own.v), known)
+        start = own.a if c.tie_rates else None  # the bias of rates that follow by curves
+        return articulated_component(c, equations(c, on, motion, own.q, own.v, start), known)
 
     rows, motions = bias_accelerations(network, on, q, v, row)
-    places, elements = plan(network, aba.serves), network.transmission.elements
+    places, elements = elimination_plan(network, aba.serves), network.transmission.elements
     if not (places.meetings or places.frameless or elements):
         forces = with_frame_forces(network, on, motions, loads(motions))
         steps = articulated_inertias(network, rows, lambda message, s, k: eliminate(message, s, tau[k]), forces)

@@ -1,8 +1,9 @@
 """The side of the actuators [KV V]: which motor drives which rates, and what it can give.
 
-Motor angles are a linear map of the coordinates, w = T v. Motor torques u act on the rates as T^T u; so tau = H a + u'
-becomes H_a a + u'_a = u with H_a = T^-T H, u'_a = T^-T u' (42), (43). A joint without a motor is its own actuator; a
-passive one is an actuator that gives nothing. The effort limit of a joint bounds its actuator, seen from its shaft."""
+Motor angles are a linear map of the coordinates, w = T v with constant T. Motor torques u act on the rates as T^T u; so
+tau = H a + u' becomes H_a a + u'_a = u with H_a = T^-T H, u'_a = T^-T u' (42), (43). A joint without a motor is its own
+actuator; a passive one is an actuator that gives nothing. The effort limit of a joint bounds its actuator, seen from
+its shaft."""
 
 from __future__ import annotations
 
@@ -79,11 +80,17 @@ def actuators(net: Network, who: str, passive: Sequence[str] = ()) -> tuple[Actu
         if name not in model.dofs:
             raise StateError(f"{who}: there is no rate '{name}'. Hint: {nearest(str(name), model.dofs)}")
     motors = [c for c in net.transmission.elements if issubclass(c.kind, Motor)]
+    for c in motors:
+        if not c.shafts["shaft"].is_linear:
+            raise StateError(
+                f"{who}: the motor '{c.name}' drives its joint through a curve: its ratio depends on the state. "
+                "Hint: put the motor at the driver of the curve, or ask for gs.rnea"
+            )
     driven = [k for c in motors for k, _ in c.shafts["shaft"].ties]
     shared = {k for k in driven if driven.count(k) > 1} | {
         k for c in motors for k, _ in c.shafts["shaft"].ties if len(c.shafts["shaft"].ties) > 1
     }
-    found = [
+    driving = [
         Actuator(
             c.name.removesuffix(".motor").removesuffix("_drive"),
             c.shafts["shaft"].ties,
@@ -100,17 +107,17 @@ def actuators(net: Network, who: str, passive: Sequence[str] = ()) -> tuple[Actu
         joint = model.wiring.entities.get(name)
         free = name.startswith(f"{model.wiring.root}.")
         if isinstance(joint, Joint) and name not in passive:
-            found.append(Actuator(name, ((k, 1.0),), None, joint.effort_limit))
+            driving.append(Actuator(name, ((k, 1.0),), None, joint.effort_limit))
         else:
-            found.append(Actuator(name, ((k, 1.0),), passive=free or name in passive))
-    T = motor_map(found, model.nv)
+            driving.append(Actuator(name, ((k, 1.0),), passive=free or name in passive))
+    T = motor_map(driving, model.nv)
     if T.shape[0] != T.shape[1] or np.linalg.matrix_rank(T) < len(T):
-        names = ", ".join(a.name for a in found if a.motor is not None)
+        names = ", ".join(a.name for a in driving if a.motor is not None)
         raise StateError(
-            f"{who}: {len(found)} actuators for {model.nv} rates do not determine each other (motors: {names}). "
+            f"{who}: {len(driving)} actuators for {model.nv} rates do not determine each other (motors: {names}). "
             "Hint: as many independent motors as rates that they drive"
         )
-    return tuple(found)
+    return tuple(driving)
 
 
 def _effort(model: Model, ties: Ties, shared: Collection[int], who: str) -> float | None:
@@ -128,10 +135,10 @@ def _effort(model: Model, ties: Ties, shared: Collection[int], who: str) -> floa
     return None
 
 
-def motor_map(found: Sequence[Actuator], n: int) -> Array:
+def motor_map(driving: Sequence[Actuator], n: int) -> Array:
     """T (actuators, n)."""
-    T = np.zeros((len(found), n))
-    for i, actuator in enumerate(found):
+    T = np.zeros((len(driving), n))
+    for i, actuator in enumerate(driving):
         for k, factor in actuator.ties:
             T[i, k] += float(factor)
     return T
@@ -143,8 +150,8 @@ def coupled(T: Array) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     for row in T:
         joined = {group[k] for k in np.flatnonzero(row)}
         group = [min(joined) if g in joined else g for g in group]
-    found = []
+    groups = []
     for g in sorted(set(group)):
         rates = tuple(k for k, other in enumerate(group) if other == g)
-        found.append((tuple(int(i) for i in np.flatnonzero(np.any(T[:, rates] != 0.0, axis=1))), rates))
-    return found
+        groups.append((tuple(int(i) for i in np.flatnonzero(np.any(T[:, rates] != 0.0, axis=1))), rates))
+    return groups

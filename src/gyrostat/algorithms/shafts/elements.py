@@ -18,17 +18,14 @@ from gyrostat.algorithms.algorithm import Algorithm
 from gyrostat.algorithms.recursions.affine_number import Affine
 from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.engine.tracing.choose import sign
-from gyrostat.engine.tracing.dual import Dual, rates_of
 from gyrostat.graph.network import Network
-from gyrostat.graph.transmission import ShaftComponent
+from gyrostat.graph.transmission import ShaftComponent, Transmission
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shaft_elements import Backlash, Damper, Friction, Spring
 
 At = Mapping[str, Any]
-LEVEL = 7
-"""Of rates that belong to this module alone: the state may carry others."""
 ShaftRow = Callable[[ShaftComponent, At, At, At], Mapping[str, Any]]
 shafts: Algorithm[ShaftRow] = Algorithm("elements on shafts")
 
@@ -101,10 +98,10 @@ def spring_torque(c: ShaftComponent, d: Any) -> Any:
     if c["stiffness"] is None:
         return curve(c["curve"], d)
     torque = d * c["stiffness"]
-    return torque if _is_zero(c["cubic"]) else torque + d * d * d * c["cubic"]
+    return torque if is_zero(c["cubic"]) else torque + d * d * d * c["cubic"]
 
 
-def _is_zero(value: Any) -> bool:
+def is_zero(value: Any) -> bool:
     return isinstance(value, float) and value == 0.0
 
 
@@ -137,7 +134,7 @@ def spring_energy(c: ShaftComponent, angle: At) -> Any:
     d = _difference(c, angle) - c["rest"]
     if c["stiffness"] is None:
         return curve_energy(c["curve"], d)
-    return d * d * (c["stiffness"] * 0.5) + (0.0 if _is_zero(c["cubic"]) else d * d * d * d * (c["cubic"] * 0.25))
+    return d * d * (c["stiffness"] * 0.5) + (0.0 if is_zero(c["cubic"]) else d * d * d * d * (c["cubic"] * 0.25))
 
 
 @stored_energy.row(Backlash)
@@ -165,16 +162,21 @@ def curve_energy(points: Any, x: Any) -> Any:
 
 def element_torques(net: Network, q: Array, v: Array, a: Array) -> dict[int, Any]:
     """Generalised forces that drive all elements on shafts, by the number of the rate; q, v, a of the model."""
-    found: dict[int, Any] = {}
-    moved = net.transmission
+    torques: dict[int, Any] = {}
+    moved = net.transmission.at(q, v)
     for c in moved.elements:
-        angle = {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()}
-        rate = {port: shaft.rate(v) for port, shaft in c.shafts.items()}
-        acceleration = {port: shaft.rate(a) for port, shaft in c.shafts.items()}
+        angle, rate, acceleration = shaft_motion(c, moved, q, v, a)
         for port, torque in shafts.of(c)(c, angle, rate, acceleration).items():  # type: ignore[arg-type]
             for k, factor in c.shafts[port].ties:
-                found[k] = found[k] + torque * factor if k in found else torque * factor
-    return found
+                torques[k] = torques[k] + torque * factor if k in torques else torque * factor
+    return torques
+
+
+def shaft_motion(c: ShaftComponent, moved: Transmission, q: Array, v: Array, a: Array) -> tuple[At, At, At]:
+    """Angles, rates and accelerations of the shafts of an element."""
+    angle = {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()}
+    rate = {port: shaft.rate(v) for port, shaft in c.shafts.items()}
+    return angle, rate, {port: shaft.acceleration(a) for port, shaft in c.shafts.items()}
 
 
 def with_elements(net: Network, q: Array, v: Array, a: Array, u: Array) -> Array:
@@ -196,35 +198,12 @@ def element_inertia(net: Network, q: Array, v: Array) -> tuple[dict[tuple[int, i
     return J, b
 
 
-Entries = dict[tuple[int, int], Any]
-
-
-def element_derivatives(net: Network, q: Array, v: Array, a: Array) -> tuple[Entries, Entries, Entries]:
-    """Derivatives {(j, k): x} of the torques of all elements by q, v and a; each row on numbers with a rate."""
-    found: tuple[Entries, Entries, Entries] = {}, {}, {}
-    moved = net.transmission
-    for c in moved.elements:
-        motion = [
-            {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()},
-            *({port: shaft.rate(x) for port, shaft in c.shafts.items()} for x in (v, a)),
-        ]
-        for which, entries in enumerate(found):
-            for port, shaft in c.shafts.items():
-                varied = [dict(x) for x in motion]
-                varied[which][port] = Dual(varied[which][port], 1.0, LEVEL)
-                for other, torque in shafts.of(c)(c, *varied).items():  # type: ignore[arg-type]
-                    slope = rates_of(torque, LEVEL)[()]
-                    for j, x in c.shafts[other].ties if not _is_zero(slope) else ():
-                        for k, y in shaft.ties:
-                            entries[j, k] = entries.get((j, k), 0.0) + slope * x * y
-    return found
-
-
 def element_energy(net: Network, q: Array) -> Any:
     """Energy [J] that springs on shafts hold."""
     total: Any = 0.0
-    for c in net.transmission.elements:
+    moved = net.transmission.at(q)
+    for c in moved.elements:
         if any(kind in stored_energy.rows for kind in c.kind.__mro__):
-            angle = {port: shaft.angle(q, net.transmission.place) for port, shaft in c.shafts.items()}
+            angle = {port: shaft.angle(q, moved.place) for port, shaft in c.shafts.items()}
             total = total + stored_energy.of(c)(c, angle)  # type: ignore[arg-type]
     return total

@@ -1,4 +1,4 @@
-"""The articulated-body algorithm with tied rates: rotors, couplings, and components without a row of their own.
+"""The articulated-body algorithm with tied rates: rotors, couplings, elements on shafts.
 
 A joint cannot eliminate a rate that also moves a rotor, or another joint: the rate stays in the message
 (:class:`~gyrostat.algorithms.shafts.tied_rates.TiedRates`) until everything that it moves has been met. There, at a
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import Equations
 from gyrostat.algorithms.recursions.aba import EliminatedRate, aba, eliminate, rigidly
 from gyrostat.algorithms.recursions.articulated_message import (
     NOTHING,
@@ -27,12 +26,12 @@ from gyrostat.algorithms.recursions.articulated_message import (
     Messages,
     Outward,
 )
-from gyrostat.algorithms.recursions.crba import Entries, scaled
+from gyrostat.algorithms.recursions.crba import scaled
 from gyrostat.algorithms.recursions.kinematics import Spin
 from gyrostat.algorithms.recursions.right_hand_sides import in_columns, together
 from gyrostat.algorithms.recursions.rne import spin_momentum
 from gyrostat.algorithms.shafts.elements import element_inertia
-from gyrostat.algorithms.shafts.tied_rates import Meeting, Plan, TiedRates, frameless_accelerations
+from gyrostat.algorithms.shafts.tied_rates import EliminationPlan, Meeting, TiedRates, frameless_accelerations
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, cross, join
@@ -43,36 +42,13 @@ from gyrostat.spec.rotor import RotorInertia
 @aba.row(RotorInertia)
 def spinning(c: Component, on: Setting, motion: Motion, memo: Spin) -> Inward:
     """f = I z a_r + (w x I z v_r, 0), u = I a_r + I z . A [H04 (2.7), (3.34)]: its rate is always tied, until its
-    carrier is known."""
+    carrier is known. Behind a curve a_r has a bias."""
     h = spin_momentum(c, on, motion)
-    tied = TiedRates.of_rates(c.ties, {0: h}, np.array([[c["inertia"]]]), {0: h @ motion.A})
-    gyroscopic = join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3))
-    return rigidly({}, ArticulatedMessage(NOTHING.P, gyroscopic, tied), rates=1)
-
-
-def keeping_rates(c: Component, own: Equations, known: Mapping[int, Array]) -> Inward:
-    """A component that has no row: its rates are tied, and eliminated as soon as all that they move has been met."""
-
-    def inward(messages: Messages, eliminate: Eliminate) -> tuple[ArticulatedMessage, Outward]:
-        total = ArticulatedMessage(own.inertia, own.z)
-        G, D, b = dict(enumerate(own.G.T)), own.D, dict(enumerate(own.b))
-        coupled = Entries()
-        for name, message in messages.items():
-            total, S = total + message.moved(own.shifts[name]), own.S[name]
-            U = [message.P @ s for s in S.T]
-            D = D + np.array([[s @ u for u in U] for s in S.T]).reshape(D.shape)
-            for j, s in enumerate(S.T):
-                G[j], b[j] = G[j] + own.shifts[name].force(U[j]), together(b[j], s @ message.z)
-                for k, G_k in message.tied.G.items():
-                    coupled.pair(c.ties[j], ((k, 1.0),), s @ G_k)
-        tied = total.tied + TiedRates.of_rates(c.ties, G, D, b)
-        return ArticulatedMessage(total.P, total.z, tied.with_entries(coupled)), Outward(step, own.shifts)
-
-    def step(e: Array) -> tuple[Mapping[str, Array], Array]:
-        a = np.array([tied_acceleration(ties, known) for ties in c.ties]).reshape(len(c.ties), e.shape[1])
-        return {name: shift.motion(e) + own.S[name] @ a for name, shift in own.shifts.items()}, a
-
-    return inward
+    z, b = join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3)), h @ motion.A
+    if any(c.tie_rates):
+        z, b = z + h * memo.a, b + c["inertia"] * memo.a
+    tied = TiedRates.of_rates(c.ties, {0: h}, np.array([[c["inertia"]]]), {0: b})
+    return rigidly({}, ArticulatedMessage(NOTHING.P, z, tied), rates=1)
 
 
 @dataclass(frozen=True)
@@ -117,14 +93,16 @@ class TiedElimination:
     accelerations of tied rates, as soon as they are known."""
 
     network: Network
-    plan: Plan
+    plan: EliminationPlan
     J: Mapping[tuple[int, int], Any]
     tau: Array
     known: dict[int, Array]
     eliminated: dict[Meeting, list[tuple[int, CoupledRate]]] = field(default_factory=dict)
 
     @staticmethod
-    def of(network: Network, plan: Plan, q: Array, v: Array, tau: Array, known: dict[int, Array]) -> TiedElimination:
+    def of(
+        network: Network, plan: EliminationPlan, q: Array, v: Array, tau: Array, known: dict[int, Array]
+    ) -> TiedElimination:
         """Elements on shafts take their torques from column 0 of tau."""
         J, torques = element_inertia(network, q, v) if network.transmission.elements else ({}, {})
         if torques:

@@ -23,8 +23,6 @@ from gyrostat.graph.network import Component, Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Shift
-from gyrostat.spec.motor import Motor
-from gyrostat.spec.shaft_elements import Friction, TwoShafts
 
 Meeting = tuple[str, Any]
 """("port", number of an outport) or ("component", name)."""
@@ -119,7 +117,7 @@ NO_TIED_RATES = TiedRates()
 
 
 @dataclass(frozen=True)
-class Plan:
+class EliminationPlan:
     """Where rates are eliminated: ``plain`` ones in their own joint; ``meetings`` of the others; ``frameless`` ones are
     shafts that no frame carries."""
 
@@ -128,7 +126,7 @@ class Plan:
     frameless: tuple[int, ...]
 
 
-def plan(network: Network, serves: Callable[[Component], bool]) -> Plan:
+def elimination_plan(network: Network, serves: Callable[[Component], bool]) -> EliminationPlan:
     """Groups of rates that are tied to each other, and the place where everything that a group moves has been met;
     ``serves``: components that eliminate their own rates."""
     moved = network.transmission
@@ -153,7 +151,7 @@ def plan(network: Network, serves: Callable[[Component], bool]) -> Plan:
                     owners[k].append(c)
     for e in moved.elements:
         ties = [k for shaft in e.shafts.values() for k, _ in shaft.ties]
-        if ties and not issubclass(e.kind, TwoShafts | Friction | Motor):
+        if ties and e.has_inertia:
             join(ties)
     groups: dict[int, list[int]] = {}
     for k in range(moved.n):
@@ -170,7 +168,7 @@ def plan(network: Network, serves: Callable[[Component], bool]) -> Plan:
         else:
             at = _meeting(network, who)
             meetings[at] = (*meetings.get(at, ()), *rates)
-    return Plan(frozenset(plain), meetings, tuple(frameless))
+    return EliminationPlan(frozenset(plain), meetings, tuple(frameless))
 
 
 def _is_plain(rates: list[int], who: list[Component]) -> bool:
@@ -190,11 +188,11 @@ def _meeting(network: Network, who: list[Component]) -> Meeting:
 
 
 def _way(network: Network, c: Component) -> list[Meeting]:
-    found: list[Meeting] = []
+    way: list[Meeting] = []
     if c.inport is not None:
         for before, port in network.path(network.source[c.inport]):
-            found += [("component", before.name), ("port", before.outports[port])]
-    return [*found, ("component", c.name)]
+            way += [("component", before.name), ("port", before.outports[port])]
+    return [*way, ("component", c.name)]
 
 
 def frameless_accelerations(rates: tuple[int, ...], J: Mapping[tuple[int, int], Any], tau: Array) -> dict[int, Any]:

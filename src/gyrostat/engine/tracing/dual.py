@@ -131,6 +131,23 @@ class Dual:
     def log(self) -> Any:
         return Dual(np.log(self.x), self.r / self.x, self.level)
 
+    def __floor__(self) -> Any:
+        """Without a rate: it is constant on either side of a step."""
+        return np.floor(self.x)
+
+    # ---- comparisons are those of the values: a condition has no rate
+    def __lt__(self, other: Any) -> Any:
+        return self.x < (other.x if isinstance(other, Dual) else other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.x <= (other.x if isinstance(other, Dual) else other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.x > (other.x if isinstance(other, Dual) else other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.x >= (other.x if isinstance(other, Dual) else other)
+
     def __bool__(self) -> bool:
         raise RecordError("a choice by the value of a number with a rate. Hint: write where(condition, x, y)")
 

@@ -340,15 +340,15 @@ def _slots(x: Any) -> dict[str, Any]:
 def _attributes(x: Any) -> dict[str, Any]:
     """Of an object: its dictionary and its slots, as far as they are set."""
     try:
-        found = dict(object.__getattribute__(x, "__dict__"))
+        attributes = dict(object.__getattribute__(x, "__dict__"))
     except AttributeError:
-        found = {}
+        attributes = {}
     for name, member in _slots(x).items():
         try:
-            found[name] = member.__get__(x)
+            attributes[name] = member.__get__(x)
         except AttributeError:
             continue
-    return found
+    return attributes
 
 
 def _reset_attributes(x: Any, old: Mapping[str, Any]) -> None:

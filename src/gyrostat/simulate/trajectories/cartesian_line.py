@@ -108,22 +108,22 @@ class CartesianLine(Trajectory):
 
     def evaluate(self, t: Array, order: int) -> Array:
         s = self.law.at(t, order)[:, :, 0]
-        found = np.empty((len(t), order + 1, self.n))
+        derivatives = np.empty((len(t), order + 1, self.n))
         if not len(t):
-            return found
+            return derivatives
         at = np.clip(s[:, 0], 0.0, 1.0) * NODES
         k = np.minimum(at.astype(int), NODES - 1)
         guess = self.nodes[k] + (at - k)[:, None] * (self.nodes[k + 1] - self.nodes[k])
-        q = found[:, 0] = self._solved(s[:, 0], guess)
+        q = derivatives[:, 0] = self._solved(s[:, 0], guess)
         if order == 0:
-            return found
+            return derivatives
         inverse = self._inverse(q, s[:, 0])
-        v = found[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
+        v = derivatives[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
         if order > 1:
             dJ = kept_solver(self.model, JacobianRate, frame=self.frame, expressed_in="aligned")(q, v)
             needed = s[:, 2:3] * self.rate - np.einsum("bmv,bv->bm", dJ[:, 0 if self.turns else 3 :], v)
-            found[:, 2] = np.einsum("bvm,bm->bv", inverse, needed)
-        return found
+            derivatives[:, 2] = np.einsum("bvm,bm->bv", inverse, needed)
+        return derivatives
 
     def _march(self) -> Array:
         """Along the line, every node from the one before."""
@@ -141,11 +141,11 @@ class CartesianLine(Trajectory):
         p = self.task.problems
         R = self.R0 @ so3.exp(s[:, None] * self.turn)
         line = type(p)(p.error, R, self.p0 + s[:, None] * self.way, p.weights, p.low, p.high, p.held, p.tolerance)
-        found = solved_by(self.solver, self.model, line, guess, 100)
-        lost = np.flatnonzero(~line.solved(found.r))
+        solution = solved_by(self.solver, self.model, line, guess, 100)
+        lost = np.flatnonzero(~line.solved(solution.r))
         if len(lost):
             raise self._failed(float(s[lost[0]]), "the frame cannot follow: out of reach, or a joint at its limit")
-        return found.q
+        return solution.q
 
     def _inverse(self, q: Array, s: Array) -> Array:
         """(b, nv, m): rates from the velocity of the frame, zero for held ones."""
@@ -164,9 +164,9 @@ class CartesianLine(Trajectory):
             raise self._failed(
                 float(s[bad[0]]), "a singularity, or a joint that does not move the frame and is not held"
             )
-        found = np.zeros((len(q), self.model.nv, J.shape[1]))
-        found[:, ~held] = np.linalg.pinv(J, rcond=1e-9)
-        return found
+        inverse = np.zeros((len(q), self.model.nv, J.shape[1]))
+        inverse[:, ~held] = np.linalg.pinv(J, rcond=1e-9)
+        return inverse
 
     def _failed(self, s: float, why: str) -> StateError:
         return StateError(

@@ -16,7 +16,6 @@ from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
-from gyrostat.spec.gear import Gear
 from gyrostat.spec.model import Model
 
 
@@ -54,7 +53,7 @@ class ActuatorDynamics(StateSolver):
         self.passive = tuple(passive)
         entities = model.wiring.entities
         for path in self.live:
-            if isinstance(entities.get(path.rpartition(".")[0]), Gear):
+            if path.rpartition(".")[0] in entities and entities[path.rpartition(".")[0]].ties_shafts:
                 raise StateError(f"{type(self).__name__}: '{path}' cannot be live. Hint: build a solver for each ratio")
         found = actuators(self.network, type(self).__name__, self.passive)
         self.actuators = tuple(a.name for a in found)

@@ -94,7 +94,7 @@ def _momentum(net: Network, on: Setting, q: Array, v: Array) -> tuple[SpatialIne
         moving = equations(c, on, motion, own.q, own.v)
         spun = join(coriolis_and_damping(c, on, motion, own.q, own.v).l, np.zeros(3))
         total, momentum = total + moving.body, momentum + moving.M @ motion.V + moving.G @ own.v + spun
-    every = net.transmission.rates(v)
+    every = net.transmission.at(q).rates(v)
     for c in rotors(net):
         momentum = momentum + spin_momentum(c, on, motions[c.inport]) * every[c.v_at.start]  # type: ignore[index]
     return total, momentum
@@ -146,7 +146,7 @@ class KineticEnergy(OfMotion):
             motion, own = motions[c.inport], own_state(net, c, x["q"], x["v"])  # type: ignore[index]
             V = np.concatenate([motion.V, own.v])
             T = T + 0.5 * (V @ (equations(c, on, motion, own.q, own.v).whole @ V))
-        every = net.transmission.rates(x["v"])
+        every = net.transmission.at(x["q"]).rates(x["v"])
         for c in rotors(net):
             motion, rate = motions[c.inport], every[c.v_at.start]  # type: ignore[index]
             T = T + (spin_momentum(c, on, motion) @ motion.V + 0.5 * c["inertia"] * rate) * rate

@@ -94,9 +94,8 @@ def _follower(model: Model, full: str, joint: Joint, who: str) -> SpecError:
     leaders: list[str] = []
     for k in range(len(joint.rates)):
         shaft = model.shafts.shaft(full, joint, k)
-        line = None if shaft is None else model.shafts.lines.get(shaft)
-        terms = [shaft] if line is None else [*line.terms]
-        leaders += [owner[0] for s in terms if s is not None and (owner := model.shafts.owner(s)) is not None]
+        bases = [] if shaft is None else model.shafts.leaders(shaft)
+        leaders += [owner[0] for s in bases if (owner := model.shafts.owner(s)) is not None]
     named = [f"'{name}'" for name in dict.fromkeys(leaders) if name != full]
     message = f"has no coordinate of its own: it follows {', '.join(named) or 'others'}"
     return refused(who, message, f"lock {', '.join(named) or 'these'}, and it stands still as well", full)
@@ -104,18 +103,30 @@ def _follower(model: Model, full: str, joint: Joint, who: str) -> SpecError:
 
 def _angles(model: Model, standing: Standing) -> Angles:
     """Angles of all shafts that stand still because of these joints."""
-    found: Angles = {}
+    angles: Angles = {}
     for name, q in standing.items():
         joint = _joint(model, name)
         for k in range(len(joint.table.shafts)):
             shaft = model.shafts.shaft(name, joint, k)
             if shaft is not None:
-                found[shaft] = q[k]
-    own = dict(found)
+                angles[shaft] = q[k]
+    bases = dict(angles)
+    for shaft, curve in model.shafts.curved.items():
+        driver = _line_angle(model.shafts.line(curve.driver), bases)
+        if driver is not None:
+            bases[shaft] = angles[shaft] = float(curve.function(driver))
     for shaft, line in model.shafts.lines.items():
-        if line.terms and all(other in own for other in line.terms):
-            found[shaft] = sum(factor * own[other] for other, factor in line.terms.items()) + line.constant
-    return found
+        standing_at = _line_angle(line, bases)
+        if standing_at is not None:
+            angles[shaft] = standing_at
+    return angles
+
+
+def _line_angle(line: Any, bases: Angles) -> float | None:
+    """Angle of a shaft whose base shafts all stand still."""
+    if not line.terms or not all(other in bases for other in line.terms):
+        return None
+    return sum(factor * bases[other] for other, factor in line.terms.items()) + line.constant
 
 
 def _follow(model: Model, standing: Standing, angles: Angles) -> None:
@@ -141,8 +152,8 @@ def _forces_inside(model: Model, name: str) -> set[str]:
     """Forces between the two sides of the joint: they do nothing once it is locked."""
     group_of = model.wiring.group_of()
     ends = {group_of.get((name, port)) for port in ("a", "b")} - {None}
-    found: set[str] = set()
+    forces: set[str] = set()
     for other, entity in model.wiring.entities.items():
         if not entity.binds and len(ends) == 2:
-            found |= {other} if {group_of.get((other, port.name)) for port in entity.ports} == ends else set()
-    return found
+            forces |= {other} if {group_of.get((other, port.name)) for port in entity.ports} == ends else set()
+    return forces

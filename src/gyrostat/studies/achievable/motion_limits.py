@@ -9,7 +9,6 @@ import numpy as np
 from gyrostat.algorithms.shafts.actuators import UNLIMITED
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
-from gyrostat.graph.transmission import Shaft
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.joint import Joint
 
@@ -36,12 +35,17 @@ def motion_limits(net: Network, who: str) -> Limits:
         if not isinstance(joint, Joint) or len(joint.rates) != 1 or name not in moved.slices:
             continue
         rate = moved.slices[name][1].start
-        shaft = moved.followers[rate - n] if rate >= n else Shaft(((rate, 1.0),))
+        shaft = moved.shaft(rate)
         low = -UNLIMITED if joint.lower is None else joint.lower
         high = UNLIMITED if joint.upper is None else joint.upper
         fast = UNLIMITED if joint.velocity_limit is None else joint.velocity_limit
         if (low, high, fast) == (-UNLIMITED, UNLIMITED, UNLIMITED):
             continue
+        if not shaft.is_linear:
+            raise StateError(
+                f"{who}: '{name}' has limits, and follows by a curve: they are no limits of one coordinate. "
+                "Hint: give limits to its driver"
+            )
         if len(shaft.ties) != 1:
             raise StateError(
                 f"{who}: '{name}' has limits, and follows {len(shaft.ties)} other joints. Hint: give limits to those"

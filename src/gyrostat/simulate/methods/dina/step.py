@@ -34,7 +34,7 @@ PARTS = ("q", "v", "a", "w", "before", "p", "f")
 """State of the method: w moves v on, see ``newmark.State``; ``before``: a one step ago; f = dp/dt."""
 TRIED = ("a1", "p1", "step", "tries")
 """Within a step: what Newton's method has found so far; the number of the step, and of Newton steps in it."""
-FIXED = ("S", "whole", "mass", "slopes", "h", "t0", "last", "share", "m")
+FIXED = ("S", "whole", "mass", "slopes", "h", "t0", "last", "share", "m", "directions")
 TOLD = ("tau", "residual", "done", "tried")
 """What a pass tells besides: ``done``: a step ends with it, after so many Newton steps, ``tried``."""
 TRIES = 8
@@ -69,8 +69,8 @@ def one_pass(parts: Parts, formulas: Formulas, x: Mapping[str, Any], iterations:
     other = {"a1": a1 - change[:n], "p1": p1 - change[n:], "tries": x["tries"] + 1.0, "step": x["step"]}
     other |= {name: x[name] for name in PARTS}
     next_one = after | predicted(after, h) | {"step": x["step"] + 1.0}
-    found = {name: where(done > 0.0, next_one[name], other[name]) for name in (*PARTS, *TRIED)}
-    return found | {"tau": tau, "residual": r, "done": done, "tried": x["tries"]}
+    chosen = {name: where(done > 0.0, next_one[name], other[name]) for name in (*PARTS, *TRIED)}
+    return chosen | {"tau": tau, "residual": r, "done": done, "tried": x["tries"]}
 
 
 def compiled_passes(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
@@ -82,14 +82,15 @@ def compiled_passes(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
         def residual(t: Any, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array, Array]:
             on = Setting(representation("body"), law, t if timed else 0.0)
             tau, f = plant.source.evaluate(t, q, v, p, x["m"])
-            return sweep_forces(net, on, q, v, a)[0] - tau - plant.rubbing(v, x["m"]), tau, f
+            sliding = plant.constraints.sliding_efforts(v, x["directions"])
+            return sweep_forces(net, on, q, v, a)[0] - tau - sliding, tau, f
 
         given = x | {name: x[name][()] for name in ("h", "t0", "last", "share", "step", "tries")}
         given["t0"] = given["t0"] + x["zero"][()]  # a loop needs an input that goes on
         parts = Parts(residual, lambda q, d: moved(model, q, along(model, d)))
-        found = one_pass(parts, formulas, given, iterations)
-        going = where(found["step"] < given["last"], where(found["tries"] <= TRIES, 1.0, 0.0), 0.0)
-        outputs = {name if name in TOLD else f"{name}_next": value for name, value in found.items()}
+        after = one_pass(parts, formulas, given, iterations)
+        going = where(after["step"] < given["last"], where(after["tries"] <= TRIES, 1.0, 0.0), 0.0)
+        outputs = {name if name in TOLD else f"{name}_next": value for name, value in after.items()}
         return outputs | {"halt": 1.0 / going}  # a loop ends at what is not finite
 
     rates, own, one = (plant.nv,), (plant.np,), ()
@@ -97,6 +98,7 @@ def compiled_passes(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
     shapes |= dict.fromkeys(("v", "a", "w", "before", "a1"), rates)
     shapes |= dict.fromkeys(("step", "tries", "h", "t0", "last", "share"), one)
     shapes |= dict.fromkeys(("S", "whole", "slopes"), (n, n)) | {"mass": (plant.nv, plant.nv), "m": plant.memory.shape}
+    shapes["directions"] = plant.active.directions.shape
     with np.errstate(all="ignore"):
         program = record(function, shapes, f"{model.name}_dina")
         return Loop(program, {f"{name}_next": name for name in (*PARTS, *TRIED)})
@@ -138,17 +140,17 @@ def passes_in_python(
     x, ends = dict(start), []
     for k in range(count):
         try:
-            found = one_pass(parts, formulas, {**x, **fixed}, iterations)
+            after = one_pass(parts, formulas, {**x, **fixed}, iterations)
         except Exception:
             if not ends:
                 raise
             count = k
             break
-        if not all(np.isfinite(x).all() for x in found.values()):
+        if not all(np.isfinite(x).all() for x in after.values()):
             count = k
             break
-        x = {name: found[name] for name in (*PARTS, *TRIED)}
-        ends += [found] if found["done"] else []
+        x = {name: after[name] for name in (*PARTS, *TRIED)}
+        ends += [after] if after["done"] else []
         if x["step"] >= fixed["last"] or x["tries"] > TRIES:
             count = k + 1
             break

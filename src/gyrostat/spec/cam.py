@@ -1,0 +1,121 @@
+"""Cams and scotch yokes: a shaft that follows another one by a curve."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, WithJsonSchema
+
+from gyrostat.errors import Problem
+from gyrostat.geometry.quintic_spline import evaluate, spline_matrices
+from gyrostat.spec.entity import Entity, Port
+from gyrostat.spec.relations import CurveRelation, Value
+from gyrostat.spec.rules import finite, not_finite, shown
+from gyrostat.spec.values import Number, numbers_of
+
+
+def to_table(value: Any) -> tuple[float, ...]:
+    return numbers_of(value, "a list of numbers", "write numbers such as [0, 0.5, 1]")
+
+
+Table = Annotated[
+    tuple[float, ...],
+    BeforeValidator(to_table),
+    WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 1}),
+]
+
+
+class Follower(Entity):
+    """What has the ports ``driver`` and ``follower``, both scalar: the joint at ``follower`` has no coordinate of its
+    own. Torques go the other way, without loss: tau_driver = g'(angle) x tau_follower."""
+
+    abstract = True
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return Port("driver", "scalar"), Port("follower", "scalar")
+
+    @property
+    def default_port(self) -> str | None:
+        return None
+
+
+class Cam(Follower):
+    """Angle (or lift) at ``follower`` = g(angle at ``driver``), a smooth curve through a table.
+
+    ``angles`` [rad] of the driver, increasing, and ``lifts`` [rad, or m for a slide] of the follower, as many. g is the
+    spline of degree five through the points: velocity, acceleration, jerk and its rate are continuous at inner points.
+    ``periodic=True``: the table is one period (the last lift is the first one again) and goes on so. Otherwise the
+    curve has no curvature at its ends and goes straight on beyond them: with it, velocity, acceleration and jerk are
+    continuous everywhere.
+    """
+
+    angles: Table
+    lifts: Table
+    periodic: bool = False
+
+    def __init__(self, name: str, angles: Any = None, lifts: Any = None, **properties: Any):
+        given = {"angles": angles, "lifts": lifts}
+        super().__init__(name, **{key: x for key, x in given.items() if x is not None}, **properties)
+
+    def curves(self, value: Value) -> tuple[CurveRelation, ...]:
+        x = np.array(self.angles)
+        c = spline_matrices(x, self.periodic) @ np.asarray(value("lifts"))
+        if self.periodic:
+            return (CurveRelation("follower", "driver", partial(_around, x, c[1:-1])),)
+        return (CurveRelation("follower", "driver", partial(evaluate, np.array([x[0], *x]), c)),)
+
+    def problems(self) -> list[Problem]:
+        problems = not_finite(self)
+        least = 4 if self.periodic else 2
+        if len(self.angles) != len(self.lifts):
+            message = f"has {len(self.angles)} angles and {len(self.lifts)} lifts"
+            problems.append(self.problem("cam-table", message, "give one lift for each angle", ("lifts",)))
+        elif len(self.angles) < least:
+            message = f"has {len(self.angles)} point(s), expected {least} or more"
+            problems.append(self.problem("cam-table", message, "give more angles and lifts", ("angles",)))
+        if finite(self.angles) and any(after <= before for before, after in pairwise(self.angles)):
+            message = f"'angles' must increase, got {shown(self.angles)}"
+            problems.append(self.problem("cam-table", message, "sort them, without repetition", ("angles",)))
+        if self.periodic and finite(self.lifts) and self.lifts[0] != self.lifts[-1]:
+            message = f"is periodic, but its first lift is {shown(self.lifts[0])}, its last {shown(self.lifts[-1])}"
+            remedy = "end the table with its first lift, one period later"
+            problems.append(self.problem("cam-table", message, remedy, ("lifts",)))
+        return problems
+
+
+def _around(x: Any, c: Any, at: Any) -> Any:
+    """One or more periods away the same."""
+    period = x[-1] - x[0]
+    return evaluate(x[:-1], c, at - np.floor((at - x[0]) / period) * period)
+
+
+class ScotchYoke(Follower):
+    """Lift at ``follower`` = ``offset`` + ``radius`` cos(angle at ``driver`` + ``phase``): a pin on a crank in a slot.
+
+    ``radius`` of the crank [m] and ``offset`` [m], or both in rad where the follower turns; ``phase`` [rad]. Write
+    phase = -pi/2 for a sine."""
+
+    radius: Number
+    offset: Number = 0.0
+    phase: Number = 0.0
+
+    def __init__(self, name: str, radius: Any = None, **properties: Any):
+        super().__init__(name, **({} if radius is None else {"radius": radius}), **properties)
+
+    def curves(self, value: Value) -> tuple[CurveRelation, ...]:
+        return (CurveRelation("follower", "driver", partial(_slot, value("radius"), value("offset"), value("phase"))),)
+
+    def problems(self) -> list[Problem]:
+        problems = not_finite(self)
+        if finite(self.radius) and self.radius == 0.0:
+            message = "radius must not be zero: nothing would move"
+            problems.append(self.problem("scotch-yoke", message, "give the radius of the crank", ("radius",)))
+        return problems
+
+
+def _slot(radius: Any, offset: Any, phase: Any, angle: Any) -> Any:
+    return np.cos(angle + phase) * radius + offset
