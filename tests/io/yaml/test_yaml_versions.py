@@ -216,6 +216,16 @@ def test_each_version_of_the_chain_is_read():
         assert from_text(emit(root.plain()), "old.yaml", MADE_UP) == from_text(GOOD)
 
 
+def test_every_node_keeps_its_line():
+    def lines(node):
+        inside = list(node.value.values()) if isinstance(node.value, dict) else node.value
+        inside = inside if isinstance(inside, list) else []
+        return [node.line, *(line for inner in inside for line in lines(inner))]
+
+    root = read(FIRST)
+    assert lines(migrate(root, 1, MADE_UP)) == lines(root)
+
+
 def test_a_migration_leaves_the_tree_it_is_given():
     root = read(FIRST)
     before = root.plain()
