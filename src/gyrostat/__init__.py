@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 _NAMES = {
-    # ---- robots in the wheel: the whole package
-    "gyrostat": "robots",
+    # ---- robots in the wheel, studies of many evaluations: whole packages
+    "gyrostat": "robots studies",
     # ---- specification
     "gyrostat.spec.assemble": "assemble assembly chain connect",
     "gyrostat.spec.assembly": "Assembly",
@@ -53,12 +53,16 @@ _NAMES = {
     "gyrostat.algorithms.matrices.body_jacobians": "pseudo_velocities",
     # ---- solvers
     "gyrostat.solvers.builders.block_solver": "BlockSolver",
-    "gyrostat.solvers.dynamics.derivatives": (
-        "DeltaAcceleration ForwardDynamicsDerivatives InverseDynamicsDerivatives InverseDynamicsSecondDerivatives "
-        "ParameterDerivatives"
-    ),
+    "gyrostat.solvers.dynamics.bias_forces": "Bias GravityForces",
+    "gyrostat.solvers.dynamics.center_of_mass": "CenterOfMass TotalInertia",
+    "gyrostat.solvers.dynamics.centroidal_momentum": "CentroidalMatrix CentroidalMomentum",
+    "gyrostat.solvers.dynamics.coriolis_matrix": "Coriolis",
+    "gyrostat.solvers.dynamics.delta_acceleration": "DeltaAcceleration",
+    "gyrostat.solvers.dynamics.derivatives": "ForwardDynamicsDerivatives InverseDynamicsDerivatives",
+    "gyrostat.solvers.dynamics.eigenfrequencies": "eigenfrequencies",
     "gyrostat.solvers.dynamics.elastic_inverse_dynamics": "ElasticInverseDynamics",
-    "gyrostat.solvers.dynamics.equations_of_motion": "Bias Coriolis EquationsOfMotion GravityForces ReferenceDynamics",
+    "gyrostat.solvers.dynamics.energy": "KineticEnergy PotentialEnergy",
+    "gyrostat.solvers.dynamics.equations_of_motion": "EquationsOfMotion",
     "gyrostat.solvers.dynamics.forward_dynamics": "ForwardDynamics",
     "gyrostat.solvers.kinematics.forward_kinematics": "ForwardKinematics",
     "gyrostat.solvers.kinematics.frame_jacobian": "Jacobian JacobianRate ParameterJacobian",
@@ -68,17 +72,18 @@ _NAMES = {
         "rnea_derivatives rnea_reference total_inertia"
     ),
     "gyrostat.solvers.dynamics.inverse_dynamics": "InverseDynamics",
-    "gyrostat.solvers.dynamics.linearisation": "eigenfrequencies linearise",
+    "gyrostat.solvers.dynamics.linearisation": "linearise",
     "gyrostat.configuration.manifold": "difference integrate neutral random_configuration tangent",
-    "gyrostat.solvers.builders.master": "Solvers",
+    "gyrostat.solvers.builders.master_solver": "Solvers",
     "gyrostat.solvers.dynamics.mass_matrix": "Innovations InverseMassMatrix MassMatrix",
     "gyrostat.solvers.dynamics.operational_space": "InverseOperationalInertia",
     "gyrostat.solvers.dynamics.operators": "operators",
-    "gyrostat.solvers.dynamics.regressor": "Regressor base_parameters inertial_parameters",
+    "gyrostat.solvers.dynamics.parameter_derivatives": "ParameterDerivatives",
+    "gyrostat.solvers.dynamics.reference_dynamics": "ReferenceDynamics",
+    "gyrostat.solvers.dynamics.base_parameters": "base_parameters",
+    "gyrostat.solvers.dynamics.regressor": "Regressor inertial_parameters",
     "gyrostat.solvers.dynamics.rotor_coupling": "rotor_coupling",
-    "gyrostat.solvers.dynamics.whole_body": (
-        "CenterOfMass CentroidalMatrix CentroidalMomentum KineticEnergy PotentialEnergy TotalInertia"
-    ),
+    "gyrostat.solvers.dynamics.second_derivatives": "InverseDynamicsSecondDerivatives",
     "gyrostat.solvers.dynamics.actuator_dynamics": "ActuatorDynamics",
     "gyrostat.studies.achievable.achievable_motion": "AchievableMotion",
     "gyrostat.solvers.kinematics.inverse.inverse_kinematics": "InverseKinematics inverse_kinematics",
@@ -109,6 +114,7 @@ _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names
 
 if TYPE_CHECKING:
     from gyrostat import robots as robots
+    from gyrostat import studies as studies
     from gyrostat.algorithms.matrices.body_jacobians import pseudo_velocities as pseudo_velocities
     from gyrostat.algorithms.recursions.kinematics import kinematics as kinematics
     from gyrostat.algorithms.recursions.rne import rne as rne
@@ -159,40 +165,40 @@ if TYPE_CHECKING:
     from gyrostat.simulate.rollout.rollout import rollout as rollout
     from gyrostat.simulate.run import simulate as simulate
     from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
-    from gyrostat.solvers.builders.master import Solvers as Solvers
+    from gyrostat.solvers.builders.master_solver import Solvers as Solvers
     from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
-    from gyrostat.solvers.dynamics.derivatives import DeltaAcceleration as DeltaAcceleration
+    from gyrostat.solvers.dynamics.base_parameters import base_parameters as base_parameters
+    from gyrostat.solvers.dynamics.bias_forces import Bias as Bias
+    from gyrostat.solvers.dynamics.bias_forces import GravityForces as GravityForces
+    from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass as CenterOfMass
+    from gyrostat.solvers.dynamics.center_of_mass import TotalInertia as TotalInertia
+    from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix as CentroidalMatrix
+    from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMomentum as CentroidalMomentum
+    from gyrostat.solvers.dynamics.coriolis_matrix import Coriolis as Coriolis
+    from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration as DeltaAcceleration
     from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
     from gyrostat.solvers.dynamics.derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
-    from gyrostat.solvers.dynamics.derivatives import (
-        InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
-    )
-    from gyrostat.solvers.dynamics.derivatives import ParameterDerivatives as ParameterDerivatives
+    from gyrostat.solvers.dynamics.eigenfrequencies import eigenfrequencies as eigenfrequencies
     from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
-    from gyrostat.solvers.dynamics.equations_of_motion import Bias as Bias
-    from gyrostat.solvers.dynamics.equations_of_motion import Coriolis as Coriolis
+    from gyrostat.solvers.dynamics.energy import KineticEnergy as KineticEnergy
+    from gyrostat.solvers.dynamics.energy import PotentialEnergy as PotentialEnergy
     from gyrostat.solvers.dynamics.equations_of_motion import EquationsOfMotion as EquationsOfMotion
-    from gyrostat.solvers.dynamics.equations_of_motion import GravityForces as GravityForces
-    from gyrostat.solvers.dynamics.equations_of_motion import ReferenceDynamics as ReferenceDynamics
     from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics as ForwardDynamics
     from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics as InverseDynamics
-    from gyrostat.solvers.dynamics.linearisation import eigenfrequencies as eigenfrequencies
     from gyrostat.solvers.dynamics.linearisation import linearise as linearise
     from gyrostat.solvers.dynamics.mass_matrix import Innovations as Innovations
     from gyrostat.solvers.dynamics.mass_matrix import InverseMassMatrix as InverseMassMatrix
     from gyrostat.solvers.dynamics.mass_matrix import MassMatrix as MassMatrix
     from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia as InverseOperationalInertia
     from gyrostat.solvers.dynamics.operators import operators as operators
+    from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives as ParameterDerivatives
+    from gyrostat.solvers.dynamics.reference_dynamics import ReferenceDynamics as ReferenceDynamics
     from gyrostat.solvers.dynamics.regressor import Regressor as Regressor
-    from gyrostat.solvers.dynamics.regressor import base_parameters as base_parameters
     from gyrostat.solvers.dynamics.regressor import inertial_parameters as inertial_parameters
     from gyrostat.solvers.dynamics.rotor_coupling import rotor_coupling as rotor_coupling
-    from gyrostat.solvers.dynamics.whole_body import CenterOfMass as CenterOfMass
-    from gyrostat.solvers.dynamics.whole_body import CentroidalMatrix as CentroidalMatrix
-    from gyrostat.solvers.dynamics.whole_body import CentroidalMomentum as CentroidalMomentum
-    from gyrostat.solvers.dynamics.whole_body import KineticEnergy as KineticEnergy
-    from gyrostat.solvers.dynamics.whole_body import PotentialEnergy as PotentialEnergy
-    from gyrostat.solvers.dynamics.whole_body import TotalInertia as TotalInertia
+    from gyrostat.solvers.dynamics.second_derivatives import (
+        InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
+    )
     from gyrostat.solvers.functions import aba as aba
     from gyrostat.solvers.functions import aba_derivatives as aba_derivatives
     from gyrostat.solvers.functions import bias as bias

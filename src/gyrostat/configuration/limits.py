@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.model_cache import kept
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import real_array
 from gyrostat.errors import ShapeError, SpecError, StateError, clipped, nearest
 from gyrostat.spec.model import Model
@@ -31,10 +31,10 @@ class Plain:
 
 def plain_coordinates(model: Model) -> Plain:
     """Found once for each model object."""
-    solvers = kept(model)
-    if "plain" not in solvers:
-        solvers["plain"] = _find(model)
-    return solvers["plain"]
+    cache = cached_on(model)
+    if "plain" not in cache:
+        cache["plain"] = _find(model)
+    return cache["plain"]
 
 
 def _find(model: Model) -> Plain:

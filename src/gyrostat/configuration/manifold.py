@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.model_cache import kept
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import coordinates, finite, rates, real_array, together
 from gyrostat.configuration.sampling_range import sampling_range
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped
@@ -150,10 +150,10 @@ class Places:
 
 def _places(model: Model) -> Places:
     """Found once for each model object."""
-    solvers = kept(model)
-    if "manifold" not in solvers:
-        solvers["manifold"] = _find_places(model)
-    return solvers["manifold"]
+    cache = cached_on(model)
+    if "manifold" not in cache:
+        cache["manifold"] = _find_places(model)
+    return cache["manifold"]
 
 
 def _find_places(model: Model) -> Places:

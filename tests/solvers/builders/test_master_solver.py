@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.solvers.builders.answers import KNOWN, part
+from gyrostat.solvers.builders.answers import KNOWN, answering_solver
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS
 from tests.support.comparing import assert_close
 from tests.support.solver_zoo import OPTIONS, TIP, branched

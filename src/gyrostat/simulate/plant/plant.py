@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.algorithms.recursions.aba import forward_dynamics
 from gyrostat.algorithms.recursions.rne import no_loads
 from gyrostat.configuration.chart import local_rates, moved
@@ -27,7 +28,6 @@ from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
-from gyrostat.solvers.dynamics.singular_inertia import expect_inertia
 from gyrostat.solvers.functions import aba, rnea
 from gyrostat.solvers.machinery.solver import LARGE
 from gyrostat.spatial.gravity import gravity

@@ -6,9 +6,9 @@ from typing import Any
 
 from gyrostat.errors import GyrostatError
 from gyrostat.solvers.builders.answers import CLASSES
-from gyrostat.solvers.builders.master import Solvers
-from gyrostat.solvers.dynamics.derivatives import ParameterDerivatives
+from gyrostat.solvers.builders.master_solver import Solvers
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics
+from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import ParameterJacobian
 from gyrostat.solvers.machinery.solver import Solver

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import SpecError, clipped
-from gyrostat.solvers.functions import kept_solver
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -45,9 +45,9 @@ class PoseError:
     """Residual r (B, m) of the chosen rows and its derivative E (B, m, nv) along the rates."""
 
     def __init__(self, model: Model, frame: str, rows: tuple[str, ...]):
-        self.jacobian = kept_solver(model, Jacobian, frame=frame, expressed_in="local")
+        self.jacobian = cached_solver(model, Jacobian, frame=frame, expressed_in="local")
         self.frame = self.jacobian.frame
-        self.kinematics = kept_solver(model, ForwardKinematics, frames=(self.frame,))
+        self.kinematics = cached_solver(model, ForwardKinematics, frames=(self.frame,))
         self.rows = rows
         self.turns = tuple(k for k, row in enumerate(ROWS[:3]) if row in rows)
         self.shifts = tuple(k for k, row in enumerate(ROWS[3:]) if row in rows)
@@ -101,10 +101,10 @@ def turn_derivative(D: Array, turns: tuple[int, ...]) -> Array:
     r = quaternion_of(D)
     x, y, z, w = (r[:, k] / 2.0 for k in range(4))
     rate = np.stack([w, -z, y, z, w, -x, -y, x, w, -x, -y, -z], axis=1).reshape(-1, 4, 3)  # r (x) (w, 0) / 2
-    found = [
+    rows = [
         2.0 * (r[:, 3:] * rate[:, k] - r[:, k, None] * rate[:, 3]) / (r[:, 3:] ** 2 + r[:, k, None] ** 2) for k in turns
     ]
-    return np.stack(found, axis=1) if found else np.zeros((len(D), 0, 3))
+    return np.stack(rows, axis=1) if rows else np.zeros((len(D), 0, 3))
 
 
 def quaternion_of(R: Array) -> Array:
