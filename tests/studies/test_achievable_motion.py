@@ -10,7 +10,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.engine.llvm.loop import Loop
-from gyrostat.studies.achievable import cycles as achievable_cycles
+from gyrostat.studies.achievable import cycle_loop as achievable_cycles
 from tests.support.achievable_models import Drive, Machine, limited, machine, programme, reference
 
 DT = 0.01
@@ -337,7 +337,7 @@ def beyond(found, model):
     """The velocity of the first cycle is given, so nothing limits it: it alone may be too fast."""
     solver = gs.AchievableMotion(model, DT)
     w = np.abs(found.motor_map @ found.v[0])
-    return np.any(w > [a.speed_limit for a in solver._found]) or np.any(np.abs(found.v[0]) > solver.limits.speed)
+    return np.any(w > [a.speed_limit for a in solver._actuators]) or np.any(np.abs(found.v[0]) > solver.limits.speed)
 
 
 def limits_of_position(model):
