@@ -33,6 +33,8 @@ LAYERS = (
     "errors",
 )
 FREE = ("__init__.py", "__main__.py")  # directly in gyrostat/: these may import anything
+LISTED = {("spec/solver_spec.py", "gyrostat.solvers.builders.builder.build")}
+"""Imports inside a function that point upwards all the same: SolverSpec.build(model) is where data become a solver."""
 
 
 def layer_of(module: tuple[str, ...]) -> str:
@@ -66,6 +68,8 @@ def upward_imports(source: Path) -> list[str]:
             problems.append(f"{place}: '{layer}' has no place in the list of folders. Hint: add it to LAYERS.")
             continue
         for line, module in imported_modules(ast.parse(path.read_text("utf-8")), (ROOT, *place.parent.parts)):
+            if (place.as_posix(), ".".join(module)) in LISTED:
+                continue
             if module[0] == ROOT and LAYERS.index(layer_of(module)) < LAYERS.index(layer):
                 problems.append(f"{place}:{line}: '{layer}' imports {'.'.join(module)}, which is above it.")
     return problems

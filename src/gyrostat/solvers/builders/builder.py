@@ -1,4 +1,4 @@
-"""From the specification of a solver to the solver (H04 4.2.1, Builder), and back."""
+"""From the specification of a solver to the solver (H04 4.2.1, Builder); ``solver.spec`` is the way back."""
 
 from __future__ import annotations
 
