@@ -44,7 +44,7 @@ def test_both_lists_of_public_names_agree():
 @pytest.mark.parametrize("name", gs.__all__)
 def test_every_public_name_is_there_and_is_no_module(name):
     value = getattr(gs, name)
-    assert isinstance(value, ModuleType) == (name in ("blocks", "robots", "trajectories"))
+    assert isinstance(value, ModuleType) == (name in ("blocks", "robots", "studies", "trajectories"))
     assert name in dir(gs)
 
 
