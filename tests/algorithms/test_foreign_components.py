@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.algorithms.recursions.aba import Felt, aba, rigidly
+from gyrostat.algorithms.recursions.aba import ArticulatedMessage, aba, rigidly
 from gyrostat.algorithms.recursions.kinematics import kinematics
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.spatial.articulated import ArticulatedInertia
@@ -68,11 +68,11 @@ def test_a_row_of_its_own_takes_the_place_of_what_is_read_off():
     asked: list[str] = []
 
     @aba.row(Ball)
-    def felt(c, on, motion, memo):
+    def articulated(c, on, motion, memo):
         asked.append(c.name)
         M = inertia(c, on, motion)
         force = on.representation.newton_euler(M, np.zeros(6), motion.V, motion.A)
-        return rigidly({}, Felt(ArticulatedInertia.of(M), force))
+        return rigidly({}, ArticulatedMessage(ArticulatedInertia.of(M), force))
 
     try:
         assert_close(gs.aba(arm(Ball("ball", mass=2.0, radius=0.1)), Q, V, A), gs.aba(THEIRS, Q, V, A), 1e-12)

@@ -7,10 +7,10 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.algorithms.recursions.kinematics import moving
+from gyrostat.geometry.rotation import about_axis
 from gyrostat.spatial.algebra import join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.joints import JointMotion
-from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.values import Number
 from tests.support.comparing import assert_close
 from tests.support.foreign_kinds import CASES, NONE, ZERO3, ZERO6, SprungHinge, TwoEnded, arm, needed

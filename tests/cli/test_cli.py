@@ -305,15 +305,14 @@ def test_frames_are_those_of_forward_kinematics(run, arm):
 
 
 def test_quaternions_of_frames_turn_as_their_matrices(rng_seed=0):
-    from gyrostat.cli.frames import quaternion
-    from gyrostat.spatial.rotation import from_quaternion
+    from gyrostat.geometry.rotation import from_quaternion, quaternion_of
 
     rng = np.random.default_rng(rng_seed)
     half_turns = [*np.eye(4)[:3], np.array([0.6, 0.8, 0.0, 0.0])]
     for turn in [*rng.normal(size=(50, 4)), *half_turns, np.array([0.0, 0.0, 0.0, 1.0])]:
         R = from_quaternion(turn / np.linalg.norm(turn))
-        np.testing.assert_allclose(from_quaternion(quaternion(R)), R, atol=1e-14)
-        assert quaternion(R)[3] >= 0.0
+        np.testing.assert_allclose(from_quaternion(quaternion_of(R)), R, atol=1e-14)
+        assert quaternion_of(R)[3] >= 0.0
 
 
 def test_frames_by_list_and_name(run):

@@ -33,16 +33,12 @@ def every_joint(seed: int, base: str = "free") -> gs.Model:
 
 def rotation_rates(model: gs.Model) -> list[np.ndarray]:
     """Places of angular velocities in v."""
-    starts = np.cumsum([0, *(len(v) for _, _, v, _ in model.stateful)])
-    return [start + np.arange(3) for start, (*_, at) in zip(starts, model.stateful, strict=False) if at is not None]
+    return list(model.layout.angular)
 
 
 def quaternions(model: gs.Model) -> list[np.ndarray]:
     """Places of quaternions in q."""
-    starts = np.cumsum([0, *(len(q) for _, q, _, _ in model.stateful)])
-    return [
-        start + at + np.arange(4) for start, (*_, at) in zip(starts, model.stateful, strict=False) if at is not None
-    ]
+    return list(model.layout.quaternions)
 
 
 def with_angle(model: gs.Model, v: np.ndarray, angle: float) -> np.ndarray:

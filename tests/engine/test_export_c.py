@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.export_c import KEYWORDS, c_number, export_c, identifier, unique
+from gyrostat.engine.c_names import KEYWORDS, c_number, identifier, unique
+from gyrostat.engine.export_c import export_c
 from gyrostat.engine.tracing.choose import maximum, minimum, sign, where
 from gyrostat.engine.tracing.operations import BY_NAME
 from gyrostat.engine.tracing.program import Program, run

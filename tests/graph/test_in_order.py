@@ -44,7 +44,7 @@ def test_a_subset_gives_what_a_robot_with_the_others_fixed_gives(name):
     subsets = SUBSETS[:1] if name in SLOW else SUBSETS
     for kept in subsets:
         small = reduced(FREE, kept)
-        in_file = tuple(owner for owner, *_ in small.stateful)
+        in_file = small.layout.entities
         direct = solver_classes()[name](small, **options_of(name, kept))
         rng = np.random.default_rng(5)
         state = [gs.random_configuration(small, rng) if n == "q" else rng.normal(size=small.nv) for n in direct.state]

@@ -22,7 +22,7 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("| ") and not line
 
 def written(pattern):
     """Names of the tests in files of the suite."""
-    return {name for path in Path(__file__).parents[1].rglob(pattern)
+    return {name for path in Path(__file__).parents[2].rglob(pattern)
             for name in re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)}  # fmt: skip
 
 

@@ -162,18 +162,16 @@ def test_forces_and_motions_of_a_single_joint(kind, near, base):
 # ------------------------------------------------------------------------------------------------ the oracle itself
 def step(model, q, v, h):
     """q after a time h with constant rates v, from the meaning of the coordinates in the documentation of Joint."""
-    q, at_q, at_v = q.copy(), 0, 0
-    for _, q_names, v_names, quaternion_at in model.stateful:
-        part, rate = q[at_q : at_q + len(q_names)], v[at_v : at_v + len(v_names)]
-        if quaternion_at is None:
-            part += h * rate
-        else:
-            x = part[quaternion_at:].copy()
-            if quaternion_at:
-                # with constant body rates: p' = R v; half a step of rotation makes it second order
-                part[:3] += h * (matrix(turned(x, rate[:3], h / 2)) @ rate[3:])
-            part[quaternion_at:] = turned(x, rate[:3], h)
-        at_q, at_v = at_q + len(q_names), at_v + len(v_names)
+    q = q.copy()
+    for block in model.layout:
+        if not block.turns:
+            q[block.q] += h * v[block.v]
+            continue
+        x = q[block.quaternion].copy()
+        if block.moves:
+            # with constant body rates: p' = R v; half a step of rotation makes it second order
+            q[block.position] += h * (matrix(turned(x, v[block.angular], h / 2)) @ v[block.linear])
+        q[block.quaternion] = turned(x, v[block.angular], h)
     return q
 
 

@@ -68,18 +68,17 @@ def without_force_elements(model):
 
 def integrate(model, q, v):
     """q after unit time with constant rates v: angles and shifts add, poses move by the exponential of a body twist."""
-    q, at_q, at_v = q.copy(), 0, 0
-    for _, q_names, v_names, quaternion_at in model.stateful:
-        part, rate = q[at_q : at_q + len(q_names)], v[at_v : at_v + len(v_names)]
-        if quaternion_at is None:
+    q = q.copy()
+    for block in model.layout:
+        part, rate = q[block.q], v[block.v]
+        if not block.turns:
             part += rate
         else:
-            linear = rate[3:] if quaternion_at else np.zeros(3)
-            position = part[:3] if quaternion_at else np.zeros(3)
-            X = pin.SE3(pin.Quaternion(part[quaternion_at:].copy()).toRotationMatrix(), position.copy())
+            linear = rate[3:] if block.moves else np.zeros(3)
+            position = part[:3] if block.moves else np.zeros(3)
+            X = pin.SE3(pin.Quaternion(part[-4:].copy()).toRotationMatrix(), position.copy())
             moved = X * pin.exp6(pin.Motion(linear, rate[:3]))
-            part[:] = pin.SE3ToXYZQUAT(moved)[0 if quaternion_at else 3 :]
-        at_q, at_v = at_q + len(q_names), at_v + len(v_names)
+            part[:] = pin.SE3ToXYZQUAT(moved)[0 if block.moves else 3 :]
     return q
 
 

@@ -15,7 +15,7 @@ pytest.importorskip("mujoco", reason="MuJoCo comes with the extra 'oracles'")
 
 from validation import __main__ as command
 from validation import robots
-from validation.compare import QUANTITIES, Difference, compare, compare_dynamics, off, evenly
+from validation.compare import QUANTITIES, Difference, compare, compare_dynamics, evenly, off
 from validation.coupled_robot import CoupledRobot
 from validation.page import Results, page
 from validation.pinocchio_robot import PinocchioRobot

@@ -416,7 +416,7 @@ def test_no_part_of_a_random_tree_or_every_part_is_met_from_the_far_side():
 def test_branching_makes_chains_and_bushes():
     def depth(branching):
         model = gs.robots.tree(3, 30, branching=branching)
-        _, parent = model.wiring.outward()
+        parent = model.wiring.tree.parent
         joint, count = "joint29", 0
         while parent[joint] != joint:
             joint, count = parent[joint], count + joint.startswith("joint")

@@ -10,7 +10,8 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gyrostat as gs
-from gyrostat.spatial import algebra, rotation
+from gyrostat.geometry import rotation
+from gyrostat.spatial import algebra
 from gyrostat.spatial.base_motion import base_state
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.joints import MOTIONS, JointMotion

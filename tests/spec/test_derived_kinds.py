@@ -9,9 +9,9 @@ import gyrostat as gs
 from gyrostat.algorithms.forward_dynamics import FORWARD, MASS_MATRIX
 from gyrostat.algorithms.recursions.kinematics import moving, rigid
 from gyrostat.algorithms.recursions.rne import inboard
+from gyrostat.geometry.rotation import about_axis
 from gyrostat.spatial.algebra import cross, join
 from gyrostat.spatial.joints import JointMotion
-from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.values import Number
 from tests.support.comparing import assert_close
 from tests.support.foreign_kinds import NONE, TwoEnded, _between, _hand, arm, needed

@@ -359,7 +359,7 @@ def test_connections_are_made_and_taken_away():
     with pytest.raises(gs.SpecError, match="its shaft 'motor' is connected to nothing"):
         model.disconnect("wrist_mimic.motor")
     moved = model.disconnect("lower.tip", "wrist.a", check=False).connect("upper.tip", "wrist.a")
-    assert moved.wiring.outward()[1]["wrist"] == "upper"
+    assert moved.wiring.tree.parent["wrist"] == "upper"
 
 
 def test_one_port_is_taken_out_of_a_connection_of_three():

@@ -337,11 +337,8 @@ def test_lists_tuples_and_dicts_are_the_same_state(mode):
         dict(zip(names, x, strict=True)) for names, x in [(model.coordinates, q), (model.dofs, v), (model.dofs, a)]
     ]
     np.testing.assert_array_equal(solver(*by_coordinate), tau)
-    by_joint, at_q, at_v = [{}, {}, {}], 0, 0
-    for name, q_names, v_names, _ in model.stateful:
-        for found, x, at, n in zip(
-            by_joint, (q, v, a), (at_q, at_v, at_v), map(len, (q_names, v_names, v_names)), strict=True
-        ):
-            found[name] = x[at] if n == 1 else x[at : at + n].tolist()
-        at_q, at_v = at_q + len(q_names), at_v + len(v_names)
+    by_joint = [{}, {}, {}]
+    for block in model.layout:
+        for named, x, at in zip(by_joint, (q, v, a), (block.q, block.v, block.v), strict=True):
+            named[block.entity] = x[at][0] if len(x[at]) == 1 else x[at].tolist()
     np.testing.assert_array_equal(solver(*by_joint), tau)

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import gyrostat as gs
-from gyrostat.spatial.rotation import from_euler
+from gyrostat.geometry.rotation import from_euler
 from gyrostat.spec.values import Euler
 
 Vector = tuple[float, float, float]

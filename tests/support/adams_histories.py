@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import gyrostat as gs
-from gyrostat.spatial.rotation import from_quaternion
+from gyrostat.geometry.rotation import from_quaternion
 from tests.support.adams_cases import Mechanism, build
 
 Array = np.ndarray

@@ -12,10 +12,10 @@ import numpy as np
 import gyrostat as gs
 from gyrostat.algorithms.recursions.kinematics import moving, rigid
 from gyrostat.algorithms.recursions.rne import inboard
+from gyrostat.geometry.rotation import about_axis, from_quaternion
 from gyrostat.spatial.algebra import inverse, join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.joints import MOTIONS, JointMotion
-from gyrostat.spatial.rotation import about_axis, from_quaternion
 from gyrostat.spec.entity import Port
 from gyrostat.spec.values import Axis, Number, Vector
 

@@ -91,14 +91,11 @@ def _pool(rng: np.random.Generator, n: int) -> np.ndarray:
 
 def _coordinates(model: gs.Model, rng: np.random.Generator) -> np.ndarray:
     pool = _pool(rng, model.nq)
-    start = 0
     units = np.array(
         [(0, 0, 0, 1), (0, -1, 0, 0), (0.5, 0.5, 0.5, 0.5), (0.5, -0.5, 0.5, -0.5), (1, 0, 0, 0), (0, 0, 1, 0)]
     )
-    for _, names, _, at in model.stateful:
-        if at is not None:
-            pool[:, start + at : start + at + 4] = units
-        start += len(names)
+    for block in model.layout.turning:
+        pool[:, block.quaternion] = units
     return pool
 
 
@@ -213,7 +210,7 @@ def argument(
     if form == 30 and not lead:
         return array.array("d", numbers.tolist()), index
     if form == 31:
-        owners = [(entry[0], entry[1 if which == 0 else 2]) for entry in _model(subject).stateful]
+        owners = [(b.entity, b.coordinates if which == 0 else b.rates) for b in _model(subject).layout]
         named, at = {}, 0
         for owner, parts in owners:
             piece = numbers[..., at : at + len(parts)]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import gyrostat as gs
-from gyrostat.spatial.rotation import from_quaternion
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.spec.gear import Gear
 
 PACKAGES = ("brax", "dm_control", "gymnasium")

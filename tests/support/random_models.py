@@ -13,11 +13,12 @@ EULER_AXES = ("xyz", "zyx", "zxz", "XYZ", "ZYX", "XYX")
 def random_state(model: gs.Model, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q (nq,), v, a (nv,): angles over the whole circle, shifts within half a metre, quaternions of unit length."""
     q: list[np.ndarray] = []
-    for _, names, _, quaternion_at in model.stateful:
+    for block in model.layout:
+        names = block.coordinates
         part = np.array([rng.uniform(-np.pi, np.pi) if name in ANGLES else rng.uniform(-0.5, 0.5) for name in names])
-        if quaternion_at is not None:
+        if block.turns:
             x = rng.normal(size=4)
-            part[quaternion_at : quaternion_at + 4] = x / np.linalg.norm(x)
+            part[-4:] = x / np.linalg.norm(x)
         q.append(part)
     return np.concatenate([np.zeros(0), *q]), rng.normal(size=model.nv), rng.normal(size=model.nv)
 

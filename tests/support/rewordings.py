@@ -75,16 +75,15 @@ def reworded(
 
     def convert(q: Array, v: Array, a: Array) -> tuple[State, Array]:
         q_new, v_new, a_new = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
-        T, at_q, at_v = np.zeros((model.nv, original.nv)), 0, 0
-        for name, q_names, v_names, _ in original.stateful:
-            here_q, here_v = slice(at_q, at_q + len(q_names)), slice(at_v, at_v + len(v_names))
-            there_q = [model.coordinates.index(n) for n in full(names.get(name, name), q_names)]
-            there_v = [model.dofs.index(n) for n in full(names.get(name, name), v_names)]
+        T = np.zeros((model.nv, original.nv))
+        for block in original.layout:
+            name, here_q, here_v = block.entity, block.q, block.v
+            there_q = [model.coordinates.index(n) for n in full(names.get(name, name), block.coordinates)]
+            there_v = [model.dofs.index(n) for n in full(names.get(name, name), block.rates)]
             flip = flips.get(name, lambda q, v: (q, np.eye(len(v)), np.zeros(len(v))))
             q_new[there_q], J, c = flip(q[here_q], v[here_v])
             v_new[there_v], a_new[there_v] = J @ v[here_v], J @ a[here_v] + c
             T[np.ix_(there_v, range(here_v.start, here_v.stop))] = J
-            at_q, at_v = here_q.stop, here_v.stop
         for name, state in (added or {}).items():
             q_new[model.coordinates.index(name)], v_new[model.dofs.index(name)], a_new[model.dofs.index(name)] = state
         return (q_new, v_new, a_new), T

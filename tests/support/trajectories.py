@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gyrostat as gs
-from gyrostat.spatial.rotation import about_axis, from_quaternion
+from gyrostat.geometry.rotation import about_axis, from_quaternion
 
 U, W = np.array([0.6, 0.0, 0.8]), np.array([0.0, 0.8, -0.6])
 
@@ -46,7 +46,7 @@ def joint_state(kind: str, t: Any, phase: float = 0.0) -> tuple[np.ndarray, np.n
 def model_state(model: gs.Model, t: Any) -> tuple[np.ndarray, np.ndarray]:
     """q and v of a whole model along a smooth motion; its acceleration is the rate of v."""
     parts = []
-    for k, (name, *_) in enumerate(model.stateful):
+    for k, name in enumerate(model.layout.entities):
         kind = getattr(model.wiring.entities[name], "kind", "free")  # the reference frame of a free base
         parts.append(joint_state(kind, t, 0.7 * k))
     q, v = zip(*parts, strict=True)

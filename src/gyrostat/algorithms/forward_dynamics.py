@@ -17,7 +17,7 @@ from gyrostat.algorithms.matrices.body_jacobians import (
     weightless,
 )
 from gyrostat.algorithms.matrices.ltdl import factorise, inboard_rates
-from gyrostat.algorithms.recursions.aba import forward_dynamics as articulated
+from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics as articulated
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.mrnea import mass_matrix_and_bias
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces

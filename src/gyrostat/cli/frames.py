@@ -48,11 +48,12 @@ def frames(
     """
     import gyrostat as gs
     from gyrostat.cli.output import show_json, show_table
+    from gyrostat.geometry.rotation import quaternion_of
 
     loaded = reading.load(model, quiet)
     q = configuration(loaded, at or [])
     found = gs.ForwardKinematics(loaded, frames=frame or None, mode="interpret")(q)  # one state: not worth compiling
-    placed = {name: (f.p, f.R, quaternion(f.R)) for name, f in found.items()}
+    placed = {name: (f.p, f.R, quaternion_of(f.R)) for name, f in found.items()}
     if json:
         q_by_name = dict(zip(loaded.coordinates, map(float, q), strict=True))
         show_json({"q": q_by_name, "frames": {name: _plain(*where) for name, where in placed.items()}})
@@ -63,19 +64,6 @@ def frames(
 
 def _plain(p: np.ndarray, R: np.ndarray, turn: np.ndarray) -> dict[str, Any]:
     return {"position": p.tolist(), "quaternion": turn.tolist(), "rotation": R.tolist()}
-
-
-def quaternion(R: np.ndarray) -> np.ndarray:
-    """Unit quaternion x y z w of a rotation matrix, w >= 0: the eigenvector that belongs to the largest eigenvalue of
-    the symmetric matrix whose entries are linear in R (good near every rotation)."""
-    import numpy as np
-
-    K = np.zeros((4, 4))
-    K[:3, :3] = R + R.T - np.trace(R) * np.eye(3)
-    K[:3, 3] = K[3, :3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    K[3, 3] = np.trace(R)
-    turn = np.linalg.eigh(K)[1][:, -1]
-    return turn if turn[3] >= 0.0 else -turn
 
 
 def configuration(model: Model, words: list[str]) -> np.ndarray:

@@ -132,8 +132,9 @@ def _number(joint: Joint, limit: str) -> float | None:
 def _print(model: Model, found: dict[str, Any], tree: bool, quiet: bool) -> None:
     from gyrostat.cli.output import painted, say, show_table, show_tree
     from gyrostat.cli.structure import children, drives, parents
+    from gyrostat.spec.table import headline
 
-    painted(model._headline(), "bold")
+    painted(headline(model), "bold")
     if quiet:
         return
     counts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in found["counts"].items())

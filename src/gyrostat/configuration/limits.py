@@ -3,56 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import real_array
 from gyrostat.errors import ShapeError, SpecError, StateError, clipped, nearest
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
-
-TURNING = ("angle", "angle1", "angle2")
-
-
-@dataclass(frozen=True)
-class Plain:
-    """Coordinates that are plain numbers: their places in q and v, and whether each is an angle of which a full turn
-    changes nothing."""
-
-    q: Array
-    v: Array
-    turning: Array
-    quaternion: tuple[int, ...]  # where quaternions start in q
-
-
-def plain_coordinates(model: Model) -> Plain:
-    """Found once for each model object."""
-    cache = cached_on(model)
-    if "plain" not in cache:
-        cache["plain"] = _find(model)
-    return cache["plain"]
-
-
-def _find(model: Model) -> Plain:
-    at_q: list[int] = []
-    at_v: list[int] = []
-    turning: list[bool] = []
-    quaternion: list[int] = []
-    i = j = 0
-    for name, q, v, at in model.stateful:
-        kind = getattr(model.wiring.entities[name], "kind", None)
-        if at is None:
-            at_q += range(i, i + len(q))
-            at_v += range(j, j + len(v))
-            turning += [part in TURNING or kind in ("revolute", "continuous") for part in q]
-        else:
-            quaternion.append(i + at)
-        i, j = i + len(q), j + len(v)
-    return Plain(np.array(at_q, dtype=int), np.array(at_v, dtype=int), np.array(turning, dtype=bool), tuple(quaternion))
 
 
 def limits_of(model: Model, limits: Any, who: str) -> tuple[Array, Array]:
@@ -82,14 +41,12 @@ def limits_of(model: Model, limits: Any, who: str) -> tuple[Array, Array]:
 
 
 def _own_limits(model: Model, low: Array, high: Array) -> tuple[Array, Array]:
-    i = 0
-    for name, q, _, _ in model.stateful:
-        entity = model.wiring.entities[name]
-        if len(q) == 1:
+    for block in model.layout:
+        entity = model.wiring.entities[block.entity]
+        if block.nq == 1:
             lower, upper = getattr(entity, "lower", None), getattr(entity, "upper", None)
-            low[i] = -np.inf if lower is None else lower
-            high[i] = np.inf if upper is None else upper
-        i += len(q)
+            low[block.q] = -np.inf if lower is None else lower
+            high[block.q] = np.inf if upper is None else upper
     return low, high
 
 
@@ -113,16 +70,14 @@ def _side(model: Model, given: Any, empty: Array, who: str) -> Array:
             raise ShapeError(f"{who}: limits have shape {side.shape}, expected ({model.nq},) = nq of '{model.name}'")
     if np.isnan(side).any():
         raise SpecError.one(who, "limits", "a limit is NaN", "leave out what has no limit, or write inf", given)
-    for start in plain_coordinates(model).quaternion:
-        if np.isfinite(side[start : start + 4]).any():
-            raise SpecError.one(who, "limits", "quaternions have no limits", "limit plain coordinates only", given)
+    if np.isfinite(side[model.layout.quaternions]).any():
+        raise SpecError.one(who, "limits", "quaternions have no limits", "limit plain coordinates only", given)
     return side
 
 
 def unwound(model: Model, q: Array, start: Array, low: Array, high: Array) -> Array:
     """q (..., nq) with full turns taken off its angles so that they are nearest to ``start``, where limits allow it."""
-    plain = plain_coordinates(model)
-    at = plain.q[plain.turning]
+    at = model.layout.periodic_q
     turns = np.round((q[..., at] - start[..., at]) / (2.0 * np.pi))
     near = q[..., at] - 2.0 * np.pi * turns
     allowed = (turns != 0.0) & (near >= low[at]) & (near <= high[at])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.kernel import real
+from gyrostat.engine.arguments import real
 from gyrostat.engine.tracing.choose import where
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.spec.model import Model
@@ -26,10 +26,10 @@ def _batch(index: Sequence[Any]) -> str:
 
 def names_of(value: Any, who: str, what: str) -> tuple[str, ...]:
     """One name or several."""
-    found = (value,) if isinstance(value, str) else value
-    if not isinstance(found, list | tuple) or not all(isinstance(name, str) for name in found):
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise StateError(f"{who}: {what} must be a name or a list of names, got {clipped(value)}. Hint: ['elbow']")
-    return tuple(found)
+    return tuple(names)
 
 
 def finite(array: Array, names: Sequence[str], who: str, what: str) -> Array:
@@ -48,34 +48,29 @@ def coordinates(model: Model, q: Any, who: str, nonfinite: str = "raise") -> Arr
     array = packed(model, q, "q", who)
     if nonfinite == "raise":
         finite(array, model.coordinates, who, "q")
-    start = 0
-    for name, names, _, at in model.stateful:
-        if at is not None:
-            quaternion = array[..., start + at : start + at + 4]
-            with np.errstate(over="ignore", invalid="ignore"):
-                square = np.sum(quaternion**2, axis=-1)
-            length, off = np.sqrt(square), np.abs(square - 1.0) > 2.0 * UNIT
-            off &= np.isfinite(quaternion).all(axis=-1)  # what is not finite may be let through
-            if np.any(off):
-                first = tuple(np.argwhere(off)[0])
-                raise StateError(
-                    f"{who}: the quaternion of '{name}'{_batch(first)} has length {length[first]:g}, expected 1. "
-                    "Hint: x y z w, scalar part last; at rest it is (0, 0, 0, 1)"
-                )
-        start += len(names)
+    for block in model.layout.turning:
+        _expect_unit(array[..., block.quaternion], block.entity, who)
     return array
+
+
+def _expect_unit(quaternion: Array, entity: str, who: str) -> None:
+    """Refuse quaternions (..., 4) that are not of unit length."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = np.sum(quaternion**2, axis=-1)
+    length, off = np.sqrt(square), np.abs(square - 1.0) > 2.0 * UNIT
+    off &= np.isfinite(quaternion).all(axis=-1)  # what is not finite may be let through
+    if np.any(off):
+        first = tuple(np.argwhere(off)[0])
+        raise StateError(
+            f"{who}: the quaternion of '{entity}'{_batch(first)} has length {length[first]:g}, expected 1. "
+            "Hint: x y z w, scalar part last; at rest it is (0, 0, 0, 1)"
+        )
 
 
 def quaternion_guard(model: Model, q: Array) -> list[Any]:
     """For every quaternion of recorded coordinates: 0 if its length is one, else NaN."""
-    found: list[Any] = []
-    start = 0
-    for _, names, _, at in model.stateful:
-        if at is not None:
-            x = q[start + at : start + at + 4]
-            found.append(where(abs(x @ x - 1.0) <= 2.0 * UNIT, 0.0, np.nan))  # nor is NaN of length one
-        start += len(names)
-    return found
+    quaternions = [q[block.quaternion] for block in model.layout.turning]
+    return [where(abs(x @ x - 1.0) <= 2.0 * UNIT, 0.0, np.nan) for x in quaternions]  # nor is NaN of length one
 
 
 def packed(model: Model, value: Any, what: str, who: str, joints: Sequence[str] | None = None) -> Array:
@@ -86,12 +81,16 @@ def packed(model: Model, value: Any, what: str, who: str, joints: Sequence[str] 
         return _of_joints(model, value, what, who, joints)
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == len(names):
         return value
-    owners = [(name, q if what == "q" else v) for name, q, v, _ in model.stateful]
-    return _pack(model, value, owners, names, who, what)
+    return _pack(model, value, [*_parts(model, what).items()], names, who, what)
+
+
+def _parts(model: Model, what: str) -> dict[str, tuple[str, ...]]:
+    """What each joint calls its coordinates, or its rates."""
+    return {block.entity: block.coordinates if what == "q" else block.rates for block in model.layout}
 
 
 def _of_joints(model: Model, value: Any, what: str, who: str, joints: Sequence[str]) -> Array:
-    parts = {name: q if what == "q" else v for name, q, v, _ in model.stateful}
+    parts = _parts(model, what)
     count = sum(len(parts[name]) for name in joints)
     some = f"the solver in the order {', '.join(joints)}"
     if isinstance(value, Mapping):
@@ -116,7 +115,7 @@ def _pack(
     array = real_array(value, who, what)
     if array.ndim == 0 or array.shape[-1] != len(names):
         hint = ""
-        if any(at is not None for *_, at in model.stateful):
+        if model.layout.turning:
             hint = f". Hint: nq = {model.nq} with quaternions, nv = {model.nv}"
         letter = "nq" if what == "q" else "nv"
         raise ShapeError(

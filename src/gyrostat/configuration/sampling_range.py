@@ -80,7 +80,7 @@ def _followed(model: Model, name: str, joint: Joint) -> list[tuple[Array, float,
         return []
     line = model.shafts.lines.get(shaft)
     terms = {shaft: 1.0} if line is None else line.terms
-    place = {owner: k for k, owner in enumerate((n, part) for n, q, _, _ in model.stateful for part in q)}
+    place = {(b.entity, part): k for b in model.layout for k, part in enumerate(b.coordinates, b.q.start)}
     ratio = np.zeros(model.nq)
     for other, factor in terms.items():
         owner = model.shafts.owner(other)

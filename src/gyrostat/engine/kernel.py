@@ -8,41 +8,39 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.cpython.builtin import LARGEST_SPARE, Entry, builtin_text, make_builtin
+from gyrostat.engine.arguments import (
+    as_input,
+    as_rows,
+    check_nonfinite,
+    check_out,
+    check_threads,
+    copy_out,
+    refuse_overlap,
+)
+from gyrostat.engine.cpython.builtin import Entry, make_builtin
+from gyrostat.engine.cpython.builtin_text import builtin_text
+from gyrostat.engine.cpython.fresh_text import LARGEST_SPARE
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.llvm.batch import batch_text, scratch_doubles
 from gyrostat.engine.llvm.compile import Loaded, key_of, load
 from gyrostat.engine.llvm.emit import Emitted, emit
 from gyrostat.engine.llvm.object_cache import ObjectCache
 from gyrostat.engine.llvm.target import host
-from gyrostat.engine.tracing.program import Program, Slot
+from gyrostat.engine.llvm.threads import in_threads, shares
+from gyrostat.engine.tracing.program import Program
 from gyrostat.errors import NonFiniteError, ShapeError
 
 Array = np.ndarray
-MAX_THREADS = 256
-SHARES = 4
-"""Pieces of a batch for each thread: one that is disturbed then does fewer."""
 WORTHWHILE = 2**16
 """Bytes from which on a result is kept to be returned again."""
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="gyrostat")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
 class Kernel:
@@ -75,8 +73,8 @@ class Kernel:
         def text() -> str:
             return self._wide.text + "\n" + batch_text(self.program, self._wide.work, lanes, fma, self._wide.parts)
 
-        found = load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache)
-        return self._codes.setdefault("batches", found)
+        code = load(key_of(self.program.digest, "batch", str(lanes)), text, self._cache)
+        return self._codes.setdefault("batches", code)
 
     def single_code(self, visible: int) -> Loaded:
         """Code of a builtin for one state, loaded anew each time: it holds the table of that builtin."""
@@ -84,9 +82,9 @@ class Kernel:
         def text() -> str:
             return self._narrow.text + "\n" + builtin_text(self.program, visible, self._narrow.work)
 
-        found = load(key_of(self.program.digest, "single", str(visible)), text, self._cache)
-        self._codes["one state"] = found
-        return found
+        code = load(key_of(self.program.digest, "single", str(visible)), text, self._cache)
+        self._codes["one state"] = code
+        return code
 
     def codes(self) -> dict[str, Loaded]:
         """Code that was made so far."""
@@ -118,7 +116,10 @@ class Kernel:
         result: type[tuple[Any, ...]] | None = None,
     ) -> Callable[..., Any]:
         """A function of the visible inputs for one state, and for batches from the first one on; ``hidden`` are the
-        arrays of the last inputs, read at every call. ``result`` is the class of several outputs, a named tuple."""
+        arrays of the last inputs, read at every call. ``result`` is the class of several outputs, a named tuple. Where
+        no builtin can be made (:func:`~gyrostat.engine.cpython.layout.available`), it is ``slow`` itself."""
+        if available():
+            return slow
         visible = len(self.program.inputs) - len(hidden)
         entry = Entry(self.program, self.single_code(visible), slow, hidden, result)
         if "_loop" in self.__dict__:
@@ -143,34 +144,44 @@ class Kernel:
         a :class:`NonFiniteError`."""
         check_nonfinite(nonfinite, self.who)
         threads = check_threads(threads, self.who)
-        slots = self.program.inputs
-        if len(inputs) != len(slots):
-            names = ", ".join(s.name for s in slots)
-            raise ShapeError(f"{self.who}: got {len(inputs)} arrays, expected {len(slots)}: {names}")
-        arrays = [as_input(x, slot, self.who) for x, slot in zip(inputs, slots, strict=True)]
+        arrays = self._inputs(inputs)
+        self._check_names(out or {})
         shape = self._together(arrays)
         count = math.prod(shape)
-        rows = [_rows(x, slot, shape, count) for x, slot in zip(arrays, slots, strict=True)]
-        if out:
-            refuse_overlap([x for x in out.values() if isinstance(x, np.ndarray)], self.who)
-        unknown = sorted(set(out or {}) - {s.name for s in self.program.outputs})
-        if unknown:
-            raise ShapeError(f"{self.who}: there is no output '{unknown[0]}' to write into out")
-        found, direct = self._targets(out or {}, shape, rows)
-        targets = [_rows(x, slot, shape, count) for x, slot in zip(direct, self.program.outputs, strict=True)]
+        rows = [as_rows(x, slot, shape, count) for x, slot in zip(arrays, self.program.inputs, strict=True)]
+        results, computed = self._targets(out or {}, shape, rows)
+        targets = [as_rows(x, slot, shape, count) for x, slot in zip(computed, self.program.outputs, strict=True)]
         bad = self._run([*rows, *targets], count, threads)
         if bad >= 0:
             if explain is not None:
                 explain()
             if nonfinite == "raise":
-                raise self._not_finite(arrays, direct, shape, self._first_bad([*rows, *targets], bad, count))
-        for array, source in zip(found.values(), direct, strict=True):
+                raise self._not_finite(arrays, computed, shape, self._first_bad([*rows, *targets], bad, count))
+        self._hand_over(results, computed, out or {})
+        return results
+
+    def _inputs(self, inputs: Sequence[Any]) -> list[Array]:
+        """The inputs as float64 arrays whose trailing shapes are right."""
+        slots = self.program.inputs
+        if len(inputs) != len(slots):
+            names = ", ".join(s.name for s in slots)
+            raise ShapeError(f"{self.who}: got {len(inputs)} arrays, expected {len(slots)}: {names}")
+        return [as_input(x, slot, self.who) for x, slot in zip(inputs, slots, strict=True)]
+
+    def _check_names(self, out: Mapping[str, Any]) -> None:
+        """Every array to write into is one of an output, and apart from the others."""
+        refuse_overlap([x for x in out.values() if isinstance(x, np.ndarray)], self.who)
+        unknown = sorted(set(out) - {s.name for s in self.program.outputs})
+        if unknown:
+            raise ShapeError(f"{self.who}: there is no output '{unknown[0]}' to write into out")
+
+    def _hand_over(self, results: Mapping[str, Array], computed: Sequence[Array], out: Mapping[str, Any]) -> None:
+        """Results where they were asked for; large ones of our own are kept, to be returned again."""
+        for (name, array), source in zip(results.items(), computed, strict=True):
             if source is not array:
-                _copy_out(source, array, self.who)
-        for name, array in found.items():
-            if (out is None or name not in out) and WORTHWHILE <= array.nbytes <= LARGEST_SPARE:
+                copy_out(source, array, self.who)
+            if name not in out and WORTHWHILE <= array.nbytes <= LARGEST_SPARE:
                 self._spares[name] = [array]
-        return found
 
     def _fresh(self, name: str, shape: tuple[int, ...]) -> Array:
         """An array for a result: the last one, if nobody has it any more; fresh memory costs more than writing it."""
@@ -199,28 +210,26 @@ class Kernel:
     ) -> tuple[dict[str, Array], list[Array]]:
         """Arrays to return, and arrays to compute into: the same, unless a given one overlaps an input or has odd
         strides."""
-        found: dict[str, Array] = {}
-        direct: list[Array] = []
+        results: dict[str, Array] = {}
+        computed: list[Array] = []
         for slot in self.program.outputs:
             want = (*shape, *slot.shape)
             given = out.get(slot.name)
             if given is None:
                 array = self._fresh(slot.name, want)
-                found[slot.name] = array
-                direct.append(array)
+                results[slot.name] = array
+                computed.append(array)
                 continue
             check_out(given, want, self.who)
-            found[slot.name] = given
+            results[slot.name] = given
             plain = type(given) is np.ndarray and given.flags.c_contiguous and given.flags.aligned
-            shared = any(np.may_share_memory(given, x) for x in [*inputs, *direct])
-            direct.append(given if plain and not shared else np.empty(want))
-        return found, direct
+            shared = any(np.may_share_memory(given, x) for x in [*inputs, *computed])
+            computed.append(given if plain and not shared else np.empty(want))
+        return results, computed
 
     def _run(self, rows: Sequence[Array], count: int, threads: int) -> int:
         """First state of a block with a result that is not finite, or -1."""
-        lanes = host().lanes
-        loop, size = self._loop, self._scratch_size
-
+        lanes, loop, size = host().lanes, self._loop, self._scratch_size
         places = [(x.__array_interface__["data"][0], x.strides[0]) for x in rows]
 
         def work(pieces: Iterable[tuple[int, int]]) -> int:
@@ -234,14 +243,11 @@ class Kernel:
 
         if count == 0:
             return -1
-        blocks = -(-count // lanes)
-        threads = min(threads, blocks)
+        threads = min(threads, -(-count // lanes))
         if threads == 1:
             return work([(0, count)])
-        pieces = min(blocks, SHARES * threads)
-        cuts = [min(count, lanes * (blocks * k // pieces)) for k in range(pieces + 1)]
-        supply = iter(list(pairwise(cuts)))  # threads take the next piece when they are done with one
-        return min((f for f in _pool().map(work, [supply] * threads) if f >= 0), default=-1)
+        bad = in_threads(work, shares(count, lanes, threads), threads)
+        return min((first for first in bad if first >= 0), default=-1)
 
     def _first_bad(self, rows: Sequence[Array], start: int, count: int) -> int:
         """Which state of the block from ``start`` on it is."""
@@ -271,109 +277,3 @@ class Kernel:
             "state is singular; "
             "nonfinite='return' lets it through"
         )
-
-
-def as_input(value: Any, slot: Slot, who: str) -> Array:
-    """float64 array whose trailing shape is the slot's."""
-    if type(value) is not np.ndarray or value.dtype != np.float64:
-        value = real(value, who, slot.name)
-    n = len(slot.shape)
-    if value.ndim < n or value.shape[value.ndim - n :] != slot.shape:
-        expected = ", ".join(["...", *(str(k) for k in slot.shape)])
-        raise ShapeError(f"{who}: {slot.name} has shape {value.shape}, expected ({expected})")
-    return value
-
-
-def _shown(value: Any) -> str:
-    """The value in a message; objects may refuse."""
-    try:
-        text = repr(value)
-    except Exception:
-        return f"a {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def real(value: Any, who: str, name: str) -> Array:
-    """Real numbers of any kind as a plain float64 array."""
-    if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
-        raise ShapeError(f"{who}: {name} is a masked array with masked entries. Hint: fill them")
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError):
-        raise ShapeError(
-            f"{who}: {name} is not a rectangular array of numbers. Hint: all rows need the same length"
-        ) from None
-    except MemoryError:
-        raise
-    except Exception as error:  # __array__ of a foreign object may raise anything
-        raise ShapeError(f"{who}: {name} cannot be read as an array, {type(error).__name__}: {error}") from error
-    if array.size == 0 and array.dtype == object:
-        array = array.astype(float)
-    if array.dtype.kind not in "iuf":
-        raise ShapeError(f"{who}: {name} must hold real numbers, got {array.dtype} ({_shown(value)})")
-    with np.errstate(over="ignore"):  # long doubles may be infinite as doubles, which is found out later
-        return np.asarray(array, dtype=np.float64)
-
-
-def _copy_out(source: Array, target: Array, who: str) -> None:
-    """Write results into an array with odd strides or a class of its own."""
-    target[...] = source
-    if not np.array_equal(np.asarray(target), source, equal_nan=True):
-        raise ShapeError(f"{who}: out does not keep what is written into it. Hint: its elements may share memory")
-
-
-def check_nonfinite(nonfinite: Any, who: str) -> None:
-    if not isinstance(nonfinite, str) or nonfinite not in ("raise", "return"):
-        raise ShapeError(f"{who}: nonfinite must be 'raise' or 'return', got {_shown(nonfinite)}")
-
-
-def refuse_overlap(arrays: Sequence[Array], who: str) -> None:
-    """Arrays for several results must be apart."""
-    for k, one in enumerate(arrays):
-        for other in arrays[k + 1 :]:
-            try:
-                shared = np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]
-            except np.exceptions.TooHardError:
-                shared = np.may_share_memory(one, other)
-            if shared:
-                raise ShapeError(f"{who}: arrays in out share memory. Hint: give every result an array of its own")
-
-
-def check_out(given: Any, want: tuple[int, ...], who: str) -> None:
-    if not isinstance(given, np.ndarray) or given.dtype != np.float64:
-        kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
-        raise ShapeError(f"{who}: out must be a float64 array, got {kind}")
-    if given.shape != want:
-        raise ShapeError(f"{who}: out has shape {given.shape}, expected {want}")
-    if not given.flags.writeable:
-        raise ShapeError(f"{who}: out is read-only. Hint: pass a writeable array, or none")
-
-
-def _rows(x: Array, slot: Slot, shape: tuple[int, ...], count: int) -> Array:
-    """The array as (rows, elements): one row for each state (or one for all, with stride 0), elements side by side.
-
-    A view where that is possible, otherwise a copy.
-    """
-    size = slot.size
-    if x.flags.aligned and x.flags.c_contiguous:
-        if x.size == count * size:
-            return x.reshape(count, size)
-        if x.size == size:
-            return np.broadcast_to(x.reshape(1, size), (count, size))
-    lead = x.ndim - len(slot.shape)
-    if (
-        lead == 1
-        and len(slot.shape) == 1
-        and x.flags.aligned
-        and x.shape[0] == count
-        and (size < 2 or x.strides[1] == 8)
-    ):
-        return x
-    full = np.broadcast_to(x, shape + slot.shape)
-    return np.require(full, requirements=("C", "A")).reshape(count, size)
-
-
-def check_threads(threads: Any, who: str) -> int:
-    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or not 1 <= threads <= MAX_THREADS:
-        raise ShapeError(f"{who}: threads must be a whole number from 1 to {MAX_THREADS}, got {_shown(threads)}")
-    return int(threads)

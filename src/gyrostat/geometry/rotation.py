@@ -1,4 +1,5 @@
-"""Rotation matrices from axes, angles, quaternions and Denavit-Hartenberg parameters."""
+"""Forms of a rotation: matrices from axes, angles, quaternions and Denavit-Hartenberg parameters, and quaternions from
+matrices. Exponential, logarithm and products are in ``spatial.so3``."""
 
 from __future__ import annotations
 
@@ -36,6 +37,21 @@ def from_quaternion(q: Array) -> Array:
             [k * (x * z - y * w), k * (y * z + x * w), 1.0 - k * (x * x + y * y)],
         ]
     )
+
+
+def quaternion_of(R: Array) -> Array:
+    """Unit quaternions x y z w (..., 4) of rotation matrices (..., 3, 3), w >= 0: the largest of the four squares
+    divides."""
+    trace = R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2]
+    squares = np.stack([*(2.0 * R[..., k, k] - trace for k in range(3)), trace], axis=-1) + 1.0  # 4 x^2 ... 4 w^2
+    products = np.empty((*R.shape[:-2], 4, 4))
+    products[..., range(4), range(4)] = squares
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        products[..., i, j] = products[..., j, i] = R[..., i, j] + R[..., j, i]
+        products[..., k, 3] = products[..., 3, k] = R[..., j, i] - R[..., i, j]
+    best = np.take_along_axis(products, squares.argmax(axis=-1)[..., None, None], axis=-2)[..., 0, :]
+    best = best / np.linalg.norm(best, axis=-1, keepdims=True)
+    return np.where(best[..., 3:] < 0.0, -best, best)
 
 
 def from_euler(angles: Array, axes: str) -> Array:

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.geometry.rotation import plane_direction
+from gyrostat.geometry.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion, plane_direction
 from gyrostat.spatial.algebra import Array, compose, inverse
-from gyrostat.spatial.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.joint import Joint

@@ -10,7 +10,6 @@ import numpy as np
 
 from gyrostat.errors import FrameError, LoopError, SpecError, clipped, nearest
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
-from gyrostat.graph.causality import Loop, causality
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
 from gyrostat.graph.rewrite import DEFAULT, RULES, Draft, Part, rewrite
 from gyrostat.graph.transmission import Ties, Transmission, transmission
@@ -21,10 +20,12 @@ from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
+from gyrostat.spec.port_names import Scope, resolve
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
-from gyrostat.spec.wiring import LooseEnd, Scope, label_of, resolve
+from gyrostat.spec.traversal import Loop, Visit
+from gyrostat.spec.wiring import LooseEnd, label_of
 
 NO_STATE = slice(0, 0), slice(0, 0)
 BOUND = 2**31
@@ -182,8 +183,8 @@ def network(
     numbers."""
     check(model)
     live = live or {}
-    visits, loops = causality(model.wiring)
-    draft, notes = _draft(model, visits, live)
+    tree = model.wiring.tree
+    draft, notes = _draft(model, tree.visits, live)
     rules = [rules] if isinstance(rules, str) else rules
     off = [off] if isinstance(off, str) else off
     chosen = list(DEFAULT if rules is None else rules)
@@ -195,11 +196,11 @@ def network(
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
     moved = transmission(model, live)
-    frozen = _freeze(model, draft, moved, tuple(loops), tuple(events), tuple(notes), used)
+    frozen = _freeze(model, draft, moved, tree.loops, tuple(events), tuple(notes), used)
     if "_has_room" not in model.__dict__ and any(c.kind is RotorInertia for c in frozen.components):
-        merged, _ = _draft(model, visits, {})  # whatever the rules are: each carrier as one body
+        merged, _ = _draft(model, tree.visits, {})  # whatever the rules are: each carrier as one body
         rewrite(merged, list(DEFAULT), ())
-        _expect_room(_freeze(model, merged, moved, tuple(loops), (), (), DEFAULT))
+        _expect_room(_freeze(model, merged, moved, tree.loops, (), (), DEFAULT))
         model.__dict__["_has_room"] = True
     return replace(frozen, pairs=tuple(_pairs(frozen, live)))
 
@@ -250,7 +251,7 @@ def _pairs(net: Network, live: Mapping[str, Any]) -> Iterator[Pair]:
         yield Pair(name, low.kind, low.props, *at)
 
 
-def _draft(model: Model, visits: list[Any], live: Mapping[str, Any]) -> tuple[Draft, list[str]]:
+def _draft(model: Model, visits: Iterable[Visit], live: Mapping[str, Any]) -> tuple[Draft, list[str]]:
     draft, notes = Draft(), []
     for visit in visits:
         entity = model.wiring.entities[visit.entity]

@@ -76,7 +76,7 @@ def without_frames(wiring: Wiring) -> list[Problem]:
     named = {name: e for name, e in wiring.entities.items() if isinstance(e, RotorInertia | PairForce)}
     if not named:
         return []
-    order, group_of = set(wiring.outward()[0]), wiring.group_of()
+    order, group_of = wiring.tree.parent, wiring.group_of()
     known = wiring.reached() - _explained(wiring)
     problems: list[Problem] = []
     for name, entity in named.items():

@@ -101,19 +101,12 @@ class Transmission:
 
 def transmission(model: Model, live: Mapping[str, Any]) -> Transmission:
     """Lines of all shafts with live numbers, and what follows from them for each component."""
-    place: list[int] = []
-    own: dict[str, tuple[slice, slice]] = {}
-    numbers: dict[tuple[str, str], int] = {}  # (entity, name of a rate) -> number
-    nq = 0
-    for name, q, v, _ in model.stateful:
-        nv = len(place)
-        own[name] = slice(nq, nq + len(q)), slice(nv, nv + len(v))
-        numbers |= {(name, part): nv + k for k, part in enumerate(v)}
-        place += [nq + min(k, len(q) - 1) for k in range(len(v))]
-        nq += len(q)
+    place, nq = model.layout.coordinate_of_rate, model.nq
+    own = {block.entity: (block.q, block.v) for block in model.layout}
+    numbers = {(b.entity, part): k for b in model.layout for k, part in enumerate(b.rates, b.v.start)}
     found, entities = model.shafts, model.wiring.entities
     if not found.at:
-        return Transmission(len(place), tuple(place), (), own)
+        return Transmission(len(place), place, (), own)
     lines = _lines(model, found, live)
     number = _numbers(model, found, numbers)
 
@@ -141,7 +134,7 @@ def transmission(model: Model, live: Mapping[str, Any]) -> Transmission:
         for name, entity in entities.items()
         if has_shafts(entity) and not isinstance(entity, Gear) and all((name, p.name) in found.at for p in entity.ports)
     )
-    return Transmission(len(place), tuple(place), tuple(followers), own, elements)
+    return Transmission(len(place), place, tuple(followers), own, elements)
 
 
 def _rates(entity: Entity) -> tuple[str, ...]:

@@ -53,12 +53,12 @@ class ArticulatedInertia:
         Z = skew(p) @ (B + moved).T * 0.5
         return ArticulatedInertia(_symmetric(A + Z + Z.T), moved, D)
 
-    def freed(self, s: Array, extra: Any = None) -> tuple[ArticulatedInertia, Array, Any]:
-        """What is felt in front of a joint that moves freely along s (6,): P - U U^T / d; with U = P s and 1 / d = 1 /
-        (s.U).
+    def eliminated(self, s: Array, extra: Any = None) -> tuple[ArticulatedInertia, Array, Any]:
+        """The articulated inertia in front of a joint that moves freely along s (6,): P - U U^T / d, with U = P s and
+        1 / d = 1 / (s.U).
 
-        Along s nothing is felt any more: where s is a coordinate axis, that row and column are exact zeros. ``extra``:
-        inertia that turns with the joint alone; d = s.U + extra, and then something is felt along s."""
+        Along s it is zero: where s is a coordinate axis, that row and column are exact zeros. ``extra``: inertia that
+        turns with the joint alone; d = s.U + extra, and then it is not zero along s."""
         U = self @ s
         if extra is not None:
             inverse = 1.0 / (s @ U + extra)

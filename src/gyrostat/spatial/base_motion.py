@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.errors import ShapeError
+from gyrostat.geometry.rotation import about_axis
 from gyrostat.spatial.algebra import Array, cross, join, returned
-from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.context import HarmonicMotion, MovingBase
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.geometry.rotation import about_axis, about_coordinate, from_quaternion
 from gyrostat.spatial.algebra import Array, columns, compose, cross, cross_motion, inverse, join, motion_to_parent
-from gyrostat.spatial.rotation import about_axis, about_coordinate, from_quaternion
 
 Props = Mapping[str, Any]
 ZERO3, ZERO6 = np.zeros(3), np.zeros(6)

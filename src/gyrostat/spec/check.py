@@ -164,22 +164,22 @@ def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
 
 def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Problem]:
     """Rules ``moving-mass``: a body that moves has mass; ``moved-mass``: a joint, or a free base, moves some mass."""
-    (order, parent), root, closing = wiring.outward(), wiring.root, wiring.closing()
+    root, parent, closing = wiring.root, wiring.tree.parent, wiring.tree.closing
     rigid: dict[str, str] = {}  # entity -> the joint (or root) whose motion it follows
     massive: set[str] = set()
     bodies: set[str] = set()  # the same, whether or not the bodies have mass
-    for name in order:
+    for name in parent:
         entity = wiring.entities[name]
         rigid[name] = name if name == parent[name] or entity.rates else rigid[parent[name]]
         if getattr(entity, "mass", 0.0) != 0.0 or not isinstance(entity, MASSLESS) or _within(name, doubtful):
             massive.add(rigid[name])
         if isinstance(entity, RigidBody) or rigid[name] in massive or name in closing:
             bodies.add(rigid[name])
-    for name in reversed(order):  # what a joint carries counts for every joint further in
+    for name in reversed(parent):  # what a joint carries counts for every joint further in
         if rigid[name] in bodies:
             bodies.add(rigid[parent[name]])
     found: list[Problem] = []
-    for name in order:
+    for name in parent:
         entity, group = wiring.entities[name], rigid[name]
         label = label_of(entity, name)
         if group == root:

@@ -12,6 +12,11 @@ from gyrostat.spec.values import to_axis
 
 PortKind = Literal["spatial", "scalar"]
 
+LENGTHS = ("x", "y", "z", "shift")
+"""Coordinates that are called so are in metres."""
+ANGLES = ("angle", "angle1", "angle2")
+"""Coordinates that are called so are angles of which a full turn changes nothing."""
+
 
 class Port(NamedTuple):
     """An interaction port: ``spatial`` carries a frame (6-D messages), ``scalar`` a shaft (1-D messages)."""
@@ -33,6 +38,8 @@ class Entity(BaseModel):
     type_name: ClassVar[str] = "entity"
     binds: ClassVar[bool] = True
     """Whether frames at its ports move each other; False for forces between two frames."""
+    drives: ClassVar[bool] = False
+    """Whether it exerts torques of its own on its shafts, as motors do."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
     name: str = Field(kw_only=False)
@@ -100,6 +107,14 @@ class Entity(BaseModel):
     def quaternion_at(self) -> int | None:
         """Where a unit quaternion starts within ``coordinates``, if there is one."""
         return None
+
+    def is_length(self, coordinate: str) -> bool:
+        """Whether one of its coordinates is in metres: by its name, unless the kind says it otherwise."""
+        return coordinate in LENGTHS
+
+    def is_periodic(self, coordinate: str) -> bool:
+        """Whether a full turn of one of its coordinates changes nothing: by its name, unless the kind says it."""
+        return coordinate in ANGLES
 
     def problems(self) -> list[Problem]:
         """Mistakes that this entity can see by itself: numbers that are not finite, axes that are not of unit length.

@@ -35,19 +35,26 @@ class JointKind:
     v: tuple[str, ...] = ()
     shafts: tuple[str, ...] = ()  # scalar ports, one for each rate that a drive can hold
     quaternion_at: int | None = None
+    length: bool = False  # whether its one coordinate is in metres
+    periodic: bool = False  # whether a full turn of its one coordinate changes nothing
 
 
 _ROTATION = ("qx", "qy", "qz", "qw")
-_ONE = JointKind(needs=("axis",), q=("q",), v=("v",), shafts=("shaft",))
 
 LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
 
+
+def _one(*needs: str, length: bool = False, periodic: bool = False) -> JointKind:
+    """A kind with one coordinate, which is a length, an angle that a full turn does not change, or neither."""
+    return JointKind(needs, q=("q",), v=("v",), shafts=("shaft",), length=length, periodic=periodic)
+
+
 JOINT_KINDS: dict[str, JointKind] = {
     "fixed": JointKind(),
-    "revolute": _ONE,
-    "continuous": _ONE,
-    "prismatic": _ONE,
-    "helical": JointKind(needs=("axis", "pitch"), q=("q",), v=("v",), shafts=("shaft",)),
+    "revolute": _one("axis", periodic=True),
+    "continuous": _one("axis", periodic=True),
+    "prismatic": _one("axis", length=True),
+    "helical": _one("axis", "pitch"),
     "cylindrical": JointKind(needs=("axis",), q=("angle", "shift"), v=("angle", "shift"), shafts=("shaft1", "shaft2")),
     "universal": JointKind(
         needs=("axis", "second_axis"), q=("angle1", "angle2"), v=("angle1", "angle2"), shafts=("shaft1", "shaft2")
@@ -121,6 +128,12 @@ class Joint(Entity):
     @property
     def quaternion_at(self) -> int | None:
         return self.table.quaternion_at
+
+    def is_length(self, coordinate: str) -> bool:
+        return self.table.length or super().is_length(coordinate)
+
+    def is_periodic(self, coordinate: str) -> bool:
+        return self.table.periodic or super().is_periodic(coordinate)
 
     def problems(self) -> list[Problem]:
         found = not_finite(self)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
-
-from gyrostat.errors import SpecError, clipped, nearest
-from gyrostat.spec.assembly import Assembly, to_connections
+from gyrostat.errors import SpecError, clipped
+from gyrostat.spec.assembly import to_connections
 from gyrostat.spec.context import Context
-from gyrostat.spec.describe import RefusedError, describe
+from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.entity import Entity
+from gyrostat.spec.flatten import wire
+from gyrostat.spec.paths import canonical, changed, paths, swapped, value_at
 from gyrostat.spec.solver_spec import SolverSpec
-from gyrostat.spec.values import Frame
-from gyrostat.spec.wiring import Wiring, wire
+from gyrostat.spec.wiring import Wiring
+
+if TYPE_CHECKING:
+    from gyrostat.configuration.layout import Layout, Shafts
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,102 +86,86 @@ class Model:
         return wire(self.entities, self.connections)
 
     @cached_property
-    def shafts(self) -> Any:
+    def layout(self) -> Layout:
+        """Where everything is in q and v: :class:`gyrostat.configuration.layout.Layout`."""
+        from gyrostat.configuration.layout import layout  # the one import that points upwards
+
+        return layout(self.wiring, self.context.base == "free")
+
+    @property
+    def shafts(self) -> Shafts:
         """What turns with what: :class:`gyrostat.graph.shafts.Shafts`."""
-        from gyrostat.graph.shafts import shafts
+        return self.layout.shafts
 
-        return shafts(self.wiring)
-
-    @cached_property
-    def stateful(self) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], int | None], ...]:
-        """(entity, names in q, names in v, place of a quaternion) in order of the state: file order, parents first."""
-        found = []
-        for name in self.wiring.state_order():
-            entity = self.wiring.entities[name]
-            q, v = entity.coordinates, entity.rates
-            kept = self.shafts.kept(name, entity)
-            if len(kept) < len(v):  # the others are tied to rates elsewhere
-                q, v = tuple(q[k] for k in kept), tuple(v[k] for k in kept)
-            if v:
-                found.append((name, q, v, entity.quaternion_at))
-        found += [(name, ("q",), ("v",), None) for name in self.shafts.rotors]
-        root = self.wiring.root
-        if self.context.base == "free" and root is not None:
-            from gyrostat.spec.joint import JOINT_KINDS
-
-            free = JOINT_KINDS["free"]
-            found.insert(0, (root, free.q, free.v, free.quaternion_at))
-        return tuple(found)
-
-    @cached_property
+    @property
     def coordinates(self) -> tuple[str, ...]:
         """Names of the entries of q: the joint's name, or joint.coordinate when it has several."""
-        return tuple(n for name, q, _, _ in self.stateful for n in _names(name, q))
+        return self.layout.coordinates
 
-    @cached_property
+    @property
     def dofs(self) -> tuple[str, ...]:
-        """Names of the entries of v, a and tau."""
-        return tuple(n for name, _, v, _ in self.stateful for n in _names(name, v))
+        """Names of the entries of v, a and tau: file order, parents first."""
+        return self.layout.dofs
 
     @property
     def nq(self) -> int:
         """Length of q."""
-        return len(self.coordinates)
+        return self.layout.nq
 
     @property
     def nv(self) -> int:
         """Length of v, a and tau: the degrees of freedom."""
-        return len(self.dofs)
+        return self.layout.nv
 
     # ------------------------------------------------------------------ properties by path
+    @property
+    def _inside(self) -> dict[str, Any]:
+        """What paths begin with."""
+        return {"context": self.context} | {entity.name: entity for entity in self.entities}
+
     def __getitem__(self, path: str) -> Any:
         if not isinstance(path, str):
             message = f"a path must be a string, got {path!r}"
             raise _refused(f"model '{self.name}'", message, "write a path such as 'forearm.mass'", path)
-        value: Any = self
-        for depth, key in enumerate(self.canonical(path).split(".")):
-            value = _child(value, key, path, depth)
-        return value
+        return value_at(self._inside, path, self.canonical(path), f"model '{self.name}'")
 
     def canonical(self, path: str) -> str:
         """A path as it is stored: ``elbow.gear.ratio`` is ``elbow_drive.gear.ratio``, the drive of that joint."""
-        keys, value, found = path.split("."), self, []
-        for k, key in enumerate(keys):
-            inside = _children(value)
-            drive = inside.get(f"{key}_drive")
-            below = _children(inside.get(key))
-            after = keys[k + 1 : k + 3]  # a single word that neither of them has belongs to the joint
-            if isinstance(drive, Assembly) and after and after[0] not in below:
-                key = f"{key}_drive" if len(after) > 1 or after[0] in _children(drive) else key
-            found.append(key)
-            value = inside.get(key)
-        return ".".join(found)
+        return canonical(self._inside, path)
 
     def paths(self) -> Iterator[str]:
         """Every address of a physical property."""
         yield "context.gravity"
         yield "context.base"
         for entity in self.entities:
-            yield from _paths(entity, entity.name)
+            yield from paths(entity, entity.name)
 
     def replace(self, changes: Mapping[str, Any]) -> Model:
         """A new model with other values: ``model.replace({"forearm.mass": 2.0, "context.gravity": (0, 0, -1.62)})``."""
         if not isinstance(changes, Mapping):
             message = f"changes must map paths to values, got {type(changes).__name__}"
             raise _refused("replace", message, "write {'forearm.mass': 2.0}", changes)
-        model, found = self, []
+        model, problems = self, []
         for path, value in changes.items():
             try:
                 self[path]  # an unknown path is an error that suggests near ones
-                model = _with(model, self.canonical(path).split("."), value, path)
+                model = model._with(path, value)
             except SpecError as error:
-                found += error.problems
-        if found:
-            raise SpecError(found)
+                problems += error.problems
+        if problems:
+            raise SpecError(problems)
         from gyrostat.spec.edits.replaced import expect_sound
 
         expect_sound(self, model, [self.canonical(path) for path in changes])
         return model
+
+    def _with(self, path: str, value: Any) -> Model:
+        """A copy in which one property has another value."""
+        first, *keys = self.canonical(path).split(".")
+        new = changed(self._inside[first], keys, value, path)
+        if first == "context":
+            return replace(self, context=new)
+        return replace(self, entities=swapped(self.entities, first, new))
 
     # ------------------------------------------------------------------ structure
     def attach(
@@ -300,62 +285,26 @@ class Model:
     # ------------------------------------------------------------------ tables
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """(name, kind, moved or placed by, mass, dofs) of every entity, for display."""
-        _, parent = self.wiring.outward()
-        table: list[tuple[str, str, str, str, str]] = []
-        owners = {name: v for name, _, v, _ in self.stateful}
-        for name, entity in self.wiring.entities.items():
-            kind = getattr(entity, "kind", entity.type_name.replace("_", " "))
-            mass = getattr(entity, "mass", None)
-            on = parent.get(name) or self._beside(name)
-            shown = f"{mass:g}" if isinstance(mass, float | int) else ""
-            table.append((name, kind, "" if on == name else on, shown, ", ".join(owners.get(name, ()))))
-        return table
+        from gyrostat.spec.table import rows
 
-    def _beside(self, name: str) -> str:
-        """What an entity that has shafts only is connected with."""
-        group_of = self.wiring.group_of()
-        groups = [
-            group_of[name, port.name] for port in self.wiring.entities[name].ports if (name, port.name) in group_of
-        ]
-        beside = [other for group in groups for other, _ in self.wiring.groups[group] if other != name]
-        return ", ".join(dict.fromkeys(beside)) or "unreachable"
+        return rows(self)
 
     def __str__(self) -> str:
         """All entities as a table."""
-        head = ("entity", "kind", "on", "mass [kg]", "rates")
-        rows = [head, *self.rows()]
-        widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        lines.insert(1, "  ".join("-" * w for w in widths))
-        return "\n".join([self._headline(), *lines])
+        from gyrostat.spec.table import as_text
+
+        return as_text(self)
 
     def __repr__(self) -> str:
         """Ten lines at most: the table if it fits, else what there is, by kinds. ``print`` shows all."""
-        from gyrostat.spec.summary import TEN, summary
+        from gyrostat.spec.summary import short
 
-        table = str(self)
-        return table if table.count("\n") < TEN else "\n".join([self._headline(), *summary(self)])
+        return short(self)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{h}</th>" for h in ("entity", "kind", "on", "mass [kg]", "rates"))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows()
-        )
-        return (
-            f"<p>{html.escape(self._headline())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
+        from gyrostat.spec.table import as_html
 
-    def _headline(self) -> str:
-        entities = self.wiring.entities
-        elsewhere = [name for name, e in entities.items() if e.from_elsewhere and len(e.shafts) < len(e.ports)]
-        mass = sum(float(getattr(e, "mass", 0.0)) for name, e in entities.items() if name not in elsewhere)
-        unknown = f" without {', '.join(map(repr, elsewhere[:3]))}{', ...' * (len(elsewhere) > 3)}" if elsewhere else ""
-        base = self.context.base if isinstance(self.context.base, str) else "moving"
-        gravity = self.context.gravity
-        shown = f"({', '.join(f'{x:g}' for x in gravity.g)}) m/s^2" if hasattr(gravity, "g") else type(gravity).__name__
-        return (
-            f"Model '{self.name}': nq {self.nq}, nv {self.nv}, mass {mass:g} kg{unknown}, base {base}, gravity {shown}"
-        )
+        return as_html(self)
 
 
 FIELDS = ("name", "entities", "connections", "context", "sources", "solvers")
@@ -365,66 +314,5 @@ def _first(item: tuple[str, Any]) -> str:
     return item[0]
 
 
-def _names(owner: str, parts: Sequence[str]) -> tuple[str, ...]:
-    """A joint with one coordinate gives it its name; of a joint that keeps one of several, the coordinate is named."""
-    return (owner,) if tuple(parts) in (("q",), ("v",)) else tuple(f"{owner}.{part}" for part in parts)
-
-
 def _refused(entity: str, message: str, remedy: str, value: object) -> SpecError:
     return SpecError.one(entity, "property-type", message, remedy, value)
-
-
-def _children(value: Any) -> dict[str, Any]:
-    """Name -> value of what can follow in a path."""
-    if isinstance(value, Model):
-        return {"context": value.context} | {entity.name: entity for entity in value.entities}
-    if isinstance(value, Assembly):
-        return {entity.name: entity for entity in value.entities}
-    if isinstance(value, BaseModel):
-        found = {k: getattr(value, k) for k in type(value).model_fields if k != "name"}
-        frames = {f.name: f for f in found.get("frames", ()) if isinstance(f, Frame)}
-        return frames | {k: v for k, v in found.items() if k != "frames"}
-    return {}
-
-
-def _child(value: Any, key: str, path: str, depth: int) -> Any:
-    found = _children(value)
-    if key not in found:
-        owner = getattr(value, "label", None) or ".".join(path.split(".")[:depth]) or f"model '{value.name}'"
-        raise SpecError.one(str(owner), "unknown-path", f"'{path}': there is no '{key}'", nearest(key, found), path)
-    return found[key]
-
-
-def _paths(value: Any, prefix: str) -> Iterator[str]:
-    for key, child in _children(value).items():
-        inside = f"{prefix}.{key}"
-        if isinstance(child, Entity | Frame):
-            yield from _paths(child, inside)
-        else:
-            yield inside
-
-
-def _with(value: Any, keys: Sequence[str], new: Any, path: str) -> Any:
-    """Copy of ``value`` in which the property at ``keys`` is ``new``."""
-    key = keys[0]
-    child = new if len(keys) == 1 else _with(_child(value, key, path, 0), keys[1:], new, path)
-    if isinstance(value, Model):
-        if key == "context":
-            return replace(value, context=child)
-        return replace(value, entities=_swap(value.entities, key, child))
-    fields = {k: getattr(value, k) for k in type(value).model_fields}
-    if isinstance(value, Assembly):
-        fields["entities"] = _swap(value.entities, key, child)
-    elif key in fields:
-        fields[key] = child
-    else:
-        fields["frames"] = _swap(fields["frames"], key, child)
-    try:
-        return type(value).model_validate(fields)
-    except ValidationError as error:
-        owner = "" if isinstance(value, Context) else path.rpartition(".")[0]
-        raise SpecError(describe(type(value), owner, error)) from None
-
-
-def _swap(items: Sequence[Any], name: str, new: Any) -> tuple[Any, ...]:
-    return tuple(new if item.name == name else item for item in items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -21,6 +21,8 @@ class Motor(Entity):
     ``torque_constant`` k_t [N m/A] (= back-e.m.f. constant [V s/rad]), ``voltage_limit`` [V], ``current_limit`` [A];
     with them the torque at the speed w is bounded by k_t current_limit and by k_t (voltage_limit - k_t |w|) /
     resistance when it drives."""
+
+    drives: ClassVar[bool] = True
 
     torque_limit: Number | None = None
     speed_limit: Number | None = None

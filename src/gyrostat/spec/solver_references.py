@@ -7,8 +7,9 @@ from typing import Any
 
 from gyrostat.errors import Problem, SpecError, nearest
 from gyrostat.spec.model import Model
+from gyrostat.spec.port_names import Scope, resolve
 from gyrostat.spec.solver_spec import SolverSpec
-from gyrostat.spec.wiring import LooseEnd, Scope, resolve
+from gyrostat.spec.wiring import LooseEnd
 
 PLACE = "model.solvers"
 """Where ``sources`` has the lines of specifications."""
@@ -21,7 +22,7 @@ def reference_problems(model: Model) -> list[Problem]:
 
 def _of_one(model: Model, name: str, spec: SolverSpec) -> Iterator[Problem]:
     label = f"solver '{name}'"
-    joints = [owner for owner, *_ in model.stateful]
+    joints = model.layout.entities
     for joint in spec.order:
         if joint not in joints:
             message = f"order: '{joint}' is no joint with coordinates"

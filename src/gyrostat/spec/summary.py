@@ -11,6 +11,7 @@ from gyrostat.spec.joint import Joint
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.table import as_text, headline
 
 if TYPE_CHECKING:
     from gyrostat.spec.model import Model
@@ -20,6 +21,12 @@ TEN = 10
 
 WIDE = 100
 """Characters of a line, about."""
+
+
+def short(model: Model) -> str:
+    """Ten lines at most: the table if it fits, else what there is, by kinds."""
+    table = as_text(model)
+    return table if table.count("\n") < TEN else "\n".join([headline(model), *summary(model)])
 
 
 def summary(model: Model) -> list[str]:

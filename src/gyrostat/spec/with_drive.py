@@ -12,13 +12,14 @@ from gyrostat.errors import SpecError, nearest
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.drive_parts import DriveParts, conflict, drive_parts
 from gyrostat.spec.entity import Entity
+from gyrostat.spec.flatten import wire
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shaft_elements import Damper, Spring
-from gyrostat.spec.wiring import Wiring, wire
+from gyrostat.spec.wiring import Wiring
 
 Connections = tuple[tuple[str, ...], ...]
 
@@ -253,10 +254,7 @@ def own_axis(joint: Entity, near: str) -> Any:
 
 def _inport(wiring: Wiring, name: str) -> str:
     """Port of the joint on the side of the reference frame: a, unless it is mounted the other way round."""
-    group_of, (_, parent) = wiring.group_of(), wiring.outward()
-    before = parent.get(name)
-    at_b = group_of.get((name, "b"))
-    return "b" if at_b is not None and any(other == before for other, _ in wiring.groups[at_b]) else "a"
+    return wiring.tree.inport.get(name) or "a"
 
 
 def _rigidly(wiring: Wiring, name: str, port: str) -> set[str]:

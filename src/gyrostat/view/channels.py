@@ -62,15 +62,19 @@ class Channel:
         return self.q_names if quantity == "q" else self.v_names
 
 
+KINDS = {"numbers": "", "rotation": "spherical", "placement": "free"}
+"""Joints of the same kind of state."""
+
+
 def channels(model: Model) -> tuple[Channel, ...]:
     """All channels in order of the state."""
     found: list[Channel] = []
-    nq = nv = 0
-    for name, q, v, quaternion in model.stateful:
-        entity = model.wiring.entities[name]
-        kind = getattr(entity, "kind", "free" if quaternion == 3 else "spherical" if quaternion == 0 else "")
-        found += _of_joint(name, str(kind), entity, q, v, nq, nv)
-        nq, nv = nq + len(q), nv + len(v)
+    for block in model.layout:
+        entity = model.wiring.entities[block.entity]
+        kind = getattr(entity, "kind", KINDS[block.kind])
+        found += _of_joint(
+            block.entity, str(kind), entity, block.coordinates, block.rates, block.q.start, block.v.start
+        )
     return tuple(found)
 
 

@@ -61,7 +61,7 @@ def rigid_parts(model: Model) -> list[RigidPart]:
         for port in spatial[name][1:] if is_rigid(name, entity) else ():
             root_of[find(port)] = find(spatial[name][0])
     members: dict[Port, list[Port]] = {}
-    for name in wiring.outward()[0]:
+    for name in wiring.tree.parent:
         for port in spatial[name]:
             members.setdefault(find(port), []).append(port)
     parts = [_part(model, ports) for ports in members.values()]

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.cpython import builtin as builtin_module
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython import layout as layout_module
+from gyrostat.engine.cpython.layout import available
 from gyrostat.errors import GyrostatError, NonFiniteError, RecordError, ShapeError
 from gyrostat.solvers.machinery import machine_call as fast
 from tests.support.comparing import assert_close
@@ -97,14 +97,14 @@ def test_results_with_and_without_builtins_have_the_same_bits(no_builtins, monke
         (lambda m: m.setattr(ctypes, "sizeof", lambda kind: 4), "not a 64-bit little-endian one"),
         (lambda m: m.setattr(sys, "byteorder", "big"), "not a 64-bit little-endian one"),
         (lambda m: m.setattr(sys, "platform", "win32"), "the calling convention of Windows"),
-        (lambda m: m.setattr(builtin_module, "DATA", 4), "the fields of NumPy arrays are not where they are expected"),
-        (lambda m: m.setattr(builtin_module, "DESCR", 6), "the fields of NumPy arrays are not where they are expected"),
-        (lambda m: m.setattr(builtin_module, "ND", 2), "the fields of NumPy arrays are not where they are expected"),
+        (lambda m: m.setattr(layout_module, "DATA", 4), "the fields of NumPy arrays are not where they are expected"),
+        (lambda m: m.setattr(layout_module, "DESCR", 6), "the fields of NumPy arrays are not where they are expected"),
+        (lambda m: m.setattr(layout_module, "ND", 2), "the fields of NumPy arrays are not where they are expected"),
         (
-            lambda m: m.setattr(builtin_module, "WRITEABLE", 1),
+            lambda m: m.setattr(layout_module, "WRITEABLE", 1),
             "the flags of NumPy arrays are not where they are expected",
         ),
-        (lambda m: m.setattr(builtin_module, "_new_array", _no_api), "NumPy's internals are unknown (no PyArray_New)"),
+        (lambda m: m.setattr(layout_module, "new_array", _no_api), "NumPy's internals are unknown (no PyArray_New)"),
     ],
 )
 def test_an_unknown_python_is_recognised(monkeypatch, change, reason):

@@ -19,10 +19,11 @@ from numpy.lib.stride_tricks import as_strided
 
 import gyrostat as gs
 from gyrostat.engine import kernel as kernel_module
-from gyrostat.engine.cpython.builtin import available
-from gyrostat.engine.kernel import MAX_THREADS, Kernel
+from gyrostat.engine.cpython.layout import available
+from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.llvm import emit as emit_module
 from gyrostat.engine.llvm.target import host
+from gyrostat.engine.llvm.threads import MAX_THREADS
 from gyrostat.engine.tracing.choose import where
 from gyrostat.engine.tracing.program import Program, run
 from gyrostat.engine.tracing.record import record
@@ -617,7 +618,7 @@ def test_nothing_is_read_or_written_beyond_the_edge_of_a_page(tmp_path):
     script = """
         import ctypes, mmap, sys
         import numpy as np
-        from gyrostat.engine.cpython.builtin import available
+        from gyrostat.engine.cpython.layout import available
         from gyrostat.engine.kernel import Kernel
         from gyrostat.engine.tracing.record import record
 

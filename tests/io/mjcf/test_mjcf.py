@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.io.mjcf.load import read_mjcf
-from gyrostat.spatial.rotation import from_quaternion
 from tests.io.mjcf.test_mjcf_features import BALL, EXAMPLES, MASS, body, mjcf, two
 from tests.support.accepting import load_accepted
 from tests.support.mjcf_models import compiled, disagreement, pair, without_what_is_not_taken

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gyrostat as gs
+from gyrostat.geometry.rotation import from_euler
 from gyrostat.io.urdf.write import to_urdf
 from gyrostat.io.urdf.write_xml import roll_pitch_yaw
-from gyrostat.spatial.rotation import from_euler
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shape import Shape

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.configuration.manifold import _places
 from gyrostat.simulate.methods import METHODS
 from gyrostat.simulate.methods.sundials import quiet
 from gyrostat.simulate.plant import vector_system
@@ -48,7 +47,7 @@ def tree():
 
 
 def quaternions(model, q):
-    return q[..., _places(model).quaternion]
+    return q[..., model.layout.quaternions]
 
 
 def turned(model, q, want):

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.tracing.record import TAPES
+from gyrostat.engine.tracing.tape import TAPES
 from gyrostat.simulate.plant.user_state import UserState
 
 ARM = gs.robots.two_link()

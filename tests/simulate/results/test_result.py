@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.simulate.results.mcap import quaternions
-from gyrostat.spatial.rotation import from_quaternion
 
 ARRAYS = ("t", "q", "v", "a", "tau", "p", "work", "wall")
 

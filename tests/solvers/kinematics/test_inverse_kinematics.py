@@ -10,17 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gyrostat as gs
+from gyrostat.geometry.rotation import quaternion_of
 from gyrostat.simulate import trajectories as tr
 from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_branches
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics
-from gyrostat.solvers.kinematics.inverse.pose_error import (
-    PoseError,
-    chosen_rows,
-    quaternion_of,
-    rotation_matrix,
-    rotation_vector,
-)
+from gyrostat.solvers.kinematics.inverse.pose_error import PoseError, chosen_rows
 from gyrostat.solvers.kinematics.inverse.start_points import start_points
+from gyrostat.spatial import so3
 from tests.support.comparing import assert_close, central
 from tests.support.puma_arm import A2, A3, D3, D4, planar, puma
 from tests.support.random_models import various_tree
@@ -56,7 +52,7 @@ def test_two_links_have_the_two_closed_solutions(point):
 def test_three_links_with_an_angle_have_two_closed_solutions():
     angle, x, y = 0.7, 0.55, 0.35
     T = np.eye(4)
-    T[:3, :3] = rotation_matrix(np.array([[0.0, 0.0, angle]]))[0]
+    T[:3, :3] = so3.exp(np.array([[0.0, 0.0, angle]]))[0]
     T[:2, 3] = x, y
     want = two_link(x - 0.2 * math.cos(angle), y - 0.2 * math.sin(angle))
     want = np.column_stack([want, angle - want.sum(axis=1)])
@@ -349,7 +345,7 @@ def test_out_of_reach_the_arm_points_at_the_target():
 def test_weights_decide_what_matters_out_of_reach():
     T = np.eye(4)
     T[:3, 3] = 0.5, 0.6, 0.0  # no room for the angle as well
-    T[:3, :3] = rotation_matrix(np.array([[0.0, 0.0, -2.5]]))[0]
+    T[:3, :3] = so3.exp(np.array([[0.0, 0.0, -2.5]]))[0]
     errors = {}
     for name, weights in (("place", (0.01, 0.01, 0.01, 1, 1, 1)), ("angle", (1, 1, 1, 0.01, 0.01, 0.01))):
         errors[name] = inverse_kinematics(TWO, "l2.tip", T, weights=weights, axes=("x", "y", "rz"))
@@ -366,7 +362,7 @@ def test_the_derivative_of_the_residual_is_exact(axes):
     model = gs.robots.kuka_lwr4()
     error = PoseError(model, "link7.flange", chosen_rows(axes, "test"))
     q, v = gs.random_configuration(model, rng), rng.normal(size=7)
-    R, p = rotation_matrix(rng.normal(size=(1, 3))), rng.normal(size=(1, 3))
+    R, p = so3.exp(rng.normal(size=(1, 3))), rng.normal(size=(1, 3))
 
     def along(t: float) -> np.ndarray:
         return error.residual((q + t * v)[None], R, p)[0]
@@ -381,16 +377,16 @@ def test_the_derivative_of_the_residual_is_exact(axes):
 )
 def test_rotation_vectors_go_there_and_back(direction, angle):
     x = np.array(direction) / np.linalg.norm(direction) * angle
-    assert_close(rotation_vector(rotation_matrix(x[None]))[0], x, 1e-13)
+    assert_close(so3.log(so3.exp(x[None]))[0], x, 1e-13)
 
 
 def test_half_turns_have_a_rotation_vector():
     for k in range(3):
         R = -np.eye(3)
         R[k, k] = 1.0
-        x = rotation_vector(R[None])[0]
+        x = so3.log(R[None])[0]
         assert np.linalg.norm(x) == pytest.approx(np.pi, rel=1e-15)
-        assert_close(rotation_matrix(x[None])[0], R, 1e-15)
+        assert_close(so3.exp(x[None])[0], R, 1e-15)
 
 
 # ------------------------------------------------------------------------------------------------ mistakes

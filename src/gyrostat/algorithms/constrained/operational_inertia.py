@@ -13,7 +13,9 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.matrices.body_jacobians import at_rest, pseudo_velocities, weightless
 from gyrostat.algorithms.matrices.ltdl import factorise, inboard_rates
-from gyrostat.algorithms.recursions.aba import Freed, Part, aba, sweep_articulated
+from gyrostat.algorithms.recursions.aba import aba
+from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulated
+from gyrostat.algorithms.recursions.articulated_message import Outward
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.shafts.tied_rates import plan
@@ -22,22 +24,18 @@ from gyrostat.graph.sweep import outward
 from gyrostat.spatial.algebra import Array, motion_to_child
 
 
-def _freed(part: Part) -> list[Freed]:
-    return [rate for rate in part.freed if isinstance(rate, Freed)]
-
-
-def _psi(part: Part, port: str, X: Array) -> Array:
+def _psi(c: Outward, port: str, X: Array) -> Array:
     """psi_{2,1} X: columns of accelerations, through a component whose joints are free."""
-    X = part.shifts[port].motion(X)
-    for rate in _freed(part):
+    X = c.shifts[port].motion(X)
+    for rate in c.rates:
         X = X - np.outer(rate.s, (rate.U @ X) * rate.inverse)
     return X
 
 
-def _through(part: Part, port: str, Y: Array) -> Array:
+def _through(c: Outward, port: str, Y: Array) -> Array:
     """Y behind a component, from Y in front of it: each rate adds what it yields by itself."""
-    Y = part.shifts[port].motion(part.shifts[port].motion(Y).T)
-    for rate in _freed(part):
+    Y = c.shifts[port].motion(c.shifts[port].motion(Y).T)
+    for rate in c.rates:
         Y = Y - np.outer(rate.s, (rate.U @ Y) * rate.inverse)
         Y = Y - np.outer((Y @ rate.U) * rate.inverse, rate.s) + np.outer(rate.s * rate.inverse, rate.s)
     return Y
@@ -48,14 +46,14 @@ def inverse_operational_inertia(
 ) -> Array:
     """Lambda^-1 = Q Y Q^T (3.64) for frames and selectors Q_k (m_k, 6), each in the axes of its frame."""
     n = network.model.nv
-    chosen = plan(network, aba.serves)
-    if chosen.homes or chosen.loose:
+    places = plan(network, aba.serves)
+    if places.meetings or places.frameless:
         return _by_mass_matrix(network, on, q, frames, selectors)
-    parts = sweep_articulated(network, on, q, np.zeros(n), np.zeros((n, 1))).parts
+    passed = sweep_articulated(network, on, q, np.zeros(n), np.zeros((n, 1))).components
     ys: dict[int, Array] = {}
 
     def step(c: Component, Y: Array) -> Mapping[str, Array]:
-        out = {name: _through(parts[c.name], name, Y) for name in c.outports}
+        out = {name: _through(passed[c.name], name, Y) for name in c.outports}
         ys.update({c.outports[name]: value for name, value in out.items()})
         return out
 
@@ -69,7 +67,7 @@ def inverse_operational_inertia(
             if j < i:
                 row.append(rows[j][i].T)
                 continue
-            Y = _joined(network, parts, ys, paths[i], paths[j])
+            Y = _joined(network, passed, ys, paths[i], paths[j])
             left = motion_to_child(*located[i][1], Y)
             row.append(Q_i @ motion_to_child(*located[j][1], left.T).T @ Q_j.T)
         rows.append(row)
@@ -98,7 +96,7 @@ def _by_mass_matrix(
 
 def _joined(
     network: Network,
-    parts: Mapping[str, Part],
+    passed: Mapping[str, Outward],
     ys: Mapping[int, Array],
     one: Sequence[tuple[Component, str]],
     two: Sequence[tuple[Component, str]],
@@ -112,8 +110,8 @@ def _joined(
         c, port = one[shared - 1]
         Y = ys[c.outports[port]]
     for c, port in one[shared:]:
-        Y = _psi(parts[c.name], port, Y)
+        Y = _psi(passed[c.name], port, Y)
     Y = Y.T
     for c, port in two[shared:]:
-        Y = _psi(parts[c.name], port, Y)
+        Y = _psi(passed[c.name], port, Y)
     return Y.T

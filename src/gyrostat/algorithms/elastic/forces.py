@@ -18,7 +18,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting, defined_by
 from gyrostat.algorithms.elastic.structure import ACCELERATION, RATE, Structure
-from gyrostat.algorithms.recursions.frame_forces import with_pairs
+from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.engine.tracing.taylor import Taylor
@@ -79,7 +79,7 @@ class ElasticForces(ABC):
         self.carriers: dict[str, Motion] = {}
         self.actions: dict[str, Any] = {}
         self.motions = sweep_motion(net, on, self.q, self.v, self.a, world_motion(on.gravity.acceleration), self._begin)
-        self.loads = with_pairs(net, on, self.motions, {})
+        self.loads = with_frame_forces(net, on, self.motions, {})
         self.known: dict[Any, Any] = {}
 
     @staticmethod

@@ -84,10 +84,10 @@ def _expect_driven(model: Model) -> None:
     if isinstance(model.context.base, MovingBase):
         message = "the base is moved by a function, which gives its motion to second order only"
         raise refused(f"model '{model.name}'", "elastic-base", message, "take a fixed base, or a HarmonicMotion")
-    for name, *_, quaternion in model.stateful:
-        if quaternion is not None:
-            message = "its coordinates are a quaternion, whose derivatives are no rates"
-            raise refused(f"joint '{name}'", "elastic-joint", message, "use joints with one rate for each coordinate")
+    for block in model.layout.turning:
+        message = "its coordinates are a quaternion, whose derivatives are no rates"
+        remedy = "use joints with one rate for each coordinate"
+        raise refused(f"joint '{block.entity}'", "elastic-joint", message, remedy)
 
 
 # ------------------------------------------------------------------------------------------------ zeros

@@ -13,10 +13,17 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting, defined_by
-from gyrostat.algorithms.recursions.frame_forces import with_pairs
+from gyrostat.algorithms.foreign.component_equations import (
+    coriolis_and_damping,
+    dissipation,
+    equations,
+    foreign,
+    own_state,
+    run,
+)
+from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
-from gyrostat.algorithms.recursions.two_rows import dissipation, equations, foreign, own_state, run, velocity_forces
 from gyrostat.algorithms.shafts.elements import element_inertia, element_torques
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, values_of, with_rates
@@ -181,14 +188,14 @@ def _foreign_velocity_matrix(network: Network, on: Setting, q: Array, v: Array) 
         motion, own, J = motions[c.inport], own_state(network, c, q, v), jacobians[c.name]  # type: ignore[index]
         T = own_rates(c, n)
         moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), T * 0.0])
-        whole, turning = equations(c, on, motion, own.q, own.v).whole, velocity_forces(c, on, motion, own.q, own.v)
-        Omega = turning.matrix + whole @ _bracket(network, c, motion, own.v) * 0.5
+        whole, turning = equations(c, on, motion, own.q, own.v).whole, coriolis_and_damping(c, on, motion, own.q, own.v)
+        Omega = turning.coriolis + whole @ _bracket(network, c, motion, own.v) * 0.5
         C = C + moved.T @ (whole @ rate + Omega @ moved)
     return C
 
 
 def _bracket(network: Network, c: Component, motion: Motion, v: Array) -> Array:
-    """Of the velocities (V, v) of a component, see :mod:`~gyrostat.algorithms.matrices.velocity_forces`: with it
+    """Of the velocities (V, v) of a component, see :mod:`~gyrostat.algorithms.matrices.coriolis_matrix`: with it
     dM/dt = Omega + Omega^T. Angular velocities in the world's axes have that of the other sign."""
     n = len(v)
     ad = np.full((6 + n, 6 + n), 0.0, dtype=np.result_type(np.asarray(motion.V), np.asarray(v), np.float64))
@@ -299,7 +306,7 @@ def _pair_loads(network: Network, on: Setting, q: Array, v: Array, loads: Loads)
     if not network.pairs:
         return loads
     motions = sweep_motion(network, on, q, v, np.zeros(len(v)))
-    return lambda resting: with_pairs(network, on, motions, loads(resting))
+    return lambda resting: with_frame_forces(network, on, motions, loads(resting))
 
 
 def gravity_forces(network: Network, on: Setting, q: Array) -> Array:

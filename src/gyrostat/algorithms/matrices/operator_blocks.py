@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.frame_forces import with_pairs
+from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import kinematics, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.algorithms.shafts.elements import element_inertia
@@ -82,7 +82,7 @@ def read_blocks(net: Network, on: Setting, q: Array, v: Array) -> Blocks:
             _read_motion(c, motions[c.inport], blocks)
             _read_force(c, motions[c.inport], blocks)
     blocks.rotors.sort(key=lambda pair: pair[0].v_at.start)
-    for port, f in with_pairs(net, on, motions, {}).items():
+    for port, f in with_frame_forces(net, on, motions, {}).items():
         blocks.stacks["F_given"][at(port)] -= f
     return blocks
 

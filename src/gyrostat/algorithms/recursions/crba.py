@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.foreign.component_equations import Equations, equations
 from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion
 from gyrostat.algorithms.recursions.rne import own_inertia, spin_momentum
-from gyrostat.algorithms.recursions.two_rows import Equations, equations
 from gyrostat.algorithms.shafts.elements import element_inertia
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network

@@ -2,7 +2,7 @@
 motion.
 
 A row is ``row(c, a, b) -> (force, torque)``: what pulls the origin of a towards b, in the world's axes, and the torque
-on a; b gets the opposite. ``a`` and ``b`` are :class:`Place`: placement and velocity of the two frames. Those
+on a; b gets the opposite. ``a`` and ``b`` are :class:`FrameMotion`: placement and velocity of the two frames. Those
 that store energy have a row in :mod:`~gyrostat.algorithms.stored_energy`, too."""
 
 from __future__ import annotations
@@ -18,16 +18,12 @@ from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.graph.network import Network, Pair
 from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.representation import Motion, Pose
+from gyrostat.spatial.so3_recorded import smooth_log, smooth_right_jacobian_inverse
 from gyrostat.spec.pair_forces import Bushing, PointSpring
-
-TINY = 1e-300
-"""Keeps the root of a vanishing rotation differentiable."""
-SMALL = 1e-60
-"""The same for its square."""
 
 
 @dataclass(frozen=True)
-class Place:
+class FrameMotion:
     """A frame: its pose, angular velocity w and velocity u of its origin, in the world's axes."""
 
     pose: Pose
@@ -35,16 +31,16 @@ class Place:
     u: Array
 
 
-PairRow = Callable[[Pair, Place, Place], tuple[Array, Array]]
-pairs: Algorithm[PairRow] = Algorithm("forces between two frames")
+FrameForceRow = Callable[[Pair, FrameMotion, FrameMotion], tuple[Array, Array]]
+frame_forces: Algorithm[FrameForceRow] = Algorithm("forces between two frames")
 
 
 def _is_zero(value: Any) -> bool:
     return isinstance(value, float) and value == 0.0
 
 
-@pairs.row(PointSpring)
-def point_spring(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
+@frame_forces.row(PointSpring)
+def point_spring(c: Pair, a: FrameMotion, b: FrameMotion) -> tuple[Array, Array]:
     """Pull k (l - l_0) + d dl/dt along the line from a to b."""
     d = b.pose.p - a.pose.p
     if _is_zero(c["rest_length"]) and _is_zero(c["damping"]):
@@ -56,7 +52,7 @@ def point_spring(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
 
 
 @stored_energy.row(PointSpring)
-def point_spring_energy(c: Pair, a: Place, b: Place) -> Any:
+def point_spring_energy(c: Pair, a: FrameMotion, b: FrameMotion) -> Any:
     d = b.pose.p - a.pose.p
     if _is_zero(c["rest_length"]):
         return (d @ d) * (c["stiffness"] * 0.5)
@@ -64,81 +60,63 @@ def point_spring_energy(c: Pair, a: Place, b: Place) -> Any:
     return stretch * stretch * (c["stiffness"] * 0.5)
 
 
-def rotation_vector(R: Array) -> Array:
-    """Axis times angle of a rotation by less than half a turn."""
-    v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) * 0.5
-    sine = np.sqrt(v @ v + TINY)
-    return v * (np.arctan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1.0) * 0.5) / sine)
-
-
-def restoring(r: Array, g: Array) -> Array:
-    """B^T g: the torque whose power is g . dr/dt, with dr/dt = B(r) w for the rotation vector r.
-
-    B = 1 - r~/2 + k r~^2 with k = (1 - (t/2) cot(t/2)) / t^2, t = |r|."""
-    square = r @ r + SMALL
-    half = np.sqrt(square) * 0.5
-    k = (1.0 - half * np.cos(half) / np.sin(half)) / square
-    across = cross(r, g)
-    return g + across * 0.5 + cross(r, across) * k
-
-
-def _offset(a: Place, b: Place) -> tuple[Array, Array, Array, Array]:
+def _offset(a: FrameMotion, b: FrameMotion) -> tuple[Array, Array, Array, Array]:
     """Rotation vector and shift of b from a, and their rates as an observer on a sees them, in the axes of a."""
     R = a.pose.R
     d = b.pose.p - a.pose.p
-    turn = rotation_vector(R.T @ b.pose.R)
+    turn = smooth_log(R.T @ b.pose.R)
     rate = b.u - a.u - cross(a.w, d)
     return turn, R.T @ d, R.T @ (b.w - a.w), R.T @ rate
 
 
-@pairs.row(Bushing)
-def bushing(c: Pair, a: Place, b: Place) -> tuple[Array, Array]:
+@frame_forces.row(Bushing)
+def bushing(c: Pair, a: FrameMotion, b: FrameMotion) -> tuple[Array, Array]:
     """Torque B(r)^T K_r r + D_r w and force K_t d + D_t dd/dt; the force acts at the origin of b."""
     turn, shift, w, u = _offset(a, b)
-    torque = restoring(turn, c["stiffness"][:3] * turn) + c["damping"][:3] * w
+    torque = smooth_right_jacobian_inverse(turn, c["stiffness"][:3] * turn) + c["damping"][:3] * w
     force = c["stiffness"][3:] * shift + c["damping"][3:] * u
     R, d = a.pose.R, b.pose.p - a.pose.p
     return R @ force, R @ torque + cross(d, R @ force)
 
 
 @stored_energy.row(Bushing)
-def bushing_energy(c: Pair, a: Place, b: Place) -> Any:
+def bushing_energy(c: Pair, a: FrameMotion, b: FrameMotion) -> Any:
     turn, shift, *_ = _offset(a, b)
     both = join(turn, shift)
     return (c["stiffness"] * both) @ both * 0.5
 
 
-def place_of(on: Setting, motions: Mapping[int, Motion], at: tuple[int, tuple[Array, Array]]) -> Place:
+def frame_motion(on: Setting, motions: Mapping[int, Motion], at: tuple[int, tuple[Array, Array]]) -> FrameMotion:
     """Placement and velocity of a frame that sits on an outport."""
     port, (R, p) = at
     motion = motions[port]
     local = on.representation.motion_local(motion.pose, motion.V)
     w = motion.pose.R @ local[:3]
-    return Place(motion.pose.then(R, p), w, motion.pose.R @ (local[3:] + cross(local[:3], p)))
+    return FrameMotion(motion.pose.then(R, p), w, motion.pose.R @ (local[3:] + cross(local[:3], p)))
 
 
-def with_pairs(
+def with_frame_forces(
     network: Network, on: Setting, motions: Mapping[int, Motion], loads: Mapping[int, Array]
 ) -> Mapping[int, Array]:
-    """External forces at the ports, with those of the pairs."""
+    """External forces at the ports, with those between frames."""
     if not network.pairs:
         return loads
-    found = dict(loads)
+    total = dict(loads)
     for c in network.pairs:
-        a, b = place_of(on, motions, c.a), place_of(on, motions, c.b)
-        force, torque = pairs.of(c)(c, a, b)  # type: ignore[arg-type]
+        a, b = frame_motion(on, motions, c.a), frame_motion(on, motions, c.b)
+        force, torque = frame_forces.of(c)(c, a, b)  # type: ignore[arg-type]
         world = join(torque + cross(a.pose.p, force), force)  # about the world's origin: b gets the opposite
         for (port, _), w in ((c.a, world), (c.b, -world)):
             pose = motions[port].pose
             f = on.representation.force(pose, force_to_child(pose.R, pose.p, w))
-            found[port] = found[port] + f if port in found else f
-    return found
+            total[port] = total[port] + f if port in total else f
+    return total
 
 
-def pair_energy(network: Network, on: Setting, motions: Mapping[int, Motion]) -> Any:
+def frame_force_energy(network: Network, on: Setting, motions: Mapping[int, Motion]) -> Any:
     """Energy [J] that springs between frames hold."""
     total: Any = 0.0
     for c in network.pairs:
         if any(kind in stored_energy.rows for kind in c.kind.__mro__):
-            total = total + stored_energy.of(c)(c, place_of(on, motions, c.a), place_of(on, motions, c.b))  # type: ignore[arg-type]
+            total = total + stored_energy.of(c)(c, frame_motion(on, motions, c.a), frame_motion(on, motions, c.b))  # type: ignore[arg-type]
     return total

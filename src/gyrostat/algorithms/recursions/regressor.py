@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.aba import Part, part_of
 from gyrostat.algorithms.recursions.kinematics import Own, rigid, sweep_motion, world_motion
+from gyrostat.algorithms.recursions.transfer import Transfer, transfer_of
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
 from gyrostat.spatial.algebra import Array, cross, force_to_parent, join
@@ -67,10 +67,10 @@ def _needed(on: Setting, motion: Motion) -> Array:
 
 def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodies: Sequence[str]) -> Array:
     """Y (nv, 10 bodies) with tau = Y pi + what does not depend on inertias. ``on`` must be in body representation."""
-    parts: dict[str, Part] = {}
+    through: dict[str, Transfer] = {}
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
-        parts[c.name] = part_of(c, on, motion, memo, own)
+        through[c.name] = transfer_of(c, on, motion, memo, own)
 
     motions = sweep_motion(network, on, q, v, a, world_motion(on.gravity.acceleration), begin)
     loads: dict[int, Columns] = {}
@@ -83,13 +83,13 @@ def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodie
     Y = np.full((count, 10 * len(bodies)), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
 
     def step(c: Component, messages: Mapping[str, Columns]) -> Columns:
-        part = parts[c.name]
+        phi, S = through[c.name].shifts, through[c.name].S
         total: dict[int, Array] = {}
         for name, message in messages.items():
             for k, F in message.F.items():
                 if len(c.ties):
-                    Y[c.v_at, 10 * k : 10 * k + 10] = part.S[name].T @ F
-                total[k] = part.shifts[name].force(F)
+                    Y[c.v_at, 10 * k : 10 * k + 10] = S[name].T @ F
+                total[k] = phi[name].force(F)
         return Columns(total)
 
     inward(network, Columns({}), step, loads)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
-from gyrostat.algorithms.recursions.frame_forces import with_pairs
+from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.shafts.elements import with_elements
 from gyrostat.errors import RowError
@@ -161,6 +161,6 @@ def sweep_forces(
         f, u[c.name] = actions[c.name](forces)
         return f
 
-    forces = inward(network, np.zeros(6), step, with_pairs(network, on, motions, loads(motions)))
+    forces = inward(network, np.zeros(6), step, with_frame_forces(network, on, motions, loads(motions)))
     gathered = network.transmission.gathered(network.in_order(u))
     return with_elements(network, q, v, a, gathered), forces, motions

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.algorithms.matrices.velocity_forces import coriolis_by_velocities
+from gyrostat.algorithms.matrices.coriolis_matrix import coriolis_by_velocities
 from gyrostat.algorithms.recursions.crba import NO_INERTIA, scaled, summed
 from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import own_force, own_inertia, spin_momentum, wrench_at
@@ -325,7 +325,7 @@ def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
 
     C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The forces of a
     rotor, w x h v_r on its carrier, are bilinear: half of them goes with each of the two velocities. So C is that of
-    the Christoffel symbols, see :mod:`~gyrostat.algorithms.matrices.velocity_forces`."""
+    the Christoffel symbols, see :mod:`~gyrostat.algorithms.matrices.coriolis_matrix`."""
     if not all(sensitivity.serves(c) for c in network.components):
         return coriolis_by_velocities(network, on, q, v)
     n = network.model.nv

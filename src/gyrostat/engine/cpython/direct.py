@@ -2,7 +2,7 @@
 
 :data:`Direct` is a base class with room for two addresses in each of its objects: of a function, and of its data.
 :func:`enter` gives a class, whose ``__call__`` must do the same, and one object of it such addresses. Where
-:func:`~gyrostat.engine.cpython.builtin.available` says no, the base class is an ordinary one and nothing is
+:func:`~gyrostat.engine.cpython.layout.available` says no, the base class is an ordinary one and nothing is
 ever entered."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 
 ROOM, SIZE = 16, 32  # bytes: the addresses come after references and type
 FLAGS, OFFSET = 168, 56  # bytes of tp_flags and tp_vectorcall_offset in a type

@@ -15,8 +15,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from gyrostat.engine.cpython.builtin import available
 from gyrostat.engine.cpython.direct import ROOM, Direct, enter
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.llvm.compile import Loaded, key_of, load
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,8 +46,8 @@ fast:
   %server = load ptr, ptr %server_at, align 8
   %rest = getelementptr ptr, ptr %args, i64 1
   %fewer = sub i64 %nargs, 1
-  %found = call ptr %call(ptr %server, ptr %rest, i64 %fewer, ptr null)
-  ret ptr %found
+  %value = call ptr %call(ptr %server, ptr %rest, i64 %fewer, ptr null)
+  ret ptr %value
 slow:
   %answer = call ptr %call(ptr %function, ptr %args, i64 %nargs, ptr %kwnames)
   ret ptr %answer

@@ -22,14 +22,15 @@ from gyrostat.engine.tracing.operations import OPERATIONS
 from gyrostat.errors import CompileError
 
 
-def _form() -> str:
+def form_of(engine: Path) -> str:
+    """Hash of this version's name and of all files of the engine's folder."""
     h = hashlib.sha256(version("gyrostat").encode())
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    for file in sorted(engine.rglob("*.py")):
         h.update(file.read_bytes())
     return h.hexdigest()
 
 
-FORM = _form()
+FORM = form_of(Path(__file__).parents[1])
 """Hash of the generators, part of every key: objects of another version, or of a changed checkout, are never loaded."""
 
 
@@ -43,10 +44,10 @@ class Loaded:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def address(self, name: str) -> int:
-        found = self.engine.get_function_address(name)
-        if not found:
+        place = self.engine.get_function_address(name)
+        if not place:
             raise CompileError(f"the object has no function '{name}'. Hint: clear the cache, set GYROSTAT_CACHE=off")
-        return found
+        return place
 
 
 @cache

@@ -40,14 +40,14 @@ def refusal(path: Path) -> str | None:
     if not hasattr(os, "getuid"):
         return None
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError as error:
         return f"cannot be read ({error.strerror})"
-    if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+    if stat.S_ISLNK(status.st_mode) or not stat.S_ISDIR(status.st_mode):
         return "is not a folder"
-    if found.st_uid != os.getuid():
+    if status.st_uid != os.getuid():
         return "belongs to another user"
-    if found.st_mode & 0o022:
+    if status.st_mode & 0o022:
         return "can be written by others"
     return None
 
@@ -132,7 +132,7 @@ def _ours(name: str) -> bool:
 
 
 def _shrink(path: Path) -> None:
-    found = []
+    objects = []
     for file in path.iterdir():
         if not _ours(file.name):
             continue
@@ -140,9 +140,9 @@ def _shrink(path: Path) -> None:
             info = file.stat()
         except OSError:
             continue  # another process was quicker
-        found.append((info.st_mtime, info.st_size, file))
-    total = sum(size for _, size, _ in found)
-    for _, size, file in sorted(found, key=lambda x: x[0]):
+        objects.append((info.st_mtime, info.st_size, file))
+    total = sum(size for _, size, _ in objects)
+    for _, size, file in sorted(objects, key=lambda x: x[0]):
         if total <= LIMIT:
             return
         file.unlink(missing_ok=True)

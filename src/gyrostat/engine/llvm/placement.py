@@ -38,8 +38,8 @@ def _system() -> Any:
 
 def _taken(size: int) -> int | None:
     """Address of a block that nobody can read or write; None if there is none."""
-    found = _system().mmap(None, size, 0, FLAGS, -1, 0)
-    return None if found is None or found == ctypes.c_void_p(-1).value else int(found)
+    address = _system().mmap(None, size, 0, FLAGS, -1, 0)
+    return None if address is None or address == ctypes.c_void_p(-1).value else int(address)
 
 
 def _in_use() -> int:

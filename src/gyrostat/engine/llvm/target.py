@@ -41,11 +41,11 @@ def host() -> Target:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     try:
-        found = llvm.get_host_cpu_features()
+        features = llvm.get_host_cpu_features()
     except RuntimeError:  # unknown to LLVM: code for the plainest CPU of its kind
-        found = llvm.FeatureMap()
+        features = llvm.FeatureMap()
     arm = platform.machine().lower() in ("arm64", "aarch64")
-    lanes = 8 if found.get("avx512f") else 4 if found.get("avx") else 2
+    lanes = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
     return Target(
-        llvm.get_process_triple(), llvm.get_host_cpu_name(), found.flatten(), lanes, bool(found.get("fma") or arm)
+        llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes, bool(features.get("fma") or arm)
     )

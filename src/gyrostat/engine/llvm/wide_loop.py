@@ -15,16 +15,15 @@ import ctypes
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.kernel import SHARES, _pool
 from gyrostat.engine.llvm.compile import Loaded, key_of, load
 from gyrostat.engine.llvm.emit import Emitted, emit
 from gyrostat.engine.llvm.object_cache import ObjectCache
 from gyrostat.engine.llvm.target import host
+from gyrostat.engine.llvm.threads import in_threads, shares
 from gyrostat.engine.llvm.wide_loop_text import LINE, Layout, wide_loop_text
 from gyrostat.engine.tracing.program import Program
 from gyrostat.errors import ShapeError
@@ -100,22 +99,19 @@ class WideLoop:
             return
         lanes = 1 if count == 1 else host().lanes
         self._code(lanes)  # before any thread needs it
-        blocks = -(-count // lanes)
-        threads = min(threads, blocks)
-        pieces = min(blocks, SHARES * threads) if threads > 1 else 1
-        cuts = [min(count, lanes * (blocks * k // pieces)) for k in range(pieces + 1)]
+        threads = min(threads, -(-count // lanes))
+        pieces = shares(count, lanes, threads)
         stop: list[bool] = []
 
         def work(supply: Iterable[tuple[int, int]]) -> None:
             for first, last in supply:
                 self._advance(memory, rows, first, last, lanes, stop)
 
-        supply = iter(list(pairwise(cuts)))  # threads take the next piece when they are done with one
         if threads == 1:
-            work(supply)
+            work(pieces)
             return
         try:
-            for _ in _pool().map(work, [supply] * threads):
+            for _ in in_threads(work, pieces, threads):
                 pass
         except BaseException:
             stop.append(True)  # Ctrl-C: the others end after their present call

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from gyrostat.engine.llvm.batch import LINE as LINE
-from gyrostat.engine.llvm.batch import _Loop
+from gyrostat.engine.llvm.counting_loop import CountingLoop
 from gyrostat.engine.llvm.elementary import Writer
 from gyrostat.engine.tracing.program import Program
 
@@ -69,7 +69,7 @@ class _Text:
     """The lines of ``@wide``."""
 
     def __init__(self, layout: Layout, w: Writer):
-        self.layout, self.w, self.loop = layout, w, _Loop(w)
+        self.layout, self.w, self.loop = layout, w, CountingLoop(w)
         self.word = 0
 
     def _next(self, kind: str) -> str:
@@ -174,7 +174,7 @@ class _Text:
 def _mover(lanes: int, gather: bool) -> str:
     """Rows of robots to columns, or back. Beyond the last robot, it is read again; from no address come zeros."""
     w = Writer(lanes, False)
-    loop, put = _Loop(w), w.put
+    loop, put = CountingLoop(w), w.put
     last = put("sub i64 %here, 1")
     each, lane = loop.begin()
     row = put(f"select i1 {put(f'icmp slt i64 {lane}, {last}')}, i64 {lane}, i64 {last}")
@@ -201,7 +201,7 @@ def _mover(lanes: int, gather: bool) -> str:
 def _mend(layout: Layout) -> str:
     """Lanes that are not finite get back what they had; the first time, the number of the step is noted."""
     w, lanes = Writer(layout.lanes, False), layout.lanes
-    loop, put = _Loop(w), w.put
+    loop, put = CountingLoop(w), w.put
     w.lines += [f"  %sum = alloca {w.vt}", f"  store {w.vt} %acc, ptr %sum, align 8"]
     each, lane = loop.begin()
     value = put(f"load double, ptr {put(f'getelementptr double, ptr %sum, i64 {lane}')}, align 8")

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.tracing.dual import Dual
-from gyrostat.engine.tracing.record import Recorded, general
+from gyrostat.engine.tracing.recorded import Recorded, general
 from gyrostat.errors import RecordError
 
 
 def _pick(name: str, plain: Any) -> Any:
     def function(*values: Any) -> Any:
         if any(type(v) is Recorded for v in values):
-            found = general(name, *values)
-            if found is NotImplemented:
+            choice = general(name, *values)
+            if choice is NotImplemented:
                 raise RecordError(f"{name}: {values} are not all numbers. Hint: numbers or recorded values")
-            return found
+            return choice
         return plain(*values)
 
     return np.frompyfunc(function, 3 if name == "select" else (1 if name in ("sign", "not") else 2), 1)
@@ -53,9 +52,8 @@ def maximum(one: Any, two: Any) -> Any:
 
 def sign(value: Any) -> Any:
     """-1, 0 or 1; numbers with a rate lose it, as the sign is constant on either side."""
-    while isinstance(value, Dual):
-        value = value.x
-    return _tidy(_sign(value))
+    own = getattr(value, "sign", None)  # numbers with a rate
+    return own() if own else _tidy(_sign(value))
 
 
 def both(one: Any, two: Any) -> Any:

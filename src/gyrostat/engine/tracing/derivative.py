@@ -10,7 +10,9 @@ import numpy as np
 
 from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot
-from gyrostat.engine.tracing.record import Recorded, Tape, finish, general
+from gyrostat.engine.tracing.record import finish
+from gyrostat.engine.tracing.recorded import Recorded, general
+from gyrostat.engine.tracing.tape import Tape
 from gyrostat.errors import RecordError, ShapeError, nearest
 
 if TYPE_CHECKING:
@@ -45,13 +47,13 @@ def _shape(slot: Slot) -> tuple[int, int]:
 
 def _different(names: Sequence[str], others: Sequence[str]) -> list[str]:
     """The names, numbered where one comes again: CasADi wants all names of a function to differ."""
-    found: list[str] = []
+    different: list[str] = []
     for name in names:
         new, k = name, 2
-        while new in found or new in others:
+        while new in different or new in others:
             new, k = f"{name}_{k}", k + 1
-        found.append(new)
-    return found
+        different.append(new)
+    return different
 
 
 def _name(text: str) -> str:
@@ -78,8 +80,8 @@ def _expressions(program: Program, columns: Sequence[Any] | None = None) -> tupl
         else:
             operands = [values[k] for k in (x, y, z)[: OPERATIONS[code].arity]]
             values.append(_casadi_operation(ca, code)(*operands))
-    found = [ca.vertcat(*(values[k] for k in nodes)) for nodes in program.results]
-    return symbols, found, ca.vertcat(*(values[k] for k in program.guards))
+    expressions = [ca.vertcat(*(values[k] for k in nodes)) for nodes in program.results]
+    return symbols, expressions, ca.vertcat(*(values[k] for k in program.guards))
 
 
 def _casadi_operation(ca: Any, code: int) -> Any:
@@ -114,7 +116,7 @@ def from_casadi(
     tape = Tape()
     leaves = [[Recorded(tape, tape.node(INPUT, k, e)) for e in range(slot.size)] for k, slot in enumerate(inputs)]
     registers: dict[int, Any] = {}
-    found: list[dict[int, Any]] = [{} for _ in range(len(outputs) + 1)]
+    entries: list[dict[int, Any]] = [{} for _ in range(len(outputs) + 1)]
     places = [*places, range(function.numel_out(len(outputs)))]
     for k in range(function.n_instructions()):
         op, o, i = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
@@ -123,7 +125,7 @@ def from_casadi(
         elif op == ca.OP_INPUT:
             registers[o[0]] = leaves[i[0]][i[1]]
         elif op == ca.OP_OUTPUT:
-            found[o[0]][int(places[o[0]][o[1]])] = registers[i[0]]
+            entries[o[0]][int(places[o[0]][o[1]])] = registers[i[0]]
         elif op in special:
             registers[o[0]] = special[op](*(registers[x] for x in i))
         elif op in codes:
@@ -131,12 +133,12 @@ def from_casadi(
         else:
             raise RecordError(f"CasADi's operation {op} has no counterpart in the table of operations")
     arrays: dict[str, np.ndarray] = {}
-    for slot, filled in zip(outputs, found, strict=False):
+    for slot, filled in zip(outputs, entries, strict=False):
         flat = np.full(slot.size, 0.0, dtype=object)
         for element, value in filled.items():
             flat[element] = value
         arrays[slot.name] = flat.reshape(slot.shape)
-    guards = np.array(list(found[-1].values()), dtype=object)
+    guards = np.array(list(entries[-1].values()), dtype=object)
     return finish(tape, name, {s.name: s.shape for s in inputs}, arrays, guards)
 
 
@@ -161,8 +163,8 @@ def jacobian(program: Program, of: str, wrt: str) -> tuple[Program, np.ndarray]:
     pattern = np.zeros((out.size, inp.size), dtype=bool)
     pattern[rows, cols] = True
     slot = Slot(f"d{of}_d{wrt}", (*out.shape, *inp.shape))
-    found = from_casadi(function, program.inputs, [slot], [rows * inp.size + cols], f"{program.name}_{slot.name}")
-    return found, pattern.reshape(slot.shape)
+    derivative = from_casadi(function, program.inputs, [slot], [rows * inp.size + cols], f"{program.name}_{slot.name}")
+    return derivative, pattern.reshape(slot.shape)
 
 
 def directional(program: Program, of: str, wrt: Sequence[str]) -> Program:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.tracing.choose import sign
 from gyrostat.errors import RecordError
 
 OUTER = 100
@@ -94,9 +95,11 @@ class Dual:
         return Dual(self.x**power, power * self.x ** (power - 1.0) * self.r, self.level)
 
     def __abs__(self) -> Any:
-        from gyrostat.engine.tracing.choose import sign
-
         return Dual(abs(self.x), self.r * sign(self.x), self.level)
+
+    def sign(self) -> Any:
+        """Without a rate: it is constant on either side of zero."""
+        return sign(self.x)
 
     def arctan2(self, other: Any) -> Any:
         def both(a: Dual, b: Dual) -> Dual:
@@ -134,19 +137,19 @@ class Dual:
 
 def with_rates(x: np.ndarray, r: np.ndarray, level: int = 0) -> np.ndarray:
     """Numbers x with rates r, as an array of objects. Rates inside x and r must be of lower levels."""
-    found = np.empty(np.shape(x), dtype=object)
-    for k in np.ndindex(found.shape):
-        found[k] = Dual(x[k], r[k], level)
-    return found
+    numbers = np.empty(np.shape(x), dtype=object)
+    for k in np.ndindex(numbers.shape):
+        numbers[k] = Dual(x[k], r[k], level)
+    return numbers
 
 
 def _each(pick: Callable[[Any], Any], values: Any) -> np.ndarray:
     array = np.asarray(values)
     flat = [pick(v) for v in array.ravel()]
-    found = np.empty(len(flat), dtype=float if all(isinstance(v, float) for v in flat) else object)
+    picked = np.empty(len(flat), dtype=float if all(isinstance(v, float) for v in flat) else object)
     for k, v in enumerate(flat):
-        found[k] = v
-    return found.reshape(array.shape)
+        picked[k] = v
+    return picked.reshape(array.shape)
 
 
 def _value(v: Any, level: int) -> Any:

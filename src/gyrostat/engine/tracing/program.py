@@ -59,16 +59,16 @@ class Program:
 
     def fixed(self, output: int) -> dict[int, float]:
         """Elements of an output that are constants, and their values."""
-        found: dict[int, float] = {}
+        constants_at: dict[int, float] = {}
         for element, x in enumerate(self.results[output]):
             if self.nodes[x][0] == CONST:
-                found[element] = self.constants[self.nodes[x][1]]
-        return found
+                constants_at[element] = self.constants[self.nodes[x][1]]
+        return constants_at
 
     def counts(self) -> dict[str, int]:
         """Number of operations of each kind."""
-        found = Counter(OPERATIONS[code].name for code, *_ in self.nodes if code >= 0)
-        return {op.name: found[op.name] for op in OPERATIONS if found[op.name]}
+        numbers = Counter(OPERATIONS[code].name for code, *_ in self.nodes if code >= 0)
+        return {op.name: numbers[op.name] for op in OPERATIONS if numbers[op.name]}
 
 
 def verify(program: Program) -> Program:

@@ -73,10 +73,10 @@ def _inner(nodes: tuple[Node, ...], uses: list[int]) -> bytearray:
 def _terms(nodes: tuple[Node, ...], inner: bytearray, k: int, sign: int = 1) -> list[tuple[int, int]]:
     """(sign, node) of everything that a sum adds up."""
     code, x, y, _ = nodes[k]
-    found: list[tuple[int, int]] = []
+    terms: list[tuple[int, int]] = []
     for part, s in ((x, sign), (y, -sign if code == SUB else sign)):
-        found += _terms(nodes, inner, part, s) if inner[part] else [(s, part)]
-    return found
+        terms += _terms(nodes, inner, part, s) if inner[part] else [(s, part)]
+    return terms
 
 
 def _chain(terms: list[tuple[int, int]], old: tuple[Node, ...], uses: list[int], number: list[int], put: Put) -> int:

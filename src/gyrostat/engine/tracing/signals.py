@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.tracing.choose import both, either, maximum, minimum, negated, sign, where
-from gyrostat.engine.tracing.record import Recorded, alone
+from gyrostat.engine.tracing.recorded import Recorded, alone
 
 
 def _heaviside(x: Any, at_zero: Any) -> Any:
@@ -40,8 +40,8 @@ class Signals(np.ndarray):
         targets = kwargs.pop("out", None)
         if targets is not None:
             kwargs["out"] = tuple(_plain(x) for x in targets)
-        found = getattr(ufunc, method)(*given, **kwargs)
-        return _own(found) if targets is None else targets[0]
+        values = getattr(ufunc, method)(*given, **kwargs)
+        return _own(values) if targets is None else targets[0]
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func is np.where and len(args) == 3:
@@ -57,17 +57,17 @@ class Signals(np.ndarray):
         low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
         if kwargs:
             raise TypeError(f"clip of recorded values takes limits only, got {', '.join(kwargs)}")
-        found = _plain(self)
-        found = found if low is None else maximum(found, _plain(low))
-        return _own(found if high is None else minimum(found, _plain(high)))
+        values = _plain(self)
+        values = values if low is None else maximum(values, _plain(low))
+        return _own(values if high is None else minimum(values, _plain(high)))
 
 
 def _selected(conditions: Sequence[Any], values: Sequence[Any], default: Any = 0.0) -> Any:
     """np.select: the value of the first condition that holds."""
-    found = _plain(default)
+    chosen = _plain(default)
     for condition, value in reversed(list(zip(conditions, values, strict=True))):
-        found = where(_plain(condition), _plain(value), found)
-    return _own(found)
+        chosen = where(_plain(condition), _plain(value), chosen)
+    return _own(chosen)
 
 
 def _plain(x: Any) -> Any:
@@ -97,11 +97,11 @@ def scalar_function(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     return _lowered(nothing.__array_function__(func, (Signals,), tuple(map(_lifted, args)), named), args)
 
 
-def _lowered(found: Any, given: Sequence[Any]) -> Any:
+def _lowered(values: Any, given: Sequence[Any]) -> Any:
     """The scalar of an array (); a plain array where no signals were given."""
-    if isinstance(found, np.ndarray) and not found.ndim:
-        return found[()]
-    return found if any(isinstance(x, Signals) for x in given) else _plain(found)
+    if isinstance(values, np.ndarray) and not values.ndim:
+        return values[()]
+    return values if any(isinstance(x, Signals) for x in given) else _plain(values)
 
 
 def handed(x: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.tracing.choose import sign
 from gyrostat.engine.tracing.dual import OUTER, Dual
 
 
@@ -87,11 +88,11 @@ class Taylor(Dual):
     def __truediv__(self, other: Any) -> Any:
         if type(other) is not Taylor:
             return NotImplemented if _outside(other) else self * (1.0 / other)
-        inverse, found = 1.0 / other.c[0], []
+        inverse, quotient = 1.0 / other.c[0], []
         for k in range(min(len(self.c), len(other.c))):
-            rest = _convolved(found, other.c, k, 0, k)
-            found.append((self.c[k] - rest) * inverse)
-        return Taylor(found)
+            rest = _convolved(quotient, other.c, k, 0, k)
+            quotient.append((self.c[k] - rest) * inverse)
+        return Taylor(quotient)
 
     def __rtruediv__(self, other: Any) -> Any:
         if _outside(other):
@@ -104,15 +105,13 @@ class Taylor(Dual):
             return 1.0 / self**-p
         if not (2.0 * p).is_integer():
             return (self.log() * p).exp()
-        found: Any = self.sqrt() if p % 1.0 else 1.0
+        powered: Any = self.sqrt() if p % 1.0 else 1.0
         for _ in range(math.floor(p)):
-            found = self * found
-        return found
+            powered = self * powered
+        return powered
 
     def __abs__(self) -> Any:
         """The sign counts as constant: right on either side of zero."""
-        from gyrostat.engine.tracing.choose import sign
-
         return self * sign(self.c[0])
 
     # ------------------------------------------------------------------ functions, by the equations of their rates
@@ -138,30 +137,30 @@ class Taylor(Dual):
         return self.sin() / self.cos()
 
     def exp(self) -> Any:
-        found, slope = [np.exp(self.c[0])], self.rate().c
+        e, slope = [np.exp(self.c[0])], self.rate().c
         for k in range(1, len(self.c)):
-            found.append(_convolved(slope, found, k - 1, 0, k) * (1.0 / k))
-        return Taylor(found)
+            e.append(_convolved(slope, e, k - 1, 0, k) * (1.0 / k))
+        return Taylor(e)
 
     def log(self) -> Any:
         start = np.log(self.c[0])
         return (self.rate() / self).integral(start) if len(self.c) > 1 else Taylor([start])
 
     def sqrt(self) -> Any:
-        found = [np.sqrt(self.c[0])]
-        inverse = 0.5 / found[0]
+        root = [np.sqrt(self.c[0])]
+        inverse = 0.5 / root[0]
         for k in range(1, len(self.c)):
-            found.append((self.c[k] - _convolved(found, found, k, 1, k)) * inverse)
-        return Taylor(found)
+            root.append((self.c[k] - _convolved(root, root, k, 1, k)) * inverse)
+        return Taylor(root)
 
     def tanh(self) -> Any:
         """t' = (1 - t^2) x'."""
-        found, rest, slope = [np.tanh(self.c[0])], [], self.rate().c
+        t, rest, slope = [np.tanh(self.c[0])], [], self.rate().c
         for k in range(1, len(self.c)):
-            square = _convolved(found, found, k - 1, 0, k)
+            square = _convolved(t, t, k - 1, 0, k)
             rest.append(1.0 - square if k == 1 else -square)
-            found.append(_convolved(slope, rest, k - 1, 0, k) * (1.0 / k))
-        return Taylor(found)
+            t.append(_convolved(slope, rest, k - 1, 0, k) * (1.0 / k))
+        return Taylor(t)
 
     def arctan2(self, other: Any) -> Any:
         """(x y' - y x') / (x^2 + y^2), integrated; self is y."""
@@ -197,15 +196,15 @@ def _product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 def _square(a: Sequence[Any]) -> list[Any]:
     """Equal products of a square are found once."""
-    found = []
+    square = []
     for k in range(len(a)):
         half = _convolved(a, a, k, 0, (k + 1) // 2)
         whole = half if _zero(half) else half * 2.0
         if k % 2 == 0 and not _zero(a[k // 2]):
             middle = a[k // 2] * a[k // 2]
             whole = middle if _zero(whole) else whole + middle
-        found.append(whole)
-    return found
+        square.append(whole)
+    return square
 
 
 def series(derivatives: Sequence[Any]) -> Taylor:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.geometry.rotation import about_axis
 from gyrostat.io.mjcf.compile import Compiled
 from gyrostat.io.mjcf.names import Names
 from gyrostat.io.mjcf.rules import Inertial
@@ -18,7 +19,6 @@ from gyrostat.io.mjcf.shapes import Pose, after, pose, shapes_of, xyzw
 from gyrostat.io.mjcf.xml import MjcfReader
 from gyrostat.io.urdf.build import AcceptedBody
 from gyrostat.io.xml import Element
-from gyrostat.spatial.rotation import about_axis
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.joint import Joint

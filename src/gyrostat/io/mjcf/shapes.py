@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.io.mjcf.compile import Compiled
 from gyrostat.io.mjcf.xml import MjcfReader
-from gyrostat.spatial.rotation import from_quaternion
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import Quaternion, RotationMatrix
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import Problem
+from gyrostat.geometry.rotation import from_euler
 from gyrostat.graph.lower import Lowered, Values, lower
 from gyrostat.io.urdf.drives import couplings
 from gyrostat.io.urdf.links_and_joints import Robot, UrdfJoint, UrdfLink
@@ -15,7 +16,6 @@ from gyrostat.io.urdf.rules import matrix
 from gyrostat.io.urdf.shapes import named_colors, to_shape
 from gyrostat.io.urdf.tree import Tree
 from gyrostat.io.xml import Element, Reader
-from gyrostat.spatial.rotation import from_euler
 from gyrostat.spec.context import Context
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity, Port

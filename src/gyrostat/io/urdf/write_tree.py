@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import Problem
-from gyrostat.graph.causality import causality
 from gyrostat.graph.lower import Placement, Values, lower
 from gyrostat.spatial.algebra import Array, compose, cross
 from gyrostat.spec.displacement import Displacement
@@ -77,14 +76,13 @@ class Parts:
 def groups_of(model: Model) -> Parts:
     """The groups of a model, each joint's after that of the joint before it."""
     wiring, found = model.wiring, Parts()
-    visits, loops = causality(wiring)
-    for loop in loops:
+    for loop in wiring.tree.loops:
         remedy = "open the loop; a URDF is a tree"
         found.essential.append(Problem("model", "urdf-loop", f"has a loop, {loop}", remedy, loop.entities))
     at: dict[str, tuple[int, Placement]] = {}
     fixed: dict[str, str] = {}  # port -> the fixed joint that leads to it
     connected = {port for group in wiring.groups for port in group}
-    for visit in visits:
+    for visit in wiring.tree.visits:
         name, entity = visit.entity, wiring.entities[visit.entity]
         if isinstance(entity, ReferenceFrame):
             found.groups.append(Group())

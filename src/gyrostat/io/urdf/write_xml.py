@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]  # it has no types
 
+from gyrostat.geometry.rotation import about_coordinate
 from gyrostat.graph.lower import Values, rotation
 from gyrostat.spatial.algebra import Array
-from gyrostat.spatial.rotation import about_coordinate
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.shape import Shape
 

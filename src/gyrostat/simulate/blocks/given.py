@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.kernel import real
+from gyrostat.engine.arguments import real
 from gyrostat.errors import ShapeError, SpecError, clipped
 
 Array = np.ndarray

@@ -93,17 +93,16 @@ def at_joints(model: Model, joints: Sequence[str], block: Block, name: str = "")
 
 def joint_places(model: Model, joint: Any, who: str) -> tuple[Places, Places]:
     """Places of a joint in q and in v, by its name or that of one of its rates."""
-    i = j = 0
     known = []
-    for entity, q, v, quaternion in model.stateful:
-        single = [f"{entity}.{rate}" for rate in v] if len(v) > 1 else []
-        if joint == entity:
-            return tuple(range(i, i + len(q))), tuple(range(j, j + len(v)))
-        if joint in single and quaternion is None:
+    for block in model.layout:
+        i, j = block.q.start, block.v.start
+        single = block.rate_names if block.nv > 1 and not block.turns else ()
+        if joint == block.entity:
+            return tuple(range(i, block.q.stop)), tuple(range(j, block.v.stop))
+        if joint in single:
             k = single.index(joint)
             return (i + k,), (j + k,)
-        known += [entity, *(single if quaternion is None else [])]
-        i, j = i + len(q), j + len(v)
+        known += [block.entity, *single]
     raise refuse(who, "joints", f"'{model.name}' has no joint '{joint}'", nearest(str(joint), known), joint)
 
 

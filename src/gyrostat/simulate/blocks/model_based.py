@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gyrostat.algorithms.recursions.rne import no_loads
-from gyrostat.engine.tracing.record import Recorded, is_recorded
+from gyrostat.engine.tracing.record import is_recorded
+from gyrostat.engine.tracing.recorded import Recorded
 from gyrostat.errors import RecordError
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import at_least_zero, refuse, same_size, spread

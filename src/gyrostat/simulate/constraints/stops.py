@@ -54,11 +54,9 @@ class Stops:
         self.plant, self.limits = plant, limits
         self.low, self.high = limits_of(plant.model, "model", WHO)
         self.places: list[tuple[int, int, str]] = []  # in q, in v, name
-        i = j = 0
-        for name, q, v, _ in plant.model.stateful:
-            if len(q) == 1 and np.isfinite([self.low[i], self.high[i]]).any():
-                self.places.append((i, j, name))
-            i, j = i + len(q), j + len(v)
+        for block in plant.model.layout:
+            if block.nq == 1 and np.isfinite([self.low[block.q], self.high[block.q]]).any():
+                self.places.append((block.q.start, block.v.start, block.entity))
         names = [name for *_, name in self.places]
         if isinstance(limits.restitution, Mapping):
             for name in limits.restitution:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.configuration.manifold import _places
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.methods.method import Step, StepFailure
 from gyrostat.simulate.methods.runge_kutta import RungeKutta
@@ -114,8 +113,8 @@ class AdaptiveRungeKutta(RungeKutta):
 
 def _scaled_coordinates(plant: Plant) -> tuple[Array, Array]:
     """Places in v and q of coordinates that are numbers: plain ones, and positions of free joints (by their size)."""
-    at = _places(plant.model)
+    at = plant.model.layout
     return (
-        np.concatenate([at.plain_v, at.linear.ravel()]).astype(int),
-        np.concatenate([at.plain_q, at.position.ravel()]).astype(int),
+        np.concatenate([at.number_v, at.linear.ravel()]).astype(int),
+        np.concatenate([at.number_q, at.positions.ravel()]).astype(int),
     )

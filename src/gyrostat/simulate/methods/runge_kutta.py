@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.configuration.manifold import _places
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.methods.method import Method, Step, StepFailure
 from gyrostat.simulate.plant.plant import Plant
@@ -71,7 +70,7 @@ class RungeKutta(Method):
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
-        self._angular = None if plant.plain else _places(plant.model).angular
+        self._angular = None if plant.plain else plant.model.layout.angular
         self._k1: Array | None = None
         self._tau = np.zeros(plant.nv)
 

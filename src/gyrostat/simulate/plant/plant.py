@@ -13,12 +13,12 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
-from gyrostat.algorithms.recursions.aba import forward_dynamics
+from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
 from gyrostat.algorithms.recursions.rne import no_loads
 from gyrostat.configuration.chart import local_rates, moved
 from gyrostat.configuration.manifold import difference, integrate, neutral
 from gyrostat.configuration.packing import quaternion_guard
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import GyrostatError, NonFiniteError, StateError

@@ -14,7 +14,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.rne import sweep_forces
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
 from gyrostat.graph.network import Network

@@ -189,9 +189,9 @@ def torque_source(model: Model, torque: Any) -> TorqueSource:
 def filled(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
     """Joints that are not named get no torque."""
     found = dict(given)
-    for owner, _, parts, _ in model.stateful:
-        keys = [owner] if len(parts) == 1 else [f"{owner}.{part}" for part in parts]
-        if owner not in given:
+    for block in model.layout:
+        keys = [block.entity] if block.nv == 1 else block.rate_names
+        if block.entity not in given:
             found |= {key: 0.0 for key in keys if key not in given}
     return found
 

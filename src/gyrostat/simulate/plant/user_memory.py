@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.manifold import integrate, neutral
-from gyrostat.engine.tracing.record import TAPES
+from gyrostat.engine.tracing.tape import TAPES
 from gyrostat.errors import RecordError
 from gyrostat.simulate.plant.user_state import DICE, UserState
 from gyrostat.spec.model import Model

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.tracing.record import Recorded
+from gyrostat.engine.tracing.recorded import Recorded
 from gyrostat.errors import clipped
 
 MOST = 20_000

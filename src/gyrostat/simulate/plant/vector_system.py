@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.configuration.manifold import _places, _unit
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.spatial.algebra import skew
-from gyrostat.spatial.rotation import from_quaternion
+from gyrostat.spatial.so3 import normalised
+from gyrostat.spatial.so3_recorded import rate_matrix, spin_matrix
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -55,18 +56,15 @@ def lifted(model: Model, q: Array, v: Array) -> Lifted:
     """For numbers and recorded values."""
     unit: list[Array] = []
     rate: list[Array] = []
-    i = j = 0
-    for _, names, rates, at in model.stateful:
-        q_j, v_j = q[i : i + len(names)], v[j : j + len(rates)]
-        if at is None:
-            unit, rate = [*unit, q_j], [*rate, v_j]
-        else:
-            c = q_j[at:]
-            one = c / (c @ c) ** 0.5
-            if at:
-                unit, rate = [*unit, q_j[:at]], [*rate, from_quaternion(one) @ v_j[3:]]
-            unit, rate = [*unit, one], [*rate, _rate_matrix(c) @ v_j[:3]]
-        i, j = i + len(names), j + len(rates)
+    for block in model.layout:
+        if not block.turns:
+            unit, rate = [*unit, q[block.q]], [*rate, v[block.v]]
+            continue
+        c = q[block.quaternion]
+        one = c / (c @ c) ** 0.5
+        if block.moves:
+            unit, rate = [*unit, q[block.position]], [*rate, from_quaternion(one) @ v[block.linear]]
+        unit, rate = [*unit, one], [*rate, rate_matrix(c) @ v[block.angular]]
     return Lifted(np.concatenate(unit), np.concatenate(rate))
 
 
@@ -75,35 +73,20 @@ def slopes(model: Model, q: Array, v: Array) -> Slopes:
     by_q, by_v, turn = (
         np.zeros(shape, dtype=object) for shape in ((len(q), len(q)), (len(q), len(v)), (len(v), len(q)))
     )
-    i = j = 0
-    for _, names, rates, at in model.stateful:
-        if at is None:
-            for k in range(len(names)):
-                by_v[i + k, j + k] = turn[j + k, i + k] = 1.0
-        else:
-            c, w = q[i + at : i + at + 4], v[j : j + 3]
-            size = c @ c
-            turned, quaternion, angular = 4.0 * _rate_matrix(c).T / size, slice(i + at, i + at + 4), slice(j, j + 3)
-            by_q[quaternion, quaternion] = _spin_matrix(w)
-            by_v[quaternion, angular], turn[angular, quaternion] = _rate_matrix(c), turned
-            if at:
-                R, position, linear = from_quaternion(c / size**0.5), slice(i, i + 3), slice(j + 3, j + 6)
-                by_q[position, quaternion] = -R @ skew(v[linear]) @ turned
-                by_v[position, linear], turn[linear, position] = R, R.T
-        i, j = i + len(names), j + len(rates)
+    for i, j in zip(model.layout.number_q, model.layout.number_v, strict=True):
+        by_v[i, j] = turn[j, i] = 1.0
+    for block in model.layout.turning:
+        quaternion, angular, position, linear = block.quaternion, block.angular, block.position, block.linear
+        c = q[quaternion]
+        size = c @ c
+        turned = 4.0 * rate_matrix(c).T / size
+        by_q[quaternion, quaternion] = spin_matrix(v[angular])
+        by_v[quaternion, angular], turn[angular, quaternion] = rate_matrix(c), turned
+        if block.moves:
+            R = from_quaternion(c / size**0.5)
+            by_q[position, quaternion] = -R @ skew(v[linear]) @ turned
+            by_v[position, linear], turn[linear, position] = R, R.T
     return Slopes(by_q, by_v, turn)
-
-
-def _rate_matrix(c: Array) -> Array:
-    """(4, 3) of c (x) (w, 0) / 2, as a matrix for w."""
-    x, y, z, s = c[0] / 2.0, c[1] / 2.0, c[2] / 2.0, c[3] / 2.0
-    return np.array([[s, -z, y], [z, s, -x], [-y, x, s], [-x, -y, -z]])
-
-
-def _spin_matrix(w: Array) -> Array:
-    """(4, 4) of c (x) (w, 0) / 2, as a matrix for c."""
-    x, y, z = w[0] / 2.0, w[1] / 2.0, w[2] / 2.0
-    return np.array([[0.0, z, -y, x], [-z, 0.0, x, y], [y, -x, 0.0, z], [-x, -y, -z, 0.0]])
 
 
 class VectorSystem:
@@ -111,7 +94,7 @@ class VectorSystem:
 
     def __init__(self, plant: Plant):
         self.plant = plant
-        self.quaternion = _places(plant.model).quaternion
+        self.quaternion = plant.model.layout.quaternions
         self.size = plant.nq + plant.nv + plant.np
 
     def joined(self, q: Array, v: Array, p: Array) -> Array:
@@ -135,7 +118,7 @@ class VectorSystem:
         q, v, p = self.parts(y)
         if not self.plant.plain:
             q = q.copy()
-            q[..., self.quaternion] = _unit(q[..., self.quaternion])
+            q[..., self.quaternion] = normalised(q[..., self.quaternion])
         return q, v, p
 
     def strayed(self, y: Array) -> bool:

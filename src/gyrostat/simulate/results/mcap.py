@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError
+from gyrostat.geometry.rotation import quaternion_of
 from gyrostat.simulate.results.files import place_of, written
 from gyrostat.simulate.results.result import Result
 from gyrostat.simulate.results.tables import needed
@@ -147,21 +148,7 @@ def _transforms(result: Result) -> Any:
 
 
 def quaternions(R: Array) -> Array:
-    """x, y, z, w (T, 4) of rotation matrices (T, 3, 3), from the longest column of 4 q q^T; without changes of sign
-    from one to the next."""
-    a, b, c = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
-    sums = {(i, j): R[:, i, j] + R[:, j, i] for i, j in ((0, 1), (0, 2), (1, 2))}
-    turn = R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]
-    square = np.array(
-        [
-            [1.0 + a - b - c, sums[0, 1], sums[0, 2], turn[0]],
-            [sums[0, 1], 1.0 - a + b - c, sums[1, 2], turn[1]],
-            [sums[0, 2], sums[1, 2], 1.0 - a - b + c, turn[2]],
-            [turn[0], turn[1], turn[2], 1.0 + a + b + c],
-        ]
-    ).transpose(2, 0, 1)
-    longest = np.argmax(np.einsum("tii->ti", square), axis=1)
-    found = square[np.arange(len(R)), longest]
-    found = found / np.linalg.norm(found, axis=1, keepdims=True)
-    flips = np.where(np.einsum("ti,ti->t", found[1:], found[:-1]) < 0.0, -1.0, 1.0)
-    return found * np.concatenate([[1.0], np.cumprod(flips)])[: len(R), None]
+    """x, y, z, w (T, 4) of rotation matrices (T, 3, 3), without changes of sign from one to the next."""
+    turn = quaternion_of(R)
+    flips = np.where(np.einsum("ti,ti->t", turn[1:], turn[:-1]) < 0.0, -1.0, 1.0)
+    return turn * np.concatenate([[1.0], np.cumprod(flips)])[: len(R), None]

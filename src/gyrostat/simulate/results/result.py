@@ -98,15 +98,13 @@ class Result:
 
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:
-        i = j = 0
-        for name, q, v, _ in self.model.stateful:
-            if name == joint:
-                one = len(q) == 1
-                at_q, at_v = (i if one else slice(i, i + len(q))), (j if len(v) == 1 else slice(j, j + len(v)))
-                return JointHistory(self.t, self.q[:, at_q], self.v[:, at_v], self.a[:, at_v], self.tau[:, at_v])
-            i, j = i + len(q), j + len(v)
-        known = [name for name, *_ in self.model.stateful]
-        raise StateError(f"result: there is no joint '{joint}'. Hint: {nearest(str(joint), known)}")
+        block = self.model.layout.of.get(joint)
+        if block is None:
+            known = self.model.layout.entities
+            raise StateError(f"result: there is no joint '{joint}'. Hint: {nearest(str(joint), known)}")
+        at_q = block.q.start if block.nq == 1 else block.q
+        at_v = block.v.start if block.nv == 1 else block.v
+        return JointHistory(self.t, self.q[:, at_q], self.v[:, at_v], self.a[:, at_v], self.tau[:, at_v])
 
     def frames(self) -> Motions:
         """Places, velocities and accelerations of all frames: ``result.frames()["tool.tip"].p`` (T, 3)."""

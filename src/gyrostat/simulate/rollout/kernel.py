@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.chart import moved
+from gyrostat.configuration.chart import along, moved, unit
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.llvm.wide_loop import WideLoop
-from gyrostat.engine.tracing.choose import maximum, where
+from gyrostat.engine.tracing.choose import where
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import StateError
 from gyrostat.simulate.rollout.control_law import WHO, Law
@@ -133,53 +133,3 @@ class RolloutKernel:
         fresh = np.concatenate([own, self.wrenches.update(t, q, v, p[np_:], m[nm:])])
         now = first * where(x["step"][()] % x["sample"][()] == 0.0, 1.0, 0.0)
         return where(now > 0.0, fresh, x["m"])
-
-
-def unit(model: Model, q: Array) -> Array:
-    """q with quaternions of unit length."""
-    found, start = np.array(q), 0
-    for _, names, _, at in model.stateful:
-        if at is not None:
-            x = q[start + at : start + at + 4]
-            found[start + at : start + at + 4] = x * (1.0 / np.sqrt(x @ x))
-        start += len(names)
-    return found
-
-
-SMALL = 0.25
-"""Angle [rad] below which series of five terms are exact to rounding."""
-
-
-def along(model: Model, d: Array) -> Array:
-    """Local coordinates of :mod:`chart` that a displacement d (nv,) = v h leads to: those of free joints follow the
-    twist, s = V(x) u, see ``configuration.manifold``; so that chart and ``gs.integrate`` agree."""
-    found, nv = np.array(d), 0
-    for _, _, rates, at in model.stateful:
-        if at:
-            found[nv + 3 : nv + 6] = _way(d[nv : nv + 3], d[nv + 3 : nv + 6])
-        nv += len(rates)
-    return found
-
-
-def _way(x: Array, u: Array) -> Array:
-    """V(x) u = u + (1 - cos|x|)/|x|^2 x~ u + (|x| - sin|x|)/|x|^3 x~^2 u."""
-    a2 = x @ x
-    angle = np.sqrt(maximum(a2, SMALL**2))
-    half = np.sin(0.5 * angle) / angle
-    first = where(a2 < SMALL**2, _series(a2, 2, 24, 720, 40320, 3628800), 2.0 * half * half)
-    second = (angle - np.sin(angle)) / (angle * angle * angle)
-    second = where(a2 < SMALL**2, _series(a2, 6, 120, 5040, 362880, 39916800), second)
-    across = _cross(x, u)
-    return u + first * across + second * _cross(x, across)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
-def _series(a2: Any, *below: int) -> Any:
-    """1/n0 - a2 (1/n1 - a2 (1/n2 - ...))."""
-    total: Any = 1.0 / below[-1]
-    for n in below[-2::-1]:
-        total = 1.0 / n - a2 * total
-    return total

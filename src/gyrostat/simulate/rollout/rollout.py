@@ -12,7 +12,8 @@ import numpy as np
 
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import coordinates, rates, real_array
-from gyrostat.engine.kernel import Kernel, check_nonfinite, check_threads
+from gyrostat.engine.arguments import check_nonfinite, check_threads
+from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.llvm.wide_loop import Memory
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.constraints.friction_law import DryFriction

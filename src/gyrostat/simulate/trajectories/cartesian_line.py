@@ -19,9 +19,9 @@ from gyrostat.simulate.trajectories.trajectory import Trajectory, expect_traject
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, held_rates, solved_by
-from gyrostat.solvers.kinematics.inverse.pose_error import rotation_matrix, rotation_vector
 from gyrostat.solvers.kinematics.inverse.task import Task
 from gyrostat.solvers.machinery.solver_cache import cached_solver
+from gyrostat.spatial import so3
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -98,7 +98,7 @@ class CartesianLine(Trajectory):
         p = self.task.problems
         here = cached_solver(self.model, ForwardKinematics, frames=(self.frame,))(self.task.start)[self.frame]
         self.R0, self.p0 = (here.R, here.p) if self.turns else (np.eye(3)[None], here.p)
-        self.turn = rotation_vector(self.R0.transpose(0, 2, 1) @ p.R_t) if self.turns else np.zeros((1, 3))
+        self.turn = so3.log(self.R0.transpose(0, 2, 1) @ p.R_t) if self.turns else np.zeros((1, 3))
         self.way = p.p_t - self.p0
         world = np.einsum("bij,bj->bi", self.R0, self.turn)[0]
         self.rate = np.concatenate([world, self.way[0]]) if self.turns else self.way[0]  # of the pose by s
@@ -139,7 +139,7 @@ class CartesianLine(Trajectory):
 
     def _solved(self, s: Array, guess: Array) -> Array:
         p = self.task.problems
-        R = self.R0 @ rotation_matrix(s[:, None] * self.turn)
+        R = self.R0 @ so3.exp(s[:, None] * self.turn)
         line = type(p)(p.error, R, self.p0 + s[:, None] * self.way, p.weights, p.low, p.high, p.held, p.tolerance)
         minima = solved_by(self.solver, self.model, line, guess, 100)
         lost = np.flatnonzero(~line.solved(minima.r))

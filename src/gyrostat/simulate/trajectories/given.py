@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.kernel import real
+from gyrostat.engine.arguments import real
 from gyrostat.errors import NonFiniteError, ShapeError, SpecError, clipped
 
 Array = np.ndarray

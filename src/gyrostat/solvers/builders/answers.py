@@ -13,7 +13,11 @@ from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass, TotalInertia
 from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix, CentroidalMomentum
 from gyrostat.solvers.dynamics.coriolis_matrix import Coriolis
 from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration
-from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
+from gyrostat.solvers.dynamics.derivatives import (
+    ForwardDynamicsDerivatives,
+    InverseDynamicsDerivatives,
+    InverseDynamicsSecondDerivatives,
+)
 from gyrostat.solvers.dynamics.energy import KineticEnergy, PotentialEnergy
 from gyrostat.solvers.dynamics.equations_of_motion import EquationsOfMotion
 from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics
@@ -22,7 +26,6 @@ from gyrostat.solvers.dynamics.mass_matrix import Innovations, InverseMassMatrix
 from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia
 from gyrostat.solvers.dynamics.reference_dynamics import ReferenceDynamics
 from gyrostat.solvers.dynamics.regressor import Regressor
-from gyrostat.solvers.dynamics.second_derivatives import InverseDynamicsSecondDerivatives
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.kinematics.recorded_kinematics import RecordedKinematics

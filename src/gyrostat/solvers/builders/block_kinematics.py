@@ -17,7 +17,6 @@ from gyrostat.solvers.kinematics.inverse.damped_least_squares import inside
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics, inverse_kinematics
 from gyrostat.solvers.kinematics.inverse.pose_error import PoseError, chosen_rows
 from gyrostat.solvers.kinematics.inverse.start_points import start_points, with_held
-from gyrostat.solvers.machinery.joint_order import joint_places
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -60,13 +59,13 @@ class BlockKinematics:
         self.rows = chosen_rows(axes, WHO)
         self.error = PoseError(model, frame, self.rows)
         self.frame, self.tolerance = self.error.frame, given_tolerance(tolerance)
-        owners = {owner: (len(q), len(v)) for owner, q, v, _ in model.stateful}
-        self.joints = tuple(owners) if joints is None else names_of(joints, WHO, "joints")
+        owners = model.layout.entities
+        self.joints = owners if joints is None else names_of(joints, WHO, "joints")
         for name in self.joints:
             if name not in owners or self.joints.count(name) > 1:
                 what = "is named twice" if name in owners else "is no joint with coordinates"
                 raise StateError(f"{WHO}: joints: '{name}' {what}. Hint: {nearest(name, owners)}")
-        self.places, free = joint_places(model, self.joints)
+        self.places, free = model.layout.places(self.joints)
         self.held = np.setdiff1d(np.arange(model.nv), free)
         self.reference = None if reference is None else cached_solver(model, ForwardKinematics, frames=(reference,))
         self.low, self.high = limits_of(model, limits, WHO)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.rne import Loads
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 from gyrostat.errors import GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.builders.answers import WHO, answering_solver

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.component_equations import coriolis_and_damping, equations, foreign, own_state
 from gyrostat.algorithms.matrices.body_jacobians import bodies, rotors
 from gyrostat.algorithms.recursions.crba import total_inertia
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, own_inertia, spin_momentum
-from gyrostat.algorithms.recursions.two_rows import equations, foreign, own_state, velocity_forces
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
@@ -91,7 +91,7 @@ def total_momentum(net: Network, on: Setting, q: Array, v: Array) -> tuple[Spati
     for c in foreign(net):
         motion, own = motions[c.inport], own_state(net, c, q, v)  # type: ignore[index]
         moving = equations(c, on, motion, own.q, own.v)
-        spun = join(velocity_forces(c, on, motion, own.q, own.v).l, np.zeros(3))
+        spun = join(coriolis_and_damping(c, on, motion, own.q, own.v).l, np.zeros(3))
         total, momentum = total + moving.body, momentum + moving.M @ motion.V + moving.G @ own.v + spun
     every = net.transmission.rates(v)
     for c in rotors(net):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.aba import forward_dynamics, sweep_articulated
+from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics, sweep_articulated
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, with_rates

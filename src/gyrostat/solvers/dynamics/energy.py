@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.component_equations import equations, foreign, own_state
 from gyrostat.algorithms.matrices.body_jacobians import bodies, rotors
-from gyrostat.algorithms.recursions.frame_forces import pair_energy
+from gyrostat.algorithms.recursions.frame_forces import frame_force_energy
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, own_inertia, spin_momentum
-from gyrostat.algorithms.recursions.two_rows import equations, foreign, own_state
 from gyrostat.algorithms.shafts.elements import element_energy, element_inertia
 from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.graph.network import Network
@@ -79,7 +79,7 @@ class PotentialEnergy(StateSolver):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         rest = np.zeros(net.model.nv)
         motions = sweep_motion(net, on, x["q"], rest, rest)
-        U: Any = element_energy(net, x["q"]) + pair_energy(net, on, motions)
+        U: Any = element_energy(net, x["q"]) + frame_force_energy(net, on, motions)
         for c in foreign(net):
             if any(kind in stored_energy.rows for kind in c.kind.__mro__):
                 own = own_state(net, c, x["q"], rest)

@@ -53,13 +53,9 @@ def _balance(model: Model, q: Array, v: Array, **timed: Any) -> Array:
 def _turning(model: Model, v: Array) -> Array:
     """-v~ of free and spherical joints: their displacements are seen from a frame that moves."""
     turning = np.zeros((*v.shape[:-1], model.nv, model.nv))
-    start = 0
-    for _, _, names, quaternion in model.stateful:
-        stop = start + len(names)
-        if quaternion is not None:
-            twist = np.zeros((*v.shape[:-1], 6))
-            twist[..., : stop - start] = v[..., start:stop]
-            for k in np.ndindex(v.shape[:-1]):
-                turning[k][start:stop, start:stop] = -tilde(twist[k])[: stop - start, : stop - start]
-        start = stop
+    for block in model.layout.turning:
+        twist = np.zeros((*v.shape[:-1], 6))
+        twist[..., : block.nv] = v[..., block.v]
+        for k in np.ndindex(v.shape[:-1]):
+            turning[k][block.v, block.v] = -tilde(twist[k])[: block.nv, : block.nv]
     return turning

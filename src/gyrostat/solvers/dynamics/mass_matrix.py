@@ -9,7 +9,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.forward_dynamics import MASS_MATRIX
-from gyrostat.algorithms.recursions.aba import inverse_mass_matrix
+from gyrostat.algorithms.recursions.articulated_dynamics import inverse_mass_matrix
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.locked_joints import free_inertia_factors, symmetric_inverse

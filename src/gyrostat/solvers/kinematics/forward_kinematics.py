@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gyrostat.configuration.packing import coordinates, packed, rates, together
-from gyrostat.engine.kernel import Kernel, check_nonfinite, check_threads
+from gyrostat.engine.arguments import check_nonfinite, check_threads
+from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import NonFiniteError, StateError
 from gyrostat.solvers.kinematics.frame_motion import (
     EXPRESSIONS,

@@ -39,7 +39,7 @@ def attributes(model: Model, network: Network, live: tuple[str, ...]) -> Attribu
 
 def origin(model: Model, network: Network, name: str) -> Origin:
     """The preimage of a coordinate, rate, frame, body or property."""
-    owners = {part: owner for owner, q, v, _ in model.stateful for part in _names(owner, (*q, *v))}
+    owners = {part: b.entity for b in model.layout for part in _names(b.entity, (*b.coordinates, *b.rates))}
     if name in owners:
         part = name.removeprefix(owners[name]).lstrip(".") or "q"
         return Origin(owners[name], part, _component(network, owners[name]), model.sources.get(owners[name], ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.program import Program
 

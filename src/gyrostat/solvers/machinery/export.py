@@ -51,10 +51,7 @@ def example_input(model: Model, name: str, shape: tuple[int, ...], rng: np.rando
         return np.eye(3)
     value = rng.uniform(-1.0, 1.0, shape)
     if name == "q":
-        start = 0
-        for _, names, _, at in model.stateful:
-            if at is not None:
-                part = value[start + at : start + at + 4]
-                part /= np.sqrt(part @ part)
-            start += len(names)
+        for block in model.layout.turning:
+            part = value[block.quaternion]
+            part /= np.sqrt(part @ part)
     return value

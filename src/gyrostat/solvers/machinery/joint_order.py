@@ -24,7 +24,7 @@ class JointOrder:
 
     def __init__(self, model: Model, joints: Sequence[str]):
         self.joints, self.nv = tuple(joints), model.nv
-        self.q, self.v = joint_places(model, self.joints)
+        self.q, self.v = model.layout.places(self.joints)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -65,7 +65,7 @@ class JointOrder:
 def read_joints(model: Model, joints: Any, who: str) -> tuple[str, ...]:
     """Names of joints with coordinates, each once; or a :class:`StateError` that says what is wrong."""
     names = names_of(joints, who, "joints")
-    owners = [owner for owner, *_ in model.stateful]
+    owners = model.layout.entities
     for name in names:
         if name not in owners:
             raise StateError(f"{who}: '{name}' is no joint with coordinates. Hint: {nearest(str(name), owners)}")
@@ -75,15 +75,3 @@ def read_joints(model: Model, joints: Any, who: str) -> tuple[str, ...]:
         twice = next(name for name in names if names.count(name) > 1)
         raise StateError(f"{who}: '{twice}' is named twice, got {', '.join(names)}. Hint: name every joint once")
     return names
-
-
-def joint_places(model: Model, joints: Sequence[str]) -> tuple[Array, Array]:
-    """Numbers, in the model, of the coordinates and rates of joints in a given order."""
-    q_at: dict[str, range] = {}
-    v_at: dict[str, range] = {}
-    nq = nv = 0
-    for owner, q, v, _ in model.stateful:
-        q_at[owner], v_at[owner] = range(nq, nq + len(q)), range(nv, nv + len(v))
-        nq, nv = nq + len(q), nv + len(v)
-    places = [np.array([k for name in joints for k in at[name]], dtype=int) for at in (q_at, v_at)]
-    return places[0], places[1]

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.cpython.builtin import available, vectorcall
+from gyrostat.engine.cpython.builtin import vectorcall
 from gyrostat.engine.cpython.direct import enter
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 
 _ONE_AT_A_TIME = threading.Lock()

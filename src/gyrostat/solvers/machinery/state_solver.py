@@ -15,7 +15,8 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import coordinates, packed, rates
-from gyrostat.engine.kernel import Kernel, check_nonfinite, check_out, check_threads, refuse_overlap
+from gyrostat.engine.arguments import check_nonfinite, check_out, check_threads, refuse_overlap
+from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, RecordError, ShapeError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery import differentiation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gyrostat.spec.edits.scope import Found, checked, find_port, refused, scope_of, with_scope
 from gyrostat.spec.model import Model
-from gyrostat.spec.wiring import Scope, first_of_each, resolve
+from gyrostat.spec.port_names import Scope, first_of_each, resolve
 
 
 def connect(model: Model, ports: tuple[str, ...], check: bool) -> Model:

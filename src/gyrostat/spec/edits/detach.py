@@ -75,15 +75,14 @@ def lost_with(model: Model, gone: Iterable[str]) -> set[str]:
 
 def _without_frame(before: Wiring, left: Wiring) -> set[str]:
     """Entities that were reached through frames, and are not any more, or not by all their frames."""
-    reached = set(left.outward()[0])
-    found = {name for name in before.outward()[0] if name in left.entities and name not in reached}
-    group_of = left.group_of()
+    reached = left.tree.parent
+    lost = {name for name in before.tree.parent if name in left.entities and name not in reached}
     for name in reached:
         for port in left.entities[name].ports if not left.entities[name].binds else ():
-            group = left.groups[group_of[name, port.name]] if (name, port.name) in group_of else ()
+            group = left.connection(name, port.name)
             if not any(other in reached and left.entities[other].binds for other, _ in group):
-                found.add(name)
-    return found
+                lost.add(name)
+    return lost
 
 
 def _without_shaft(before: Wiring, left: Wiring) -> set[str]:

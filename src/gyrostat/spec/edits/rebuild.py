@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
-from gyrostat.spec.wiring import first_of_each
+from gyrostat.spec.port_names import first_of_each
 
 Connections = tuple[tuple[str, ...], ...]
 

@@ -8,8 +8,9 @@ from gyrostat.spec.edits.rebuild import Changes, rebuilt
 from gyrostat.spec.edits.scope import checked, find_port, full_name, names_in, refused, scope_of
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
+from gyrostat.spec.port_names import first_of_each
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.wiring import first_of_each, is_name
+from gyrostat.spec.wiring import is_name
 
 COMPANIONS = ("drive", "origin", "mimic", "spring", "bushing")
 """Entities ``<name>_drive`` and so on that are connected with ``<name>`` are called after it."""

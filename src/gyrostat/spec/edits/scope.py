@@ -11,7 +11,7 @@ from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.check import check as check_model
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.model import Model
-from gyrostat.spec.wiring import first_of_each
+from gyrostat.spec.port_names import first_of_each
 
 Connections = Sequence[tuple[str, ...]]
 

@@ -18,14 +18,13 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.rne import sweep_forces
-from gyrostat.configuration.chart import moved
+from gyrostat.configuration.chart import along, moved
 from gyrostat.engine.llvm.loop import Loop
 from gyrostat.engine.tracing.choose import maximum, where
 from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.methods.acceptance import Forces
 from gyrostat.simulate.methods.newmark import Formulas
 from gyrostat.simulate.plant.plant import Plant
-from gyrostat.simulate.rollout.kernel import along
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
 from gyrostat.spec.context import HarmonicMotion

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.limits import limits_of, plain_coordinates
+from gyrostat.configuration.limits import limits_of
 from gyrostat.configuration.manifold import difference
 from gyrostat.errors import ShapeError, StateError
 from gyrostat.solvers.kinematics.inverse.damped_least_squares import minimise
@@ -66,15 +66,14 @@ def inverse_kinematics_branches(
     expect_model(model, WHO)
     low, high = limits_of(model, limits, WHO)
     starts, iterations = count_of(starts, "starts"), count_of(iterations, "iterations")
-    plain = plain_coordinates(model)
-    turning = plain.q[plain.turning]
+    at, turning = model.layout.number_q, model.layout.periodic_q
     wide_low, wide_high = low.copy(), high.copy()
     wide_low[turning], wide_high[turning] = -np.inf, np.inf  # full turns are taken off afterwards
     task = Task(model, frame, target, q0, axes, None, (wide_low, wide_high), hold, tolerance, t)
     if task.shape:
         raise ShapeError(f"{WHO}: one target at a time, got leading shape {task.shape}. Hint: loop over the targets")
     _check_freedom(model, task)
-    free = plain.q[plain.turning & ~task.problems.held[plain.v]]
+    free = turning[~task.problems.held[model.layout.periodic_v]]
     inside, outside, tried, idle = np.empty((0, model.nq)), np.empty((0, model.nq)), 0, 0
     while tried < starts and idle < 2:
         count = min(ROUND, starts - tried)
@@ -82,7 +81,7 @@ def inverse_kinematics_branches(
         before = len(inside) + len(outside)
         for q in solutions:
             q[free] = _wrapped(q[free], low[free], high[free])
-            legal = bool(np.all((q[plain.q] >= low[plain.q]) & (q[plain.q] <= high[plain.q])))
+            legal = bool(np.all((q[at] >= low[at]) & (q[at] <= high[at])))
             if legal:
                 inside = _with(model, inside, q)
             else:
@@ -113,10 +112,9 @@ def _round(model: Model, task: Task, count: int, skip: int, iterations: int) -> 
 
 def _with(model: Model, known: Array, q: Array) -> Array:
     """``known``, and q if it is not among them, full turns apart."""
-    plain = plain_coordinates(model)
     if len(known):
         apart = difference(model, known, q)
-        turns = plain.v[plain.turning]
+        turns = model.layout.periodic_v
         apart[:, turns] -= 2.0 * np.pi * np.round(apart[:, turns] / (2.0 * np.pi))
         if np.any(np.abs(apart).max(axis=1, initial=0.0) < SAME):
             return known

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.limits import plain_coordinates
 from gyrostat.configuration.manifold import integrate
 from gyrostat.solvers.kinematics.inverse.pose_error import PoseError
 from gyrostat.spec.model import Model
@@ -127,12 +126,12 @@ def _newton(model: Model, problems: Problems, minima: Minima) -> None:
 
 def _step(model: Model, problems: Problems, q: Array, r: Array, J: Array, damping: Array) -> tuple[Array, Array]:
     """Rates (b, nv) to go along, and whether the projected gradient vanishes (b,)."""
-    plain = plain_coordinates(model)
+    at_q, at_v = model.layout.number_q, model.layout.number_v
     downhill = -np.einsum("bmv,bm->bv", J, r)
     free = np.tile(~problems.held, (len(q), 1))
-    at, way = q[:, plain.q], downhill[:, plain.v]
-    blocked = ((at <= problems.low[plain.q]) & (way < 0.0)) | ((at >= problems.high[plain.q]) & (way > 0.0))
-    free[:, plain.v] &= ~blocked
+    at, way = q[:, at_q], downhill[:, at_v]
+    blocked = ((at <= problems.low[at_q]) & (way < 0.0)) | ((at >= problems.high[at_q]) & (way > 0.0))
+    free[:, at_v] &= ~blocked
     J = J * free[:, None]
     columns = np.linalg.norm(J, axis=1) * np.linalg.norm(r, axis=1)[:, None]
     flat = np.all(np.abs(downhill * free) <= FLAT * columns, axis=1)
@@ -146,6 +145,6 @@ def _step(model: Model, problems: Problems, q: Array, r: Array, J: Array, dampin
 
 def inside(model: Model, q: Array, low: Array, high: Array) -> Array:
     """q (..., nq) with its plain coordinates put back inside the limits."""
-    at = plain_coordinates(model).q
+    at = model.layout.number_q
     q[..., at] = np.clip(q[..., at], low[at], high[at])
     return q

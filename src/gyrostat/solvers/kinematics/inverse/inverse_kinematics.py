@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.limits import plain_coordinates, unwound
+from gyrostat.configuration.limits import unwound
 from gyrostat.configuration.manifold import difference
 from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, held_rates, part_of, solved_by
 from gyrostat.solvers.kinematics.inverse.damped_least_squares import Minima, minimise
@@ -113,7 +113,7 @@ def _report(task: Task, minima: Minima) -> InverseKinematics:
     r, turns = minima.r / problems.weights, len(problems.error.turns)
     solved = problems.solved(minima.r)
     reason = np.where(solved, "converged", np.where(minima.stationary, "nearest", "stopped"))
-    bounded = np.isin(np.arange(len(names)), plain_coordinates(task.model).q)
+    bounded = np.isin(np.arange(len(names)), task.model.layout.number_q)
     return InverseKinematics(
         q=minima.q.reshape(*shape, len(names)),
         converged=solved.reshape(shape),

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import SpecError, clipped
+from gyrostat.geometry.rotation import quaternion_of
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
 from gyrostat.solvers.machinery.solver_cache import cached_solver
+from gyrostat.spatial import so3
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -78,7 +80,7 @@ class PoseError:
 def turn_residual(D: Array, turns: tuple[int, ...]) -> Array:
     """(B, len(turns)) [rad]."""
     if len(turns) == 3:
-        return rotation_vector(D)
+        return so3.log(D)
     if len(turns) == 2:
         c, axis = _image(D, turns)
         angle, sine = _tilt(c, axis)
@@ -90,61 +92,20 @@ def turn_residual(D: Array, turns: tuple[int, ...]) -> Array:
 def turn_derivative(D: Array, turns: tuple[int, ...]) -> Array:
     """(B, len(turns), 3): rate of the residual = this times the angular velocity w in the frame."""
     if len(turns) == 3:
-        return _right_jacobian_inverse(rotation_vector(D))
+        return so3.right_jacobian_inverse_matrix(so3.log(D))
     if len(turns) == 2:
         c, axis = _image(D, turns)
         angle, sine = _tilt(c, axis)
-        dc = -D @ _skew(axis)  # of w: D (w x e)
+        dc = -D @ so3.skew(axis)  # of w: D (w x e)
         across = np.cross(axis, c)
         slope = -_slope(angle, sine)[:, :, None] * across[:, :, None] * (axis @ dc)[:, None]
-        return (_over_sine(angle, sine)[:, :, None] * (_skew(axis) @ dc) + slope)[:, list(turns)]
+        return (_over_sine(angle, sine)[:, :, None] * (so3.skew(axis) @ dc) + slope)[:, list(turns)]
     r = quaternion_of(D)
-    x, y, z, w = (r[:, k] / 2.0 for k in range(4))
-    rate = np.stack([w, -z, y, z, w, -x, -y, x, w, -x, -y, -z], axis=1).reshape(-1, 4, 3)  # r (x) (w, 0) / 2
+    rate = so3.rate_matrix(r)
     rows = [
         2.0 * (r[:, 3:] * rate[:, k] - r[:, k, None] * rate[:, 3]) / (r[:, 3:] ** 2 + r[:, k, None] ** 2) for k in turns
     ]
     return np.stack(rows, axis=1) if rows else np.zeros((len(D), 0, 3))
-
-
-def quaternion_of(R: Array) -> Array:
-    """x y z w (B, 4) of rotation matrices, w >= 0: the largest of the four squares divides."""
-    trace = R[:, 0, 0] + R[:, 1, 1] + R[:, 2, 2]
-    squares = np.stack([*(2.0 * R[:, k, k] - trace for k in range(3)), trace], axis=1) + 1.0  # 4 x^2 ... 4 w^2
-    products = np.empty((len(R), 4, 4))
-    products[:, range(4), range(4)] = squares
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        products[:, i, j] = products[:, j, i] = R[:, i, j] + R[:, j, i]
-        products[:, k, 3] = products[:, 3, k] = R[:, j, i] - R[:, i, j]
-    best = products[np.arange(len(R)), squares.argmax(axis=1)]
-    best = best / np.linalg.norm(best, axis=1, keepdims=True)
-    return np.where(best[:, 3:] < 0.0, -best, best)
-
-
-def rotation_vector(R: Array) -> Array:
-    """log(R) (B, 3), |x| <= pi; exact to rounding for small and for half turns."""
-    r = quaternion_of(R)
-    sine = np.linalg.norm(r[:, :3], axis=1, keepdims=True)
-    some = sine > 0.0
-    return r[:, :3] * np.where(some, 2.0 * np.arctan2(sine, r[:, 3:]) / np.where(some, sine, 1.0), 2.0)
-
-
-def rotation_matrix(x: Array) -> Array:
-    """exp of rotation vectors (B, 3), (B, 3, 3)."""
-    angle = np.linalg.norm(x, axis=1)[:, None, None]
-    X = _skew(x)
-    half = np.sinc(angle / (2.0 * np.pi))
-    return np.eye(3) + np.sinc(angle / np.pi) * X + half * half / 2.0 * (X @ X)
-
-
-def _right_jacobian_inverse(x: Array) -> Array:
-    """1 + x~/2 + (1 - (a/2) cot(a/2))/a^2 x~^2, a = |x|."""
-    angle = np.linalg.norm(x, axis=1)[:, None, None]
-    small = angle < 1e-2
-    a = np.where(small, 1.0, angle)
-    factor = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - a / 2.0 / np.tan(a / 2.0)) / a**2)
-    X = _skew(x)
-    return np.eye(3) + X / 2.0 + factor * (X @ X)
 
 
 def _image(D: Array, turns: tuple[int, ...]) -> tuple[Array, Array]:
@@ -167,10 +128,3 @@ def _slope(angle: Array, sine: Array) -> Array:
     """-d(angle/sine)/d(cosine) = (sin - angle cos)/sin^3."""
     exact = (sine - angle * np.cos(angle)) / np.maximum(sine, 1e-8) ** 3
     return np.where(angle < 1e-2, 1.0 / 3.0 + 2.0 * angle**2 / 15.0, exact)
-
-
-def _skew(x: Array) -> Array:
-    """x~ (..., 3, 3)."""
-    o = np.zeros(x.shape[:-1])
-    a, b, c = x[..., 0], x[..., 1], x[..., 2]
-    return np.stack([o, -c, b, c, o, -a, -b, a, o], axis=-1).reshape(*x.shape[:-1], 3, 3)

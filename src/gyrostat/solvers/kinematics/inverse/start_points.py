@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gyrostat.configuration.limits import plain_coordinates
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -16,31 +15,28 @@ def start_points(model: Model, low: Array, high: Array, count: int, skip: int = 
     Between the limits; without any, angles over the circle, shifts over [-1, 1] m; quaternions over all rotations.
     Point i has the fractional parts of 1/2 + (i + 1) g^-k, k = 1, 2, ..., where g > 1 solves g^(d+1) = g + 1, d = nq.
     """
-    plain = plain_coordinates(model)
+    layout = model.layout
     x = _sequence(model.nq, count, skip)
     q = np.empty((count, model.nq))
-    free = [k for start in plain.quaternion for k in range(start, start + 4)]
     reach = np.ones(model.nq)
-    reach[plain.q[plain.turning]] = np.pi
+    reach[layout.periodic_q] = np.pi
     lower = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * reach, -reach))
     upper = np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2.0 * reach, reach))
     q[:] = lower + x * (upper - lower)
-    for start in plain.quaternion:
-        q[:, start : start + 4] = _rotations(x[:, start : start + 3])
-    others = np.setdiff1d(np.arange(model.nq), [*plain.q, *free])  # positions of free joints
-    q[:, others] = 2.0 * x[:, others] - 1.0
+    for block in layout.turning:
+        q[:, block.quaternion] = _rotations(x[:, block.quaternion][:, :3])
+    positions = layout.positions.ravel()
+    q[:, positions] = 2.0 * x[:, positions] - 1.0
     return q
 
 
 def with_held(model: Model, q: Array, start: Array, held: Array) -> Array:
     """q (..., nq) with the coordinates of held rates (nv,) as in ``start``; a quaternion or placement as a whole."""
-    i = j = 0
-    for _, names, rates, at in model.stateful:
-        holds = held[j : j + len(rates)]
-        taken = np.full(len(names), holds.any()) if at is not None else holds
-        places = i + np.flatnonzero(taken)
+    for block in model.layout:
+        holds = held[block.v]
+        taken = np.full(block.nq, holds.any()) if block.turns else holds
+        places = block.q.start + np.flatnonzero(taken)
         q[..., places] = start[..., places]
-        i, j = i + len(names), j + len(rates)
     return q
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.component_equations import linear_and_quadratic
 from gyrostat.algorithms.matrices.body_jacobians import at_rest, weightless
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import sweep_forces
-from gyrostat.algorithms.recursions.two_rows import linear_and_quadratic
 from gyrostat.graph.network import Network
 from gyrostat.spatial.algebra import Array, skew, tilde
 from gyrostat.spec.model import Model
@@ -30,12 +30,8 @@ def bracket(model: Model, v: Array) -> Array:
     """ad (nv, nv) with ad w = [v, w] of the velocity coordinates."""
     n = model.nv
     ad = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(v), np.float64))
-    at = 0
-    for _, _, rates, quaternion in model.stateful:
-        there = slice(at, at + len(rates))
-        if quaternion is not None:
-            ad[there, there] = tilde(v[there]) if len(rates) == 6 else skew(v[there])
-        at += len(rates)
+    for block in model.layout.turning:
+        ad[block.v, block.v] = tilde(v[block.v]) if block.moves else skew(v[block.v])
     return ad
 
 

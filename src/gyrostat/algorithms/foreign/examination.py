@@ -13,23 +13,24 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.frame_forces import Place, pairs
-from gyrostat.algorithms.recursions.kinematics import Own, kinematics
-from gyrostat.algorithms.recursions.rne import rne
-from gyrostat.algorithms.recursions.two_rows import (
+from gyrostat.algorithms.foreign.component_equations import (
     Equations,
+    coriolis_and_damping,
     equations,
     foreign,
     linear_forces,
     placements,
     run,
-    velocity_forces,
 )
+from gyrostat.algorithms.recursions.frame_forces import FrameMotion, frame_forces
+from gyrostat.algorithms.recursions.kinematics import Own, kinematics
+from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.algorithms.shafts.elements import shafts
 from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.configuration.tangent import rates_of_coordinates
 from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import RowError
+from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.graph.lower import Values, lower
 from gyrostat.graph.network import Component, Network, Pair
 from gyrostat.graph.transmission import ShaftComponent
@@ -37,7 +38,6 @@ from gyrostat.spatial.algebra import Array, compose, skew
 from gyrostat.spatial.gravity import Gravity, gravity
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import Motion, Pose, representation
-from gyrostat.spatial.rotation import from_quaternion
 from gyrostat.spec.entity import Entity
 
 TOLERANCE = 1e-8
@@ -130,10 +130,10 @@ def _at_rest(element: ShaftComponent, rng: np.random.Generator) -> list[Any]:
 def _between(pair: Pair, rng: np.random.Generator) -> tuple[Array, Array]:
     """Force and torque between two frames that stand still somewhere."""
     a, b = (
-        Place(Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3)), np.zeros(3), np.zeros(3))
+        FrameMotion(Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3)), np.zeros(3), np.zeros(3))
         for _ in range(2)
     )
-    force, torque = pairs.of(pair)(pair, a, b)  # type: ignore[arg-type]
+    force, torque = frame_forces.of(pair)(pair, a, b)  # type: ignore[arg-type]
     return np.asarray(force, dtype=float), np.asarray(torque, dtype=float)
 
 
@@ -299,7 +299,7 @@ class _Examination:
         moved = Motion(Pose(turned, with_rates(self.pose.p, self.V[3:], 1)), self.V, np.zeros(6))
         q = with_rates(self.q, rates_of_coordinates(self.q, self.v, self.entity.quaternion_at), 1)
         change = rates_of(equations(self.c, on, moved, q, self.v).whole, 1)
-        power = x @ (velocity_forces(self.c, on, still, self.q, self.v).matrix @ x)
+        power = x @ (coriolis_and_damping(self.c, on, still, self.q, self.v).coriolis @ x)
         scale = max(1.0, float(np.abs(equations(self.c, on, still, self.q, self.v).whole).max()))
         return abs(float(power) - 0.5 * float(x @ change @ x)) <= 1e3 * TOLERANCE * scale * float(x @ x) ** 1.5
 

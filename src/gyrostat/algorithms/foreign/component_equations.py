@@ -1,4 +1,5 @@
-"""Two rows suffice: what all algorithms need of a component, read off its rows of kinematics and Newton-Euler.
+"""The equations of one component, read off its rows of kinematics and Newton-Euler: two rows suffice for all
+algorithms.
 
 For the acceleration A = A_0 + e in front of a component and its own accelerations a, the rows say
 
@@ -6,7 +7,7 @@ For the acceleration A = A_0 + e in front of a component and its own acceleratio
 
 with k over its outports. They are run once, on accelerations that are sums over unknowns (:class:`Affine`): the
 coefficients are the matrices. So a component that has no row in an algorithm is in it all the same; a row of its own
-only makes it faster. :mod:`~gyrostat.algorithms.examination` checks that rows from elsewhere have this form."""
+only makes it faster. :mod:`~gyrostat.algorithms.foreign.examination` checks that rows from elsewhere have this form."""
 
 from __future__ import annotations
 
@@ -136,17 +137,17 @@ def _columns(rows: Any, chosen: range) -> Array:
 
 
 @dataclass(frozen=True)
-class VelocityForces:
-    """Forces over (V, v) that go with the velocities: ``matrix`` (6 + n, 6 + n) of the inertial ones, Coriolis,
-    centrifugal and gyroscopic, matrix x = force; ``rest`` (6 + n,): all others (damping); ``l`` (3,): constant angular
+class CoriolisAndDamping:
+    """Forces over x = (V, v) that go with the velocities: ``coriolis`` (6 + n, 6 + n) of the inertial ones, Coriolis,
+    centrifugal and gyroscopic, coriolis x = force; ``damping`` (6 + n,): all others; ``l`` (3,): constant angular
     momentum inside."""
 
-    matrix: Array
-    rest: Array
+    coriolis: Array
+    damping: Array
     l: Array
 
 
-def velocity_forces(c: Component, on: Setting, motion: Motion, q: Array, v: Array) -> VelocityForces:
+def coriolis_and_damping(c: Component, on: Setting, motion: Motion, q: Array, v: Array) -> CoriolisAndDamping:
     """Inertial forces are homogeneous in the velocities: the quadratic part at zero velocity, and of the linear part
     what does no work. Everything else dissipates, or drives."""
     rest = np.zeros(len(v))
@@ -159,11 +160,11 @@ def velocity_forces(c: Component, on: Setting, motion: Motion, q: Array, v: Arra
     x = np.concatenate([motion.V, v])
     linear, quadratic = linear_and_quadratic(force, x)
     turning = (linear - linear.T) * 0.5
-    matrix = quadratic + turning
+    coriolis = quadratic + turning
     spun = turning[:3, :3]  # w x l = -l~ w
     l = np.array([spun[1, 2], spun[2, 0], spun[0, 1]])
-    rest_forces = force(x) - force(x * 0.0) - matrix @ x
-    return VelocityForces(matrix, rest_forces, l)
+    damping = force(x) - force(x * 0.0) - coriolis @ x
+    return CoriolisAndDamping(coriolis, damping, l)
 
 
 def dissipation(c: Component, on: Setting, motion: Motion, own: Own) -> Array:
@@ -171,7 +172,7 @@ def dissipation(c: Component, on: Setting, motion: Motion, own: Own) -> Array:
     still."""
     if all(isinstance(x, float) and x == 0.0 for x in (*motion.V, *own.v)):
         return np.zeros(6 + len(own.v))
-    return velocity_forces(c, on, motion, own.q, own.v).rest
+    return coriolis_and_damping(c, on, motion, own.q, own.v).damping
 
 
 def linear_and_quadratic(force: Any, x: Array) -> tuple[Array, Array]:

@@ -1,0 +1,190 @@
+"""Public names, listed once: type checkers and editors read them here, and ``__init__.py`` where each of them is.
+
+To add one, write ``from module import name as name`` on a line of its own below its subject.
+"""
+# ruff: noqa: I001 - in order of subjects
+
+__version__: str
+
+# ---- robots that come with gyrostat
+from gyrostat import robots as robots
+
+# ---- specification: models and their parts
+from gyrostat.spec.assemble import assemble as assemble
+from gyrostat.spec.assemble import assembly as assembly
+from gyrostat.spec.assemble import chain as chain
+from gyrostat.spec.assemble import connect as connect
+from gyrostat.spec.assembly import Assembly as Assembly
+from gyrostat.spec.check import check as check
+from gyrostat.spec.context import CentralGravity as CentralGravity
+from gyrostat.spec.context import Context as Context
+from gyrostat.spec.context import GravityField as GravityField
+from gyrostat.spec.context import HarmonicMotion as HarmonicMotion
+from gyrostat.spec.context import MovingBase as MovingBase
+from gyrostat.spec.context import UniformGravity as UniformGravity
+from gyrostat.spec.displacement import DHDisplacement as DHDisplacement
+from gyrostat.spec.displacement import Displacement as Displacement
+from gyrostat.spec.entity import Entity as Entity
+from gyrostat.spec.entity import Port as Port
+from gyrostat.spec.force_element import ForceElement as ForceElement
+from gyrostat.spec.gear import Gear as Gear
+from gyrostat.spec.joint import JOINT_KINDS as JOINT_KINDS
+from gyrostat.spec.joint import Joint as Joint
+from gyrostat.spec.model import Model as Model
+from gyrostat.spec.motor import Motor as Motor
+from gyrostat.spec.pair_forces import Bushing as Bushing
+from gyrostat.spec.pair_forces import PointSpring as PointSpring
+from gyrostat.spec.reference_frame import ReferenceFrame as ReferenceFrame
+from gyrostat.spec.rigid_body import RigidBody as RigidBody
+from gyrostat.spec.rotor import LockedRotor as LockedRotor
+from gyrostat.spec.rotor import RotorInertia as RotorInertia
+from gyrostat.spec.shaft_elements import Backlash as Backlash
+from gyrostat.spec.shaft_elements import Damper as Damper
+from gyrostat.spec.shaft_elements import Friction as Friction
+from gyrostat.spec.shaft_elements import Spring as Spring
+from gyrostat.spec.shape import Shape as Shape
+from gyrostat.spec.solver_spec import SolverSpec as SolverSpec
+from gyrostat.spec.values import axis_angle as axis_angle
+from gyrostat.spec.values import euler as euler
+from gyrostat.spec.values import quaternion as quaternion
+from gyrostat.spec.values import rpy as rpy
+
+# ---- files
+from gyrostat.io.audit import Audit as Audit
+from gyrostat.io.dh.from_table import from_dh as from_dh
+from gyrostat.io.dh.table import DHRow as DHRow
+from gyrostat.io.files import audit as audit
+from gyrostat.io.files import load as load
+from gyrostat.io.files import save as save
+from gyrostat.io.strings import audit_string as audit_string
+from gyrostat.io.strings import load_string as load_string
+
+# ---- networks
+from gyrostat.graph.connectivity import connectivity as connectivity
+from gyrostat.graph.network import Network as Network
+from gyrostat.graph.network import network as network
+from gyrostat.graph.rewrite import RULES as RULES
+
+# ---- configurations q and rates v
+from gyrostat.configuration.manifold import difference as difference
+from gyrostat.configuration.manifold import integrate as integrate
+from gyrostat.configuration.manifold import neutral as neutral
+from gyrostat.configuration.manifold import random_configuration as random_configuration
+from gyrostat.configuration.manifold import tangent as tangent
+
+# ---- algorithms: tables that new components add rows to
+from gyrostat.algorithms.recursions.kinematics import kinematics as kinematics
+from gyrostat.algorithms.recursions.rne import rne as rne
+from gyrostat.algorithms.shafts.elements import shafts as shafts
+from gyrostat.algorithms.stored_energy import stored_energy as stored_energy
+from gyrostat.algorithms.matrices.body_jacobians import pseudo_velocities as pseudo_velocities
+
+# ---- functions of a model and a state
+from gyrostat.solvers.functions import aba as aba
+from gyrostat.solvers.functions import aba_derivatives as aba_derivatives
+from gyrostat.solvers.functions import bias as bias
+from gyrostat.solvers.functions import center_of_mass as center_of_mass
+from gyrostat.solvers.functions import centroidal_matrix as centroidal_matrix
+from gyrostat.solvers.functions import centroidal_momentum as centroidal_momentum
+from gyrostat.solvers.functions import coriolis as coriolis
+from gyrostat.solvers.functions import crba as crba
+from gyrostat.solvers.functions import fk as fk
+from gyrostat.solvers.functions import gravity as gravity
+from gyrostat.solvers.functions import inverse_mass_matrix as inverse_mass_matrix
+from gyrostat.solvers.functions import jacobian as jacobian
+from gyrostat.solvers.functions import jacobian_rate as jacobian_rate
+from gyrostat.solvers.functions import kinetic_energy as kinetic_energy
+from gyrostat.solvers.functions import operational_inertia as operational_inertia
+from gyrostat.solvers.functions import potential_energy as potential_energy
+from gyrostat.solvers.functions import rnea as rnea
+from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
+from gyrostat.solvers.functions import rnea_reference as rnea_reference
+from gyrostat.solvers.functions import total_inertia as total_inertia
+
+# ---- solvers: dynamics
+from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
+from gyrostat.solvers.dynamics.base_parameters import base_parameters as base_parameters
+from gyrostat.solvers.dynamics.bias_forces import Bias as Bias
+from gyrostat.solvers.dynamics.bias_forces import GravityForces as GravityForces
+from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass as CenterOfMass
+from gyrostat.solvers.dynamics.center_of_mass import TotalInertia as TotalInertia
+from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix as CentroidalMatrix
+from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMomentum as CentroidalMomentum
+from gyrostat.solvers.dynamics.coriolis_matrix import Coriolis as Coriolis
+from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration as DeltaAcceleration
+from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
+from gyrostat.solvers.dynamics.derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
+from gyrostat.solvers.dynamics.derivatives import InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives
+from gyrostat.solvers.dynamics.eigenfrequencies import eigenfrequencies as eigenfrequencies
+from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
+from gyrostat.solvers.dynamics.energy import KineticEnergy as KineticEnergy
+from gyrostat.solvers.dynamics.energy import PotentialEnergy as PotentialEnergy
+from gyrostat.solvers.dynamics.equations_of_motion import EquationsOfMotion as EquationsOfMotion
+from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics as ForwardDynamics
+from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics as InverseDynamics
+from gyrostat.solvers.dynamics.linearisation import linearise as linearise
+from gyrostat.solvers.dynamics.mass_matrix import Innovations as Innovations
+from gyrostat.solvers.dynamics.mass_matrix import InverseMassMatrix as InverseMassMatrix
+from gyrostat.solvers.dynamics.mass_matrix import MassMatrix as MassMatrix
+from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia as InverseOperationalInertia
+from gyrostat.solvers.dynamics.operators import operators as operators
+from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives as ParameterDerivatives
+from gyrostat.solvers.dynamics.reference_dynamics import ReferenceDynamics as ReferenceDynamics
+from gyrostat.solvers.dynamics.regressor import Regressor as Regressor
+from gyrostat.solvers.dynamics.regressor import inertial_parameters as inertial_parameters
+from gyrostat.solvers.dynamics.rotor_coupling import rotor_coupling as rotor_coupling
+
+# ---- solvers: kinematics
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics as ForwardKinematics
+from gyrostat.solvers.kinematics.frame_jacobian import Jacobian as Jacobian
+from gyrostat.solvers.kinematics.frame_jacobian import JacobianRate as JacobianRate
+from gyrostat.solvers.kinematics.frame_jacobian import ParameterJacobian as ParameterJacobian
+from gyrostat.solvers.kinematics.inverse.branches import Branches as Branches
+from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_branches as inverse_kinematics_branches
+from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics as InverseKinematics
+from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics as inverse_kinematics
+
+# ---- solvers: several at once, and what they share
+from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
+from gyrostat.solvers.builders.master_solver import Solvers as Solvers
+from gyrostat.solvers.machinery.wrench import Wrench as Wrench
+
+# ---- studies: questions that need many evaluations; the whole package
+from gyrostat import studies as studies
+from gyrostat.studies.achievable.achievable_motion import AchievableMotion as AchievableMotion
+
+# ---- simulation
+from gyrostat.simulate import blocks as blocks
+from gyrostat.simulate import trajectories as trajectories
+from gyrostat.simulate.events.events import Event as Event
+from gyrostat.simulate.constraints.stops import JointLimits as JointLimits
+from gyrostat.simulate.results.result import Result as Result
+from gyrostat.simulate.results.files import load_result as load_result
+from gyrostat.simulate.rollout.rollout import rollout as rollout
+from gyrostat.simulate.rollout.result import DivergedError as DivergedError
+from gyrostat.simulate.rollout.result import Rollout as Rollout
+from gyrostat.simulate.run import simulate as simulate
+
+# ---- pictures
+from gyrostat.view.diagram import diagram as diagram
+from gyrostat.view.plots import plot_motion as plot_motion
+from gyrostat.view.viewer import view as view
+
+# ---- errors
+from gyrostat.errors import CompileError as CompileError
+from gyrostat.errors import DisagreementError as DisagreementError
+from gyrostat.errors import FrameError as FrameError
+from gyrostat.errors import GyrostatError as GyrostatError
+from gyrostat.errors import LoadError as LoadError
+from gyrostat.errors import LoopError as LoopError
+from gyrostat.errors import ModelWarning as ModelWarning
+from gyrostat.errors import NonFiniteError as NonFiniteError
+from gyrostat.errors import PerformanceWarning as PerformanceWarning
+from gyrostat.errors import Problem as Problem
+from gyrostat.errors import RecordError as RecordError
+from gyrostat.errors import RowError as RowError
+from gyrostat.errors import SaveError as SaveError
+from gyrostat.errors import ShapeError as ShapeError
+from gyrostat.errors import SimulationError as SimulationError
+from gyrostat.errors import SpecError as SpecError
+from gyrostat.errors import StateError as StateError
