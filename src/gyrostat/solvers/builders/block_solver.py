@@ -260,7 +260,7 @@ class BlockSolver(StateSolver):
         return array if self._joints is None else self._joints.chosen(array, name, self.rate_axes, lead=1)
 
     def _general(self, *state: Any, t: Any = None) -> dict[str, Array]:
-        return self._by_output(self.like(*state, t=self._some_time(t)))
+        return self._by_output(self.like(*state, t=self._some_time(t)))  # type: ignore[operator]
 
     def _by_output(self, result: Any) -> dict[str, Array]:
         if isinstance(self.like, RecordedKinematics):
