@@ -156,19 +156,19 @@ from gyrostat.studies.achievable.achievable_motion import AchievableMotion as Ac
 # ---- simulation
 from gyrostat.simulate import blocks as blocks
 from gyrostat.simulate import trajectories as trajectories
-from gyrostat.simulate.events.events import Event as Event
+from gyrostat.simulate.events.event import Event as Event
 from gyrostat.simulate.constraints.stops import JointLimits as JointLimits
 from gyrostat.simulate.results.result import Result as Result
 from gyrostat.simulate.results.files import load_result as load_result
 from gyrostat.simulate.rollout.rollout import rollout as rollout
 from gyrostat.simulate.rollout.result import DivergedError as DivergedError
 from gyrostat.simulate.rollout.result import Rollout as Rollout
-from gyrostat.simulate.run import simulate as simulate
+from gyrostat.simulate.run.simulate import simulate as simulate
 
 # ---- pictures
-from gyrostat.view.diagram import diagram as diagram
+from gyrostat.view.diagram.diagram import diagram as diagram
 from gyrostat.view.plots import plot_motion as plot_motion
-from gyrostat.view.viewer import view as view
+from gyrostat.view.viewer.viewer import view as view
 
 # ---- errors
 from gyrostat.errors import CompileError as CompileError

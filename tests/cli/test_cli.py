@@ -395,7 +395,7 @@ def test_urdf_that_would_lose_joints_is_refused(run, tmp_path):
 
 # ------------------------------------------------------------------------------------------------ pictures
 def test_a_diagram_is_svg(run, tmp_path):
-    pytest.importorskip("gyrostat.view.diagram", reason="the diagram is not there yet")
+    pytest.importorskip("gyrostat.view.diagram.diagram", reason="the diagram is not there yet")
     path = tmp_path / "lwr.svg"
     assert run("diagram", "lwr", "-o", path).code == 0
     assert run("diagram", "lwr").out.strip() == path.read_text().strip()
@@ -404,7 +404,7 @@ def test_a_diagram_is_svg(run, tmp_path):
 
 
 def test_a_page_with_a_trajectory(run, tmp_path):
-    pytest.importorskip("gyrostat.view.viewer", reason="the viewer is not there yet")
+    pytest.importorskip("gyrostat.view.viewer.viewer", reason="the viewer is not there yet")
     pytest.importorskip("viser")
     motion, page = tmp_path / "motion.csv", tmp_path / "page.html"
     motion.write_text("t,q.hinge\n0,0\n0.1,0.2\n")
@@ -416,7 +416,7 @@ def test_a_page_with_a_trajectory(run, tmp_path):
 
 
 def test_a_page_for_the_browser(run, tmp_path):
-    pytest.importorskip("gyrostat.view.viewer", reason="the viewer is not there yet")
+    pytest.importorskip("gyrostat.view.viewer.viewer", reason="the viewer is not there yet")
     pytest.importorskip("viser")
     path = tmp_path / "lwr.html"
     assert run("view", "lwr", "--html", path).code == 0

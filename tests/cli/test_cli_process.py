@@ -109,7 +109,7 @@ def test_a_narrow_terminal_loses_no_column():
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_the_viewer_ends_well_with_control_c():
-    pytest.importorskip("gyrostat.view.viewer", reason="the viewer is not there yet")
+    pytest.importorskip("gyrostat.view.viewer.viewer", reason="the viewer is not there yet")
     pytest.importorskip("viser")
     words = [*PROGRAM, "view", "pendulum", "--no-browser", "--port", "8317"]
 
@@ -130,7 +130,7 @@ def test_the_viewer_ends_well_with_control_c():
 
 
 def test_control_c_while_the_viewer_starts_is_its_proper_end_too(monkeypatch):
-    viewer = pytest.importorskip("gyrostat.view.viewer")
+    viewer = pytest.importorskip("gyrostat.view.viewer.viewer")
     from gyrostat.cli import main
 
     def interrupted(*_, **__):

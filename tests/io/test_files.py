@@ -7,8 +7,8 @@ import pytest
 from gyrostat.errors import LoadError, SaveError, SpecError
 from gyrostat.io import files
 from gyrostat.io.files import load, save
-from gyrostat.io.yaml.model import from_text
-from gyrostat.io.yaml.text import MAX_BYTES
+from gyrostat.io.text_files import MAX_BYTES
+from gyrostat.io.yaml.read import from_text
 from gyrostat.spec.assemble import assemble, chain
 from gyrostat.spec.displacement import DHDisplacement
 from gyrostat.spec.rigid_body import RigidBody

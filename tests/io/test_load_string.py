@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gyrostat as gs
-from gyrostat.view.meshes import find_mesh
+from gyrostat.view.scene.mesh_places import find_mesh
 from tests.io.urdf.test_urdf import TWO, robot
 
 MJCF = """<mujoco model="m"><worldbody><body name="b"><joint name="j"/>

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import gyrostat as gs
-from gyrostat.simulate import guard, progress
+from gyrostat.simulate.run import progress, runaway
 
 G = 9.81
 
@@ -251,7 +251,7 @@ def test_a_digital_law_that_is_unstable_is_stopped_early():
 
 
 def test_a_crawl_that_would_never_end_is_given_up(monkeypatch):
-    monkeypatch.setattr(guard, "CRAWL", 200)
+    monkeypatch.setattr(runaway, "CRAWL", 200)
     with pytest.raises(gs.SimulationError, match=r"200 steps have come .* the whole run would take \de\+\d+ steps"):
         gs.simulate(gs.robots.pendulum(), lambda t, q, v: -1e7 * v + 1e3, [1.0], t_end=1e3, rtol=1e-3)
 

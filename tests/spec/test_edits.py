@@ -413,7 +413,7 @@ def test_a_wrong_file_line_is_not_told_after_an_edit(tmp_path):
 
 
 def test_meshes_of_a_second_robot_are_found_beside_its_own_file(tmp_path):
-    from gyrostat.view.meshes import find_mesh
+    from gyrostat.view.scene.mesh_places import find_mesh
 
     (tmp_path / "second").mkdir()
     mesh = tmp_path / "second" / "cube.stl"

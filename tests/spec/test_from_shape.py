@@ -136,7 +136,7 @@ def test_a_mesh_from_a_file_scaled_and_mirrored(tmp_path):
 
 
 def test_a_relative_mesh_is_kept_by_its_path_and_drawn(tmp_path, monkeypatch):
-    from gyrostat.view.meshes import find_mesh
+    from gyrostat.view.scene.mesh_places import find_mesh
 
     write_stl(tmp_path / "box.stl", *box_mesh())
     monkeypatch.chdir(tmp_path)

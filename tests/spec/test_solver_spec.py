@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.io.yaml.model import from_text, to_text
+from gyrostat.io.yaml.parse import read
+from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.schema import json_schema
-from gyrostat.io.yaml.text import read
+from gyrostat.io.yaml.write import to_text
 from gyrostat.solvers.builders.builder import BUILDABLE
 from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS, USUAL

@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field
 
 from gyrostat.errors import LoadError, SpecError
-from gyrostat.io.yaml.model import from_text
+from gyrostat.io.yaml.read import from_text
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.entity import Entity, Port
 
@@ -67,18 +67,33 @@ EDITS = {
     "no version": (
         "gyrostat: 1\n", "",
         [(1, "schema-version", "needs the property 'gyrostat'")]),
-    "a later version": (
-        "gyrostat: 1", "gyrostat: 2",
-        [(1, "schema-version", "format version 2, this gyrostat reads version 1. Hint: update")]),
     "a version in quotes": (
         "gyrostat: 1", "gyrostat: '1'",
-        [(1, "schema-version", "version '1', this gyrostat reads version 1. Hint: write")]),
+        [(1, "schema-version", "version '1', this gyrostat reads versions 1 to 2. Hint: write 'gyrostat: 2'")]),
     "a version that is true": (
         "gyrostat: 1", "gyrostat: true",
         [(1, "schema-version", "format version True")]),
     "a version that is a list": (
         "gyrostat: 1", "gyrostat: [1]",
         [(1, "schema-version", "format version [1]")]),
+    "a version that is zero": (
+        "gyrostat: 1", "gyrostat: 0",
+        [(1, "schema-version", "format version 0, this gyrostat reads versions 1 to 2. Hint: write")]),
+    "a version below zero": (
+        "gyrostat: 1", "gyrostat: -1",
+        [(1, "schema-version", "format version -1, this gyrostat")]),
+    "a version that is nothing": (
+        "gyrostat: 1", "gyrostat:",
+        [(1, "schema-version", "format version nothing")]),
+    "a version that is no number": (
+        "gyrostat: 1", "gyrostat: .nan",
+        [(1, "schema-version", "format version nan")]),
+    "a version that is a mapping": (
+        "gyrostat: 1", "gyrostat: {version: 1}",
+        [(1, "schema-version", "format version {'version': 1}")]),
+    "a misspelt version": (
+        "gyrostat: 1", "gyrstat: 1",
+        [(1, "unknown-property", "has no property 'gyrstat'. Hint: did you mean 'gyrostat'?")]),
     "no name": (
         "name: two_link\n", "",
         [(1, "missing-property", "model (arm.yaml:1): needs the property 'name'")]),

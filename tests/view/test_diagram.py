@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 import gyrostat as gs
-from gyrostat.view.diagram import diagram
-from gyrostat.view.diagram_layout import layout
+from gyrostat.view.diagram.diagram import diagram
+from gyrostat.view.diagram.layout import layout
 from tests.support.accepting import load_accepted
 from tests.support.random_models import various_tree
 

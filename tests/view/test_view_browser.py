@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.view.viewer import view
+from gyrostat.view.viewer.viewer import view
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SOFTWARE = ("--no-sandbox", "--use-angle=swiftshader-webgl", "--enable-unsafe-swiftshader")

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.io.yaml.model import from_text, to_text
+from gyrostat.io.yaml.read import from_text
+from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.shape import Shape
-from gyrostat.view.links import rigid_parts
-from gyrostat.view.meshes import MeshError, find_mesh, read_mesh
-from gyrostat.view.scene import equal_box, scene
-from gyrostat.view.triangles import solid
+from gyrostat.view.scene.mesh_places import MeshError, find_mesh, read_mesh
+from gyrostat.view.scene.rigid_parts import rigid_parts
+from gyrostat.view.scene.scene import equal_box, scene
+from gyrostat.view.scene.triangles import solid
 
 BODY = '<inertial><mass value="2"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
 

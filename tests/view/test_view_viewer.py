@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 import gyrostat as gs
 from gyrostat.spec.shape import Shape
 from gyrostat.view.channels import channels
-from gyrostat.view.controls import from_numbers, ranges, to_numbers
-from gyrostat.view.readout import efforts
-from gyrostat.view.replay import between
-from gyrostat.view.scene import scene
-from gyrostat.view.serving import ViewError
-from gyrostat.view.viewer import view
+from gyrostat.view.scene.scene import scene
+from gyrostat.view.viewer.holding_efforts import efforts
+from gyrostat.view.viewer.replay import between
+from gyrostat.view.viewer.serving import ViewError
+from gyrostat.view.viewer.sliders import from_numbers, ranges, to_numbers
+from gyrostat.view.viewer.viewer import view
 
 T = np.linspace(0.0, 1.0, 21)
 

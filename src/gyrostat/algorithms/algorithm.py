@@ -36,9 +36,9 @@ def watched(function: Callable[..., Any], who: str) -> Callable[..., Any]:
 
 def expect_shape(value: Any, shape: tuple[int, ...], what: str) -> None:
     """For what rows from elsewhere return."""
-    found = np.shape(value)
-    if found != shape:
-        raise RowError(f"{what} has shape {found}, expected {shape}. Hint: angular part first, one array")
+    got = np.shape(value)
+    if got != shape:
+        raise RowError(f"{what} has shape {got}, expected {shape}. Hint: angular part first, one array")
 
 
 Row = TypeVar("Row", bound=Callable[..., Any])
@@ -64,7 +64,7 @@ class Algorithm(Generic[Row]):
     def __init__(self, name: str, examine: Callable[[Component, Any], Any] | None = None, defining: bool = False):
         self.name = name
         self.rows: dict[type, Row] = {}
-        self._examine = examine or (lambda c, result: result)
+        self._examine = examine or (lambda c, answer: answer)
         if defining:
             Algorithm.defining.append(self)
 
@@ -99,10 +99,10 @@ class Algorithm(Generic[Row]):
     def _watched(self, row: Any, component: Component) -> Any:
         """A row from elsewhere: what goes wrong in it, and what it returns wrongly, is told with its name."""
 
-        def told(*arguments: Any) -> Any:
+        def examined(*arguments: Any) -> Any:
             return self._examine(component, row(*arguments))
 
-        return watched(told, f"{self.name}: the row '{getattr(row, '__name__', row)}' for '{component.name}'")
+        return watched(examined, f"{self.name}: the row '{getattr(row, '__name__', row)}' for '{component.name}'")
 
     def table(self, network: Network) -> dict[str, Row]:
         """The row of every component, looked up once."""

@@ -1,8 +1,10 @@
 """Energy that components store, beside that of gravity: a table like any other, for springs of every kind.
 
-A row gets what the forces of its component depend on at rest: ``row(c, angle by port)`` for elements on shafts,
-``row(c, a, b)`` for forces between the frames a and b, ``row(c, on, motion, q)`` for all others; it returns the energy
-[J]. It cannot be read off forces, so a component that pushes at rest and has no row is refused by name."""
+Protocol: what the forces of a component depend on at rest in, energy [J] out; nothing travels through ports, the
+energies of all components are summed. A row is ``row(c, angle by port)`` for elements on shafts [rad, m], ``row(c, a,
+b)`` for forces between the moving frames a and b, ``row(c, on, motion, q)`` for all others, with the motion at its
+inport in the representation of the setting. Energy cannot be read off forces, so a component that pushes at rest and
+has no row is refused by name."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ def bench(
     for row in rows:
         row["pinocchio"] = peer.get(row["function"])
     if json:
-        found = {"model": loaded.name, "nv": loaded.nv, "batch": batch, "unit": "ns", "rows": rows}
-        show_json(found | ({"note": why} if why else {}))
+        table = {"model": loaded.name, "nv": loaded.nv, "batch": batch, "unit": "ns", "rows": rows}
+        show_json(table | ({"note": why} if why else {}))
         return
     head = ("function", "build [ms]", "one call [ns]", f"batch of {batch}, per state [ns]", "Pinocchio, one call [ns]")
     show_table(f"{loaded.name}, nv = {loaded.nv}", head, [_cells(row) for row in rows], right=range(1, 5))

@@ -28,53 +28,53 @@ def cache(
     """
     from gyrostat.cli.output import note, say, show_json
 
-    found = content()
+    state = content()
     if clear:
-        found["deleted"] = _delete(found["folder"])
-        found |= {key: value for key, value in content().items() if key in ("files", "bytes")}
+        state["deleted"] = _delete(state["folder"])
+        state |= {key: value for key, value in content().items() if key in ("files", "bytes")}
     if json:
-        show_json(found)
+        show_json(state)
         return
-    if found["folder"] is None:
-        say(f"cache: {found['state']}")
+    if state["folder"] is None:
+        say(f"cache: {state['state']}")
         return
-    size = f"{found['bytes'] / 2**20:.1f} of {found['limit'] / 2**20:.0f} MiB"
-    say(f"{found['folder']}: {found['files']} compiled objects, {size}; {found['state']}")
+    size = f"{state['bytes'] / 2**20:.1f} of {state['limit'] / 2**20:.0f} MiB"
+    say(f"{state['folder']}: {state['files']} compiled objects, {size}; {state['state']}")
     if clear:
-        note(f"{found['deleted']} files deleted", quiet)
+        note(f"{state['deleted']} files deleted", quiet)
 
 
 def content() -> dict[str, Any]:
     """Folder, number of files and bytes, and whether the cache is in use."""
     from gyrostat.engine.llvm.object_cache import LIMIT, folder, refusal
 
-    found: dict[str, Any] = {"folder": None, "state": "off", "files": 0, "bytes": 0, "limit": LIMIT}
+    status: dict[str, Any] = {"folder": None, "state": "off", "files": 0, "bytes": 0, "limit": LIMIT}
     try:
         place = folder()
     except RuntimeError as error:
-        return found | {"state": f"unusable: {error}"}
+        return status | {"state": f"unusable: {error}"}
     if place is None:
-        return found
-    found["folder"] = str(place)
+        return status
+    status["folder"] = str(place)
     if not place.exists():
-        return found | {"state": "empty, the folder is made when needed"}
+        return status | {"state": "empty, the folder is made when needed"}
     why = refusal(place)
     sizes = [size for _, size in _files(place)]
     state = f"not used: the folder {why}" if why else "in use"
-    return found | {"state": state, "files": len(sizes), "bytes": sum(sizes)}
+    return status | {"state": state, "files": len(sizes), "bytes": sum(sizes)}
 
 
 def _files(place: Path) -> list[tuple[Path, int]]:
     """Our files in the folder: it is the user's choice, and may hold anything."""
     from gyrostat.engine.llvm.object_cache import _ours
 
-    found: list[tuple[Path, int]] = []
+    files: list[tuple[Path, int]] = []
     with suppress(OSError):
         for path in place.iterdir():
             if _ours(path.name) and path.is_file() and not path.is_symlink():
                 with suppress(OSError):  # another process was quicker
-                    found.append((path, path.stat().st_size))
-    return found
+                    files.append((path, path.stat().st_size))
+    return files
 
 
 def _delete(place: str | None) -> int:

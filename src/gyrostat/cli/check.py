@@ -43,10 +43,7 @@ def check(
             _print(audits[-1], quiet)
     ok = all(audit.ok for audit in audits)
     if json:
-        from dataclasses import asdict
-
-        files = [{"file": a.file, "ok": a.ok, "findings": [asdict(f) for f in a.findings]} for a in audits]
-        show_json({"ok": ok, "files": files})
+        show_json({"ok": ok, "files": [audit.data() for audit in audits]})
     if not ok:
         raise typer.Exit(1)
 

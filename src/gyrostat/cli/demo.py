@@ -39,30 +39,34 @@ def demo(
         return
     if name not in DEMOS:
         raise MisuseError(f"there is no demonstration {clipped(name)}. Hint: {nearest(name, DEMOS)}")
-    found = DEMOS[name]()
-    path = None if out is None else _draw(found, out / f"{name}.png", force)
+    experiment = DEMOS[name]()
+    path = None if out is None else _draw(experiment, out / f"{name}.png", force)
     if json:
-        data = {"title": found.title, "columns": list(found.head), "rows": [list(row) for row in found.rows]}
-        show_json(data | {"remark": found.remark, "figure": None if path is None else str(path)})
+        data = {
+            "title": experiment.title,
+            "columns": list(experiment.head),
+            "rows": [list(row) for row in experiment.rows],
+        }
+        show_json(data | {"remark": experiment.remark, "figure": None if path is None else str(path)})
         return
     show_table(
-        found.title,
-        found.head,
-        [[f"{round(x, 9) + 0.0:.6g}" for x in row] for row in found.rows],
-        right=range(len(found.head)),
+        experiment.title,
+        experiment.head,
+        [[f"{round(x, 9) + 0.0:.6g}" for x in row] for row in experiment.rows],
+        right=range(len(experiment.head)),
     )
-    say(found.remark)
+    say(experiment.remark)
     note("add -o FOLDER for a figure" if path is None else f"figure: {path.resolve()}", quiet)
 
 
-def _draw(found: object, path: Path, force: bool) -> Path:
+def _draw(experiment: object, path: Path, force: bool) -> Path:
     from gyrostat.cli.demos import draw
     from gyrostat.cli.files import failed, may_write
 
     may_write(path, force)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draw(found, path)  # type: ignore[arg-type]
+        draw(experiment, path)  # type: ignore[arg-type]
     except OSError as error:
         raise failed(path, error) from None
     return path

@@ -14,7 +14,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Found:
+class Experiment:
     """A table, a sentence about it, and curves y (n, m) over x (n,) with their names."""
 
     title: str
@@ -27,7 +27,7 @@ class Found:
     labels: tuple[str, str]
 
 
-def lwr() -> Found:
+def lwr() -> Experiment:
     """Torques of a KUKA LWR 4+ whose joints all follow pi/2 cos(pi t / 7)."""
     model = gs.robots.kuka_lwr4()
     t, w = np.linspace(0.0, 14.0, 701), np.pi / 7.0
@@ -41,7 +41,7 @@ def lwr() -> Found:
     )
     tau = gs.rnea(model, q, v, a)
     off = np.abs(tau - tau[::-1]).max()
-    return Found(
+    return Experiment(
         "KUKA LWR 4+: torques [N m]",
         ("t [s]", *model.dofs),
         np.column_stack([t, tau])[::100].tolist(),
@@ -53,7 +53,7 @@ def lwr() -> Found:
     )
 
 
-def pendulum() -> Found:
+def pendulum() -> Experiment:
     """A rod swings for ten seconds: forward dynamics, integrated by Runge-Kutta, keeps its energy."""
     model = gs.robots.pendulum()
     h, n = 0.005, 2000
@@ -65,7 +65,7 @@ def pendulum() -> Found:
     t = h * np.arange(n + 1)
     energy = gs.kinetic_energy(model, motion[:, :1], motion[:, 1:]) + gs.potential_energy(model, motion[:, :1])
     drift = np.abs(energy - energy[0]).max()
-    return Found(
+    return Experiment(
         "pendulum: angle [rad], rate [rad/s], energy [J]",
         ("t [s]", "angle", "rate", "energy"),
         np.column_stack([t, motion, energy])[::200].tolist(),
@@ -90,14 +90,14 @@ def _step(model: gs.Model, q: Array, v: Array, h: float) -> tuple[Array, Array]:
     return q + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
 
 
-def load() -> Found:
+def load() -> Experiment:
     """What a heavier load costs a hydraulic manipulator: holding torques over the load."""
     weights = np.linspace(0.0, 4000.0, 9)
     q = [0.0, 0.6, -0.9, 0.3, 0.0]
     tau = np.array([gs.gravity(gs.robots.hydraulic_manipulator(load=max(w, 1e-3)), q) for w in weights])
     names = gs.robots.hydraulic_manipulator().dofs
     slope = (tau[-1] - tau[0]) / (weights[-1] - weights[0])
-    return Found(
+    return Experiment(
         "hydraulic manipulator: torques [N m] that hold a load",
         ("load [N]", *names),
         np.column_stack([weights, tau]).tolist(),
@@ -109,10 +109,10 @@ def load() -> Found:
     )
 
 
-DEMOS: dict[str, Callable[[], Found]] = {"lwr": lwr, "pendulum": pendulum, "load": load}
+DEMOS: dict[str, Callable[[], Experiment]] = {"lwr": lwr, "pendulum": pendulum, "load": load}
 
 
-def draw(found: Found, path: Path) -> None:
+def draw(experiment: Experiment, path: Path) -> None:
     """The curves, as a PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -120,11 +120,11 @@ def draw(found: Found, path: Path) -> None:
     figure = Figure(figsize=(9, 5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    for k, name in enumerate(found.names):
-        axes.plot(found.x, found.y[:, k], lw=1.5, label=name)
-    axes.set_xlabel(found.labels[0])
-    axes.set_ylabel(found.labels[1])
-    axes.set_title(found.title)
+    for k, name in enumerate(experiment.names):
+        axes.plot(experiment.x, experiment.y[:, k], lw=1.5, label=name)
+    axes.set_xlabel(experiment.labels[0])
+    axes.set_ylabel(experiment.labels[1])
+    axes.set_title(experiment.title)
     axes.grid(alpha=0.3)
     axes.legend(ncols=2)
     figure.savefig(path, dpi=120)

@@ -113,7 +113,7 @@ def export_yaml(
     reading: Reading,
 ) -> None:
     """The YAML of gyrostat: everything in the model, to be read back and edited."""
-    from gyrostat.io.yaml.model import to_text
+    from gyrostat.io.yaml.write import to_text
 
     _expect(out, (".yaml", ".yml"), force, json)
     _write(out, to_text(reading.load(model, quiet)), force, json, quiet, [])

@@ -52,8 +52,8 @@ def frames(
 
     loaded = reading.load(model, quiet)
     q = configuration(loaded, at or [])
-    found = gs.ForwardKinematics(loaded, frames=frame or None, mode="interpret")(q)  # one state: not worth compiling
-    placed = {name: (f.p, f.R, quaternion_of(f.R)) for name, f in found.items()}
+    motions = gs.ForwardKinematics(loaded, frames=frame or None, mode="interpret")(q)  # one state: not worth compiling
+    placed = {name: (f.p, f.R, quaternion_of(f.R)) for name, f in motions.items()}
     if json:
         q_by_name = dict(zip(loaded.coordinates, map(float, q), strict=True))
         show_json({"q": q_by_name, "frames": {name: _plain(*where) for name, where in placed.items()}})

@@ -46,13 +46,13 @@ def info(
         _list_robots(json)
         return
     loaded = reading.load(model, quiet)
-    found = summary(loaded)
+    about = summary(loaded)
     if json:
         from gyrostat.cli.output import show_json
 
-        show_json(found)
+        show_json(about)
     else:
-        _print(loaded, found, tree, quiet)
+        _print(loaded, about, tree, quiet)
 
 
 def _list_robots(json: bool) -> None:
@@ -129,7 +129,7 @@ def _number(joint: Joint, limit: str) -> float | None:
     return None if value is None or abs(value) == float("inf") else float(value)
 
 
-def _print(model: Model, found: dict[str, Any], tree: bool, quiet: bool) -> None:
+def _print(model: Model, about: dict[str, Any], tree: bool, quiet: bool) -> None:
     from gyrostat.cli.output import painted, say, show_table, show_tree
     from gyrostat.cli.structure import children, drives, parents
     from gyrostat.spec.table import headline
@@ -137,14 +137,14 @@ def _print(model: Model, found: dict[str, Any], tree: bool, quiet: bool) -> None
     painted(headline(model), "bold")
     if quiet:
         return
-    counts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in found["counts"].items())
+    counts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in about["counts"].items())
     say(f"entities: {counts}")
     say(f"dofs: {', '.join(model.dofs) or 'none'}")
     if model.coordinates != model.dofs:
         say(f"coordinates: {', '.join(model.coordinates)}")
-    if found["joints"]:
+    if about["joints"]:
         say()
-        rows = [_row(joint) for joint in found["joints"]]
+        rows = [_row(joint) for joint in about["joints"]]
         used = [k for k in range(len(HEAD)) if k not in range(3, 7) or any(row[k] for row in rows)]
         right = [n for n, k in enumerate(used) if k in range(3, 7)]
         show_table("", [HEAD[k] for k in used], [[row[k] for k in used] for row in rows], right)

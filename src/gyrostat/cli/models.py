@@ -24,12 +24,12 @@ def robots() -> dict[str, Callable[[], Model]]:
     """Robots by name: every public function of ``gyrostat.robots`` that needs no arguments."""
     import gyrostat.robots as wheel
 
-    found: dict[str, Callable[[], Model]] = {}
+    makers: dict[str, Callable[[], Model]] = {}
     for name in wheel.__all__:
         make = getattr(wheel, name)
         if inspect.isfunction(make) and _needs_nothing(make):
-            found[name] = make
-    return found
+            makers[name] = make
+    return makers
 
 
 def _needs_nothing(function: Callable[..., Any]) -> bool:

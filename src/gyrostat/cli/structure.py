@@ -27,10 +27,10 @@ def parents(model: Model) -> dict[str, str]:
     for name in order:
         for port in wiring.entities[name].ports if wiring.entities[name].binds else ():
             group = group_of.get((name, port.name)) if port.kind == "spatial" else None
-            if group is None or group in entered:
+            if group is None or group in entered or (name, port.name) in wiring.tree.cut:
                 continue
             entered.add(group)
-            met = dict.fromkeys(other for other, _ in wiring.groups[group])
+            met = dict.fromkeys(other for other, at in wiring.groups[group] if (other, at) not in wiring.tree.cut)
             new = [other for other in met if other not in parent and not is_drive(model, other)]
             bodies = [other for other in new if wiring.entities[other].type_name in SOLID]
             anchor = name if wiring.entities[name].type_name in SOLID or not bodies else bodies[0]
@@ -47,7 +47,7 @@ def drives(model: Model) -> dict[str, list[str]]:
     Each is named once: what two joints share (a coupling) with the first of them."""
     wiring = model.wiring
     group_of, seen = wiring.group_of(), set[str]()
-    found: dict[str, list[str]] = {}
+    turned: dict[str, list[str]] = {}
     for joint, entity in wiring.entities.items():
         if entity.type_name != "joint":
             continue
@@ -60,8 +60,8 @@ def drives(model: Model) -> dict[str, list[str]]:
                 if other not in seen and is_drive(model, other):
                     seen.add(other)
                     queue.append(other)
-        found[joint] = queue[1:]
-    return found
+        turned[joint] = queue[1:]
+    return turned
 
 
 def children(model: Model, parent: dict[str, str]) -> dict[str, list[str]]:
@@ -69,13 +69,13 @@ def children(model: Model, parent: dict[str, str]) -> dict[str, list[str]]:
     passed = {
         above: parent[above] for above in parent.values() if "displacement" in model.wiring.entities[above].type_name
     }
-    found: dict[str, list[str]] = {}
+    below: dict[str, list[str]] = {}
     for name, above in parent.items():
         if name != above and name not in passed:
             while above in passed:
                 above = passed[above]
-            found.setdefault(above, []).append(name)
-    return found
+            below.setdefault(above, []).append(name)
+    return below
 
 
 def ends(model: Model, parent: dict[str, str]) -> dict[str, tuple[str, str]]:

@@ -170,7 +170,7 @@ def solved(model: Model, file: str, blocks: Iterator[State]) -> Iterator[tuple[A
             raise
 
 
-def _write(sink: TextIO, model: Model, timed: bool, found: Iterator[tuple[Any, Any]], json: bool) -> tuple[int, Any]:
+def _write(sink: TextIO, model: Model, timed: bool, torques: Iterator[tuple[Any, Any]], json: bool) -> tuple[int, Any]:
     """Rows of CSV, or one JSON object with the columns and the rows; returns how many, and the largest |tau|."""
     import json as json_text
 
@@ -179,7 +179,7 @@ def _write(sink: TextIO, model: Model, timed: bool, found: Iterator[tuple[Any, A
     names = [*(["t"] if timed else []), *(f"tau.{dof}" for dof in model.dofs)]
     count, largest, between = 0, np.zeros(model.nv), ""
     sink.write(f'{{"columns": {json_text.dumps(names)}, "rows": [' if json else _csv(names))
-    for t, tau in found:
+    for t, tau in torques:
         rows = np.column_stack([t, tau]).tolist() if timed else tau.tolist()
         if json:
             sink.write(between + ",\n".join(map(json_text.dumps, rows)))

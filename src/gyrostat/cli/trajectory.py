@@ -190,7 +190,7 @@ def _row(text: str, line: int, file: str, names: Sequence[str]) -> list[float]:
         raise refuse(
             file, line, "columns", message, f"one for each column of the header, separated by commas{_hint(text)}"
         )
-    found: list[float] = []
+    numbers: list[float] = []
     for cell, name in zip(cells, names, strict=True):
         try:
             value = float(cell)
@@ -200,8 +200,8 @@ def _row(text: str, line: int, file: str, names: Sequence[str]) -> list[float]:
             raise refuse(file, line, "number", f"{clipped(name)} is {clipped(cell.strip())}, not a number", "write 0.5")
         if not np.isfinite(value):
             raise refuse(file, line, "number", f"{clipped(name)} is {value}, not a finite number", "mend the file")
-        found.append(value)
-    return found
+        numbers.append(value)
+    return numbers
 
 
 def _hint(text: str) -> str:

@@ -42,7 +42,7 @@ def diagram(
     """The component diagram as SVG: entities, ports, connections."""
     from gyrostat.cli.files import may_write, write_text
     from gyrostat.cli.output import MisuseError, note, show_json
-    from gyrostat.view.diagram import diagram as draw
+    from gyrostat.view.diagram.diagram import diagram as draw
 
     if json and out is None:
         raise MisuseError("--json tells about the file that was written. Hint: add -o FILE")
@@ -79,7 +79,7 @@ def view(
     from gyrostat.cli.files import may_write
     from gyrostat.cli.log import told
     from gyrostat.cli.output import note
-    from gyrostat.view.viewer import view as show
+    from gyrostat.view.viewer.viewer import view as show
 
     if html is not None:
         may_write(html, force)

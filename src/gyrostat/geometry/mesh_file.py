@@ -59,9 +59,9 @@ def _collada_unit(data: bytes) -> float:
     """Metres in the unit of a COLLADA text; entities are refused, since its reader would follow them."""
     if b"\x00" in data[:4096] or b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise MeshError("has a document type or entities, or is no UTF-8 text, which is refused")
-    found = re.search(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([0-9.eE+-]{1,32})[\"']", data)
+    metres = re.search(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([0-9.eE+-]{1,32})[\"']", data)
     try:
-        value = float(found[1]) if found else 1.0
+        value = float(metres[1]) if metres else 1.0
     except ValueError:
         return 1.0
     return value if 0.0 < value < 1e6 else 1.0
@@ -83,9 +83,9 @@ def _beside(path: Path) -> Any:
     class Beside(FilePathResolver):
         def get(self, name: str) -> bytes:
             home = Path(os.path.realpath(path.parent))
-            found = Path(os.path.realpath(home / str(name)))
-            if not found.is_relative_to(home) or not found.is_file() or found.stat().st_size > LARGEST:
+            file = Path(os.path.realpath(home / str(name)))
+            if not file.is_relative_to(home) or not file.is_file() or file.stat().st_size > LARGEST:
                 raise FileNotFoundError(f"{name} is not beside the mesh")
-            return found.read_bytes()
+            return file.read_bytes()
 
     return Beside(str(path))

@@ -150,10 +150,10 @@ def _(entity: RotorInertia, read: Values, inport: str | None) -> Lowered:
     axis, changed = unit(read("axis"))
     notes = [f"{read.name}.axis scaled to unit length"] * changed
     props = {"inertia": read("inertia"), "axis": axis} | _more(entity, RotorInertia, read)
-    found = Lowered(type(entity), props, {}, notes)
+    rotor = Lowered(type(entity), props, {}, notes)
     if not entity.lumped:
-        found.beside = _rotor_as_body(read, axis)
-    return found
+        rotor.beside = _rotor_as_body(read, axis)
+    return rotor
 
 
 @lower.register

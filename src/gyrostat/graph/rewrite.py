@@ -321,17 +321,17 @@ def align_axes(draft: Draft) -> list[str]:
     for part in list(draft.parts.values()):
         if part.kind is not Joint:
             continue
-        found = {}
+        aligned = {}
         for key in ("axis", "second_axis"):
             u = part.props.get(key)
             if f"{key}_aligned" in part.props or u is None or u.dtype == object:
                 continue
             k = int(np.argmax(np.abs(u)))
             if abs(u[k]) == 1.0 and np.count_nonzero(u) == 1:
-                found[f"{key}_aligned"] = k, float(u[k])
-        if found:
-            draft.change(part, props=part.props | found)
-            told = ", ".join(f"{key.removesuffix('_aligned')} along {'xyz'[k]}" for key, (k, _) in found.items())
+                aligned[f"{key}_aligned"] = k, float(u[k])
+        if aligned:
+            draft.change(part, props=part.props | aligned)
+            told = ", ".join(f"{key.removesuffix('_aligned')} along {'xyz'[k]}" for key, (k, _) in aligned.items())
             done.append(f"joint '{part.name}' specialised: {told}")
     return done
 

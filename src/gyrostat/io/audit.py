@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from gyrostat.errors import ModelWarning, Problem
+from gyrostat.errors import ModelWarning, Problem, clipped
 
 Severity = Literal["error", "warning", "ignored", "repaired"]
 Policy = Literal["strict", "repair", "accept"]
@@ -67,10 +67,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """All findings about a file, in order of lines. ``print(audit)`` shows one line for each."""
+    """All findings about a file, in order of lines. ``print(audit)`` shows one line for each.
+
+    ``version``: that of gyrostat's text form, as a YAML file says it; None for other files.
+    """
 
     file: str
     findings: tuple[Finding, ...]
+    version: int | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -110,15 +114,20 @@ class Audit:
         """How many of each."""
         n = Counter(f.severity for f in self.findings)
         counted = [_plural(n["error"], "error"), _plural(n["warning"], "warning")]
-        return f"{self.file}: {', '.join(counted)}, {n['ignored']} ignored, {n['repaired']} repaired"
+        of = "" if self.version is None else f" (version {clipped(self.version)})"
+        return f"{self.file}{of}: {', '.join(counted)}, {n['ignored']} ignored, {n['repaired']} repaired"
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.findings), self.summary()])
 
     def to_json(self) -> str:
         """The findings as JSON text, for other programs."""
-        data = {"file": self.file, "ok": self.ok, "findings": [asdict(f) for f in self.findings]}
-        return json.dumps(data, indent=2, ensure_ascii=False)
+        return json.dumps(self.data(), indent=2, ensure_ascii=False)
+
+    def data(self) -> dict[str, object]:
+        """The findings as plain data."""
+        findings = [asdict(finding) for finding in self.findings]
+        return {"file": self.file, "version": self.version, "ok": self.ok, "findings": findings}
 
 
 def _plural(n: int, word: str) -> str:
@@ -131,7 +140,7 @@ class Notes:
 
     file: str
     policy: str = "strict"
-    found: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     counted: Counter[str] = field(default_factory=Counter)
     fatal: bool = False  # whether no model can come out of this file
 
@@ -140,7 +149,7 @@ class Notes:
         self.counted[finding.severity] += 1
         self.fatal |= finding.fatal
         if self.counted[finding.severity] <= LISTED:
-            self.found.append(finding)
+            self.findings.append(finding)
 
     @property
     def refused(self) -> bool:
@@ -149,7 +158,7 @@ class Notes:
 
     def audit(self) -> Audit:
         """Everything so far, in order of lines."""
-        kept = sorted(self.found, key=lambda f: f.line)
+        kept = sorted(self.findings, key=lambda f: f.line)
         for severity, n in self.counted.items():
             if n > LISTED:
                 what = f"{n - LISTED} more findings of this kind are not listed"
@@ -198,11 +207,11 @@ def _of_file(severity: str, file: str, rule: str, what: str, fix: str) -> Findin
     return Finding(severity, file, 0, "", "file", rule, what, "", fix)  # pyright: ignore[reportArgumentType]
 
 
-def from_problems(file: str, problems: Iterable[Problem]) -> Audit:
+def from_problems(file: str, problems: Iterable[Problem], version: int | None = None) -> Audit:
     """The mistakes of a specification as findings."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for p in problems:
         place, _, line = (p.where or file).rpartition(":")
         name, number = (place, int(line)) if place and line.isdecimal() else (p.where or file, 0)
-        found.append(Finding("error", name, number, "", p.entity, p.rule, p.message, "", p.remedy, fatal=True))
-    return Audit(file, tuple(sorted(found, key=lambda f: f.line)))
+        findings.append(Finding("error", name, number, "", p.entity, p.rule, p.message, "", p.remedy, fatal=True))
+    return Audit(file, tuple(sorted(findings, key=lambda f: f.line)), version)

@@ -5,20 +5,16 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
-import stat
-import uuid
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from gyrostat.errors import LoadError, Problem, SaveError, SpecError, clipped, nearest
 from gyrostat.io.audit import Audit, Policy, from_problems
 from gyrostat.io.formats import FOREIGN, READERS, Folders, Options, audit_of, model_of
+from gyrostat.io.text_files import read_text, reason, write_text
 from gyrostat.io.urdf.write import to_urdf
-from gyrostat.io.yaml.model import to_text
-from gyrostat.io.yaml.text import MAX_BYTES, refusal, too_large
+from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.model import Model
 
 _log = logging.getLogger("gyrostat")
@@ -49,7 +45,7 @@ def load(
     place, name = opened(path)
     suffix = place.suffix.lower()
     options = Options(base, policy, roots, arguments, friction, mimic).checked(suffix)
-    return model_of(text_of(place, name, _language(suffix)), name, suffix, options)
+    return model_of(read_text(place, name, _language(suffix), _remedy), name, suffix, options)
 
 
 def audit(
@@ -70,7 +66,7 @@ def audit(
     suffix = place.suffix.lower()
     options = Options(base, policy, roots, arguments, friction, mimic).checked(suffix)
     try:
-        text = text_of(place, name, _language(suffix))
+        text = read_text(place, name, _language(suffix), _remedy)
     except LoadError as error:
         if any(p.rule == "file" for p in error.problems):
             raise
@@ -113,29 +109,13 @@ def save(model: Model, path: str | os.PathLike[str], allow_loss: bool = False) -
         remedy = f"{_known()}, .urdf"
         raise _failed(SaveError, "file-kind", name, f"files of the kind '{place.suffix}' cannot be written", remedy)
     try:
-        _write(Path(os.path.realpath(place)), text.encode("utf-8"))  # a link stays a link
+        write_text(place, text)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
         remedy = "check the folder and its permissions"
-        raise _failed(SaveError, "file", name, f"cannot be written: {reason}", remedy) from None
+        raise _failed(SaveError, "file", name, f"cannot be written: {reason(error)}", remedy) from None
     if lost:
         _log.warning("%s: what this file does not say:\n%s", name, "\n".join(map(str, lost)))
     return lost
-
-
-def _write(place: Path, data: bytes) -> None:
-    draft = place.with_name(f".{uuid.uuid4().hex}.part")
-    try:
-        with open(draft, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copymode(place, draft)
-        os.replace(draft, place)
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink()
 
 
 def looks_like_text(name: str) -> bool:
@@ -157,44 +137,6 @@ def _failed(kind: type[SpecError], rule: str, name: str, message: str, remedy: s
 
 def _known() -> str:
     return f"use a file with one of {', '.join(READERS)}"
-
-
-def text_of(place: Path, name: str, language: str = "YAML") -> str:
-    """The text of a regular file of bounded size, in UTF-8; ``language``: what messages call it."""
-    try:
-        return _text(place, name)
-    except LoadError as error:
-        raise LoadError(
-            replace(p, entity=language, rule=p.rule.replace("yaml", language.lower())) if p.entity == "YAML" else p
-            for p in error.problems
-        ) from None
-
-
-def _text(place: Path, name: str) -> str:
-    """The text of a regular file of bounded size, in UTF-8."""
-    try:
-        with open(place, "rb", opener=_without_waiting) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise _failed(LoadError, "file", name, "is not a regular file", "give the path of a file")
-            if status.st_size > MAX_BYTES:
-                raise too_large(name, status.st_size)
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _failed(LoadError, "file", name, f"cannot be read: {reason}", _remedy(place)) from None
-    if len(data) > MAX_BYTES:  # it grew meanwhile
-        raise too_large(name, len(data))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = f"is not UTF-8 text: byte 0x{data[error.start]:02x} at position {error.start}"
-        raise refusal(name, line, "yaml-characters", message, "save it with the encoding UTF-8") from None
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe would wait for its other end
 
 
 def _remedy(place: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,10 +11,10 @@ from typing import Any, Literal
 from gyrostat.errors import LoadError, SpecError, nearest
 from gyrostat.io.audit import POLICIES, Audit, from_problems, tell
 from gyrostat.io.mjcf.load import read_mjcf
-from gyrostat.io.mjcf.xml import is_mjcf
 from gyrostat.io.urdf.load import read_urdf
 from gyrostat.io.xacro.expand import EXPANDED, expanded
-from gyrostat.io.yaml.model import from_text
+from gyrostat.io.yaml.read import from_text
+from gyrostat.io.yaml.versions import stated_version
 from gyrostat.spec.check import check
 from gyrostat.spec.model import Model
 
@@ -23,6 +24,9 @@ READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": f
 XACRO = ".xacro"
 FOREIGN = (".urdf", ".xml", ".mjcf", XACRO)
 """Formats of others: the outermost tag says which of them it is. Of these, URDF can be written."""
+
+_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<!(?:DOCTYPE|ENTITY)", re.DOTALL)
+_OUTERMOST = re.compile(r"<([A-Za-z_][^\s/>]*)")
 
 Folders = Sequence[str | os.PathLike[str]]
 
@@ -84,14 +88,21 @@ def model_of(text: str, name: str, suffix: str, options: Options, lister: str = 
 
 def audit_of(text: str, name: str, suffix: str, options: Options) -> Audit:
     """Everything that is to be said about a text."""
-    refusal = LoadError if suffix in FOREIGN else SpecError
+    if suffix not in FOREIGN:
+        return _audit_of_text_form(text, name, suffix, options)
     try:
-        if suffix in FOREIGN:
-            return _read(text, name, suffix, options)[1]
-        model_of(text, name, suffix, options)
-    except refusal as error:
+        return _read(text, name, suffix, options)[1]
+    except LoadError as error:
         return from_problems(name, error.problems)
-    return Audit(name, ())
+
+
+def _audit_of_text_form(text: str, name: str, suffix: str, options: Options) -> Audit:
+    version = stated_version(text, name)
+    try:
+        model_of(text, name, suffix, options)
+    except SpecError as error:
+        return from_problems(name, error.problems, version)
+    return Audit(name, (), version)
 
 
 def _read(text: str, name: str, suffix: str, o: Options) -> tuple[Model | None, Audit]:
@@ -100,3 +111,10 @@ def _read(text: str, name: str, suffix: str, o: Options) -> tuple[Model | None, 
     if is_mjcf(text, name):
         return read_mjcf(text, name, o.base, o.policy, o.roots, o.friction, o.mimic)
     return read_urdf(text, name, o.base or "fixed", o.policy, o.roots, o.friction, o.mimic)
+
+
+def is_mjcf(text: str, file: str) -> bool:
+    """Whether the outermost tag is that of an MJCF file; where it is that of neither, the name of the file decides."""
+    outermost = _OUTERMOST.search(_MARKUP.sub("", text[: 2**20]))
+    tag = outermost[1] if outermost else ""
+    return tag == "mujoco" or (tag != "robot" and not file.lower().endswith(".urdf"))

@@ -11,9 +11,8 @@ from typing import Any, Literal
 from gyrostat.errors import LoadError, Problem, SpecError, clipped, nearest
 from gyrostat.io.audit import Audit, Policy
 from gyrostat.io.files import looks_like_text
-from gyrostat.io.formats import FOREIGN, READERS, Folders, Options, audit_of, model_of
+from gyrostat.io.formats import FOREIGN, READERS, Folders, Options, audit_of, is_mjcf, model_of
 from gyrostat.io.mesh_paths import TEXT
-from gyrostat.io.mjcf.xml import is_mjcf
 from gyrostat.spec.model import Model
 
 Format = Literal["urdf", "mjcf", "xacro", "yaml"]

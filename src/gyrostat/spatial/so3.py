@@ -21,7 +21,7 @@ from gyrostat.geometry.rotation import from_quaternion, quaternion_of
 Array = np.ndarray
 
 SMALL = 0.25
-"""Angle [rad] below which series of five terms are exact to rounding."""
+"""Angle [rad] below which series of five terms are used; at it, what they leave out is below 5e-15."""
 
 
 # ------------------------------------------------------------------------------------------------ vectors (..., 3)

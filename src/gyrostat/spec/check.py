@@ -58,39 +58,39 @@ def expect_model(model: object, who: str) -> None:
 def check(model: Model) -> None:
     """Raise one :class:`SpecError` whose ``problems`` lists all mistakes; return None if there is none."""
     expect_model(model, "check")
-    found = problems(model)
-    if found:
-        raise SpecError(found)
+    mistakes = problems(model)
+    if mistakes:
+        raise SpecError(mistakes)
 
 
 def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
     """All mistakes: of entities by themselves, of connections, of the whole."""
     doubts = doubts or Doubts()
     wiring = model.wiring
-    found = _name_problems(model) + _own_problems("context", model.context, model.context.problems(), doubts)
+    mistakes = _name_problems(model) + _own_problems("context", model.context, model.context.problems(), doubts)
     for name, entity in [*wiring.entities.items(), *wiring.assemblies.items(), *wiring.again]:
         full = name.partition(" (again")[0]
         own = [replace(p, entity=p.entity.replace(f"'{entity.name}'", f"'{full}'")) for p in entity.problems()]
-        found += _own_problems(name, entity, own, doubts)
-    found += [p for name, entity in wiring.entities.items() for p in state_problems(name, entity)]
-    found += wiring.problems
-    found += [end.problem for end in wiring.loose if end.problem and end.lacks not in doubts.names]
-    found += _root_problems(wiring, doubts)
-    found += model.shafts.problems
+        mistakes += _own_problems(name, entity, own, doubts)
+    mistakes += [p for name, entity in wiring.entities.items() for p in state_problems(name, entity)]
+    mistakes += wiring.problems
+    mistakes += [end.problem for end in wiring.loose if end.problem and end.lacks not in doubts.names]
+    mistakes += _root_problems(wiring, doubts)
+    mistakes += model.shafts.problems
     if wiring.root is not None:
         touched = doubts.ends | doubts.names | {name for end in wiring.loose for name in end.touches}
         meant = doubts.meant | {name for end in wiring.loose for name in end.meant}
-        found += _reach_problems(wiring, touched | meant)
-        found += _mass_problems(wiring, touched, model.context.base == "free")
-    if not found and model.solvers and not doubts.names:
-        found += reference_problems(model)
-    return [replace(p, where=place_of(model.sources, p.where)) for p in found]
+        mistakes += _reach_problems(wiring, touched | meant)
+        mistakes += _mass_problems(wiring, touched, model.context.base == "free")
+    if not mistakes and model.solvers and not doubts.names:
+        mistakes += reference_problems(model)
+    return [replace(p, where=place_of(model.sources, p.where)) for p in mistakes]
 
 
-def _own_problems(name: str, owner: Any, found: Iterable[Problem], doubts: Doubts) -> list[Problem]:
+def _own_problems(name: str, owner: Any, own: Iterable[Problem], doubts: Doubts) -> list[Problem]:
     """Problems that an entity sees by itself carry the path of the property; add the value that is there."""
     kept: list[Problem] = []
-    for problem in found:
+    for problem in own:
         path, value = problem.value, problem.value
         if isinstance(path, tuple) and path and all(isinstance(key, str) for key in path):
             if doubts.about(name, path):
@@ -139,7 +139,7 @@ def _within(name: str, places: set[str]) -> bool:
 def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
     """Rule ``unreachable``: one problem for each separate part, unless a broken connection already explains it."""
     group_of, reached = wiring.group_of(), wiring.reached()
-    found: list[Problem] = []
+    mistakes: list[Problem] = []
     for name, entity in wiring.entities.items():
         if name in reached:
             continue
@@ -158,8 +158,8 @@ def _reach_problems(wiring: Wiring, explained: set[str]) -> list[Problem]:
             more = f" (and with it {', '.join(others)}{', ...' if len(part) > 6 else ''})" if others else ""
             message = f"cannot be reached from the reference frame{more}"
             remedy = "connect one of its ports, or remove it"
-            found.append(Problem(label_of(entity, name), "unreachable", message, remedy, name, name))
-    return found
+            mistakes.append(Problem(label_of(entity, name), "unreachable", message, remedy, name, name))
+    return mistakes
 
 
 def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Problem]:
@@ -178,7 +178,7 @@ def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Probl
     for name in reversed(parent):  # what a joint carries counts for every joint further in
         if rigid[name] in bodies:
             bodies.add(rigid[parent[name]])
-    found: list[Problem] = []
+    mistakes: list[Problem] = []
     for name in parent:
         entity, group = wiring.entities[name], rigid[name]
         label = label_of(entity, name)
@@ -187,12 +187,12 @@ def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Probl
         if isinstance(entity, RigidBody) and entity.mass == 0.0 and group not in massive:
             message = "moves, but its mass is 0 kg and nothing with mass is fixed to it"
             remedy = "give its mass; a massless link is a Displacement"
-            found.append(Problem(label, "moving-mass", message, remedy, 0.0, f"{name}.mass"))
+            mistakes.append(Problem(label, "moving-mass", message, remedy, 0.0, f"{name}.mass"))
         elif name == group and name not in bodies:
             remedy = "attach a RigidBody, or make the joint fixed"
-            found.append(Problem(label, "moved-mass", "moves nothing that has mass", remedy, name, name))
-    if free and not massive and not found and root is not None:
+            mistakes.append(Problem(label, "moved-mass", "moves nothing that has mass", remedy, name, name))
+    if free and not massive and not mistakes and root is not None:
         remedy = "attach a RigidBody that has mass, or fix the base"
         message = "is free, but nothing in the model has mass"
-        found.append(Problem(label_of(wiring.entities[root], root), "moved-mass", message, remedy, root, root))
-    return found
+        mistakes.append(Problem(label_of(wiring.entities[root], root), "moved-mass", message, remedy, root, root))
+    return mistakes

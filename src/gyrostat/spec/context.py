@@ -154,10 +154,10 @@ class Context(Value):
     ] = "fixed"
 
     def problems(self) -> list[Problem]:
-        found: list[Problem] = []
+        problems: list[Problem] = []
 
         def add(rule: str, message: str, remedy: str, path: tuple[str, ...]) -> None:
-            found.append(Problem("context", rule, message, remedy, path))
+            problems.append(Problem("context", rule, message, remedy, path))
 
         for path, bad in infinities(self):
             name = "gravity" if path == ("gravity", "g") else ".".join(path)
@@ -175,4 +175,4 @@ class Context(Value):
             if abs(length - 1.0) > UNIT:
                 message = f"'base.axis' must have unit length, got {shown(self.base.axis)} of length {length:g}"
                 add("unit-axis", message, "give a unit vector such as [0, 0, 1]", ("base", "axis"))
-        return found
+        return problems

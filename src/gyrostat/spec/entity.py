@@ -42,6 +42,8 @@ class Entity(BaseModel):
     """Whether it exerts torques of its own on its shafts, as motors do."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
+    since: ClassVar[int] = 1
+    """The version of the text form that this kind came with."""
     name: str = Field(kw_only=False)
 
     def __init__(self, name: str, **properties: Any):

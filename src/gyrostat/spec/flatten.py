@@ -57,10 +57,10 @@ class _Union:
         return a != b
 
     def groups(self) -> list[tuple[tuple[str, str], ...]]:
-        found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for port in self.parent:
-            found.setdefault(self.find(port), []).append(port)
-        return [tuple(group) for group in found.values()]
+            groups.setdefault(self.find(port), []).append(port)
+        return [tuple(group) for group in groups.values()]
 
 
 def _flatten(
@@ -106,11 +106,11 @@ def _connect(index: int, ports: tuple[str, ...], scope: Scope, wiring: Wiring, j
     resolved: list[tuple[tuple[str, str], Port]] = []
     loose: list[LooseEnd] = []
     for text in ports:
-        found = resolve(text, scope, guess=_may_guess(wiring, scope))
-        if isinstance(found, LooseEnd):
-            loose.append(found)
+        end = resolve(text, scope, guess=_may_guess(wiring, scope))
+        if isinstance(end, LooseEnd):
+            loose.append(end)
         else:
-            resolved.append(found)
+            resolved.append(end)
     names, anywhere = tuple(name for (name, _), _ in resolved), (scope.prefix.rstrip("."),)
     for end in loose:
         problem = end.problem and replace(end.problem, entity=where, value=ports, where=place)
@@ -145,11 +145,11 @@ def _may_guess(wiring: Wiring, scope: Scope) -> bool:
 
 
 def _name_problems(entity: Entity, full: str) -> list[Problem]:
-    found: list[Problem] = []
+    problems: list[Problem] = []
     label, ports = label_of(entity, full), [port.name for port in entity.ports]
 
     def add(rule: str, message: str, remedy: str, value: str, place: str = "") -> None:
-        found.append(Problem(label, rule, message, remedy, value, full + place))
+        problems.append(Problem(label, rule, message, remedy, value, full + place))
 
     for what, name in [("name", entity.name), *(("port", port) for port in ports)]:
         if not is_name(name):
@@ -167,7 +167,7 @@ def _name_problems(entity: Entity, full: str) -> list[Problem]:
             message = f"the frame '{frame.name}' is called like a property"
             remedy = f"rename the frame, so that '{full}.{frame.name}' means one thing"
             add("name", message, remedy, frame.name, f".frames.{frame.name}")
-    return found
+    return problems
 
 
 def _exposures(assembly: Assembly, full: str, inside: Scope, wiring: Wiring) -> None:
@@ -182,12 +182,12 @@ def _exposures(assembly: Assembly, full: str, inside: Scope, wiring: Wiring) -> 
 
 def _closed_on_itself(wiring: Wiring) -> list[Problem]:
     """Two ports of one entity in one connection: the entity would be locked to itself."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for group in wiring.groups:
         for name, times in Counter(name for name, _ in group).items():
             if times > 1:
                 ports = " and ".join(f"'{name}.{port}'" for other, port in group if other == name)
                 message, remedy = f"{ports} are connected to each other", "an entity cannot be closed on itself"
                 label = label_of(wiring.entities[name], name)
-                found.append(Problem(label, "self-connection", message, remedy, ports, name))
-    return found
+                problems.append(Problem(label, "self-connection", message, remedy, ports, name))
+    return problems

@@ -136,18 +136,20 @@ class Joint(Entity):
         return self.table.periodic or super().is_periodic(coordinate)
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self)
+        problems = not_finite(self)
         for field in ("axis", "second_axis", "pitch"):
             given = getattr(self, field)
             if field in self.table.needs and given is None:
                 message = f"a {self.kind} joint needs '{field}'"
-                found.append(self.problem("joint-properties", message, f"add '{field}'", (field,)))
+                problems.append(self.problem("joint-properties", message, f"add '{field}'", (field,)))
             elif field not in self.table.needs + self.table.may and given is not None:
                 message = f"a {self.kind} joint has no '{field}', got {shown(given)}"
-                found.append(self.problem("joint-properties", message, "take it out, or choose another kind", (field,)))
+                problems.append(
+                    self.problem("joint-properties", message, "take it out, or choose another kind", (field,))
+                )
             elif given is not None and field != "pitch":
-                found += axis_problems(self, field, given)
-        return found + self._direction_problems() + self._limit_problems()
+                problems += axis_problems(self, field, given)
+        return problems + self._direction_problems() + self._limit_problems()
 
     def _limit_problems(self) -> list[Problem]:
         given = {key: getattr(self, key) for key in LIMITS if getattr(self, key) is not None}
@@ -156,15 +158,15 @@ class Joint(Entity):
             message = f"a {self.kind} joint has no '{key}', got {shown(value)}"
             remedy = "only joints with one rate have limits; take it out"
             return [self.problem("joint-properties", message, remedy, (key,))]
-        found: list[Problem] = []
+        problems: list[Problem] = []
         if self.lower is not None and self.upper is not None and self.lower > self.upper:
             message = f"'lower' {shown(self.lower)} is greater than 'upper' {shown(self.upper)}"
-            found.append(self.problem("joint-limits", message, "exchange them", ("lower",)))
+            problems.append(self.problem("joint-limits", message, "exchange them", ("lower",)))
         for key in LIMITS[2:]:
             if given.get(key, 0.0) < 0.0:
                 message = f"'{key}' must not be negative, got {shown(given[key])}"
-                found.append(self.problem("joint-limits", message, "give a magnitude", (key,)))
-        return found
+                problems.append(self.problem("joint-limits", message, "give a magnitude", (key,)))
+        return problems
 
     def _direction_problems(self) -> list[Problem]:
         if self.axis is None or self.second_axis is None or not finite((self.axis, self.second_axis)):

@@ -45,17 +45,17 @@ class Motor(Entity):
         return "shaft"
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self) + curve_problems(self, "torque_speed")
+        problems = not_finite(self) + curve_problems(self, "torque_speed")
         for key in ("torque_limit", "speed_limit", *ELECTRIC):
-            found += sign_problems(self, key, positive=True)
+            problems += sign_problems(self, key, positive=True)
         if any(speed < 0.0 or torque < 0.0 for speed, torque in self.torque_speed):
             message = f"'torque_speed' has negative numbers, got {shown(self.torque_speed)}"
             remedy = "give magnitudes; both directions are alike"
-            found.append(self.problem("torque-speed", message, remedy, ("torque_speed",)))
+            problems.append(self.problem("torque-speed", message, remedy, ("torque_speed",)))
         if self.torque_constant is None and any(getattr(self, key) is not None for key in ELECTRIC):
             message = "has electric figures, but no 'torque_constant'"
-            found.append(self.problem("motor-electric", message, "add it in N m/A", ("torque_constant",)))
+            problems.append(self.problem("motor-electric", message, "add it in N m/A", ("torque_constant",)))
         if self.voltage_limit is not None and self.resistance is None:
             message = "'voltage_limit' needs 'resistance'"
-            found.append(self.problem("motor-electric", message, "add it in ohm", ("resistance",)))
-        return found
+            problems.append(self.problem("motor-electric", message, "add it in ohm", ("resistance",)))
+        return problems

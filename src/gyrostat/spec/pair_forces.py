@@ -16,10 +16,10 @@ from gyrostat.spec.values import Number, numbers_of
 
 def to_six(value: Any) -> tuple[float, ...]:
     what, remedy = "six numbers (rotations, then shifts)", "write them as in [100, 100, 100, 1e4, 1e4, 1e4]"
-    found = numbers_of(value, what, remedy)
-    if len(found) != 6:
+    numbers = numbers_of(value, what, remedy)
+    if len(numbers) != 6:
         raise RefusedError(f"must be {what}", value, remedy)
-    return found
+    return numbers
 
 
 Six = Annotated[
@@ -54,10 +54,10 @@ class PointSpring(PairForce):
         super().__init__(name, **properties)
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self)
+        problems = not_finite(self)
         for key in ("stiffness", "damping", "rest_length"):
-            found += sign_problems(self, key)
-        return found
+            problems += sign_problems(self, key)
+        return problems
 
 
 class Bushing(PairForce):

@@ -39,10 +39,10 @@ class Scope:
 
 def first_of_each(entities: Iterable[Entity]) -> dict[str, Entity]:
     """By name; of several with one name, the first."""
-    found: dict[str, Entity] = {}
+    entities_by_name: dict[str, Entity] = {}
     for entity in entities:
-        found.setdefault(entity.name, entity)
-    return found
+        entities_by_name.setdefault(entity.name, entity)
+    return entities_by_name
 
 
 def resolve(text: str, scope: Scope, guess: bool = True) -> tuple[tuple[str, str], Port] | LooseEnd:
@@ -65,5 +65,5 @@ def resolve(text: str, scope: Scope, guess: bool = True) -> tuple[tuple[str, str
     if name not in scope.inner:
         return (full, port_name), ports[port_name]
     inside, exposes = scope.inner[name]
-    found = resolve(exposes[port_name], inside, guess=False)
-    return LooseEnd(found.lacks, None, meant=(full,)) if isinstance(found, LooseEnd) else found
+    end = resolve(exposes[port_name], inside, guess=False)
+    return LooseEnd(end.lacks, None, meant=(full,)) if isinstance(end, LooseEnd) else end

@@ -56,9 +56,9 @@ class RigidBody(Entity):
         return "origin"
 
     def problems(self) -> list[Problem]:
-        found = not_finite(self) + inertia_problems(self, self.mass, self.inertia)
+        problems = not_finite(self) + inertia_problems(self, self.mass, self.inertia)
         for frame in self.frames:
-            found += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
+            problems += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
         for k, shape in enumerate(self.shapes):
-            found += rotation_problems(self, f"shapes.{k}.rotation", shape.rotation)
-        return found
+            problems += rotation_problems(self, f"shapes.{k}.rotation", shape.rotation)
+        return problems

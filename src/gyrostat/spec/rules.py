@@ -127,44 +127,46 @@ def rotation_problems(entity: Entity, field: str, rotation: object) -> list[Prob
 def inertia_problems(entity: Entity, mass: float, inertia: tuple[tuple[float, float, float], ...]) -> list[Problem]:
     """Rules ``mass``, ``mass-small``, ``inertia-small``, ``inertia-symmetric``, ``inertia-positive``,
     ``inertia-triangle``, ``inertia-without-mass``."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if math.isfinite(mass) and mass < 0.0:
         message = f"mass must not be negative, got {shown(mass)} kg"
-        found.append(entity.problem("mass", message, "give the mass in kg", ("mass",)))
+        problems.append(entity.problem("mass", message, "give the mass in kg", ("mass",)))
     if 0.0 < mass < LEAST:
         message = f"mass must be zero or at least {LEAST:g} kg, got {shown(mass)} kg"
-        found.append(entity.problem("mass-small", message, "give the mass in kg, or zero", ("mass",)))
+        problems.append(entity.problem("mass-small", message, "give the mass in kg, or zero", ("mass",)))
     if not finite(inertia):
-        return found
+        return problems
     path = ("inertia",)
     scale = max(abs(x) for row in inertia for x in row)
     if scale == 0.0:
-        return found
+        return problems
     if scale < LEAST:
         message = f"inertia must be zero or at least {LEAST:g} kg m^2, got {shown(inertia)} kg m^2"
-        found.append(entity.problem("inertia-small", message, "give it in kg m^2; zero is a point mass", path))
+        problems.append(entity.problem("inertia-small", message, "give it in kg m^2; zero is a point mass", path))
     if mass == 0.0:
         message = f"has inertia {shown(inertia)} but mass 0"
         remedy = "give the mass in kg; a massless link is a Displacement"
-        found.append(entity.problem("inertia-without-mass", message, remedy, path))
+        problems.append(entity.problem("inertia-without-mass", message, remedy, path))
     J = np.array(inertia) / scale
     skew = np.abs(J - J.T)
     if float(skew.max()) > ROUNDING:
         i, j = (int(k) for k in np.unravel_index(skew.argmax(), (3, 3)))
         ij, ji = "xyz"[i] + "xyz"[j], "xyz"[j] + "xyz"[i]
         message = f"inertia must be symmetric, I{ij} = {shown(inertia[i][j])} but I{ji} = {shown(inertia[j][i])}"
-        found.append(entity.problem("inertia-symmetric", message, "use one product of inertia for both entries", path))
-        return found
+        problems.append(
+            entity.problem("inertia-symmetric", message, "use one product of inertia for both entries", path)
+        )
+        return problems
     low, mid, high = (float(x) for x in np.linalg.eigvalsh(J))
     if low < -ROUNDING:
         message = f"inertia must be positive, its smallest principal moment is {low * scale:g} kg m^2"
         remedy = "moments about the centre of mass are never negative; check signs and the order of the entries"
-        found.append(entity.problem("inertia-positive", message, remedy, path))
+        problems.append(entity.problem("inertia-positive", message, remedy, path))
     elif low + mid < high - ROUNDING:
         message = (
             "inertia violates the triangle inequality on principal moments, "
             f"{low * scale:g} + {mid * scale:g} = {(low + mid) * scale:g} < {high * scale:g} kg m^2"
         )
         remedy = "no distribution of mass has such moments; check units, and that they refer to the centre of mass"
-        found.append(entity.problem("inertia-triangle", message, remedy, path))
-    return found
+        problems.append(entity.problem("inertia-triangle", message, remedy, path))
+    return problems

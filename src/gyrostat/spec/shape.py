@@ -38,11 +38,11 @@ def _size(value: Any) -> tuple[float, ...]:
 def _color(value: Any) -> tuple[float, ...] | None:
     if value is None:
         return None
-    found = (*_list(value), 1.0) if len(_list(value)) == 3 else tuple(_list(value))
-    if len(found) != 4 or not all(0.0 <= x <= 1.0 for x in found):
+    rgba = (*_list(value), 1.0) if len(_list(value)) == 3 else tuple(_list(value))
+    if len(rgba) != 4 or not all(0.0 <= x <= 1.0 for x in rgba):
         remedy = "write red, green, blue and, if need be, opacity, each between 0 and 1"
         raise RefusedError("must be three or four numbers between 0 and 1", value, remedy)
-    return found
+    return rgba
 
 
 def _finite(value: Any) -> Any:

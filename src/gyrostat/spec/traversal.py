@@ -11,8 +11,8 @@ connections or ports are written, but on the entities in the loops. A port is cu
 4. the name of the entity comes later in the alphabet,
 5. its connection is farther from the reference frame; then, the name of the port comes later.
 
-Ports are kept in the opposite order as long as they close no loop [Kruskal 1956], so that the port that is cut is the
-first of its loop by this order."""
+Ports are kept in the opposite order as long as they close no loop [Kruskal 1956], so that what is cut is the first of
+its loop by this order."""
 
 from __future__ import annotations
 
@@ -74,6 +74,12 @@ class Tree:
     def inport(self) -> dict[str, str | None]:
         """Entity -> the port by which it is entered."""
         return {visit.entity: visit.inport for visit in self.visits}
+
+    @cached_property
+    def cut(self) -> set[PortName]:
+        """Ports at which loops are cut: no other entity is reached through them."""
+        ports = [loop.cut[1].rpartition(".") for loop in self.loops]
+        return {(entity, port) for entity, _, port in ports}
 
     @cached_property
     def closing(self) -> set[str]:
@@ -181,7 +187,8 @@ def _distances(root: str, edges: Mapping[PortName, int]) -> dict[Node, int]:
         neighbours.setdefault(name, []).append(at)
         neighbours.setdefault(at, []).append(name)
     distance: dict[Node, int] = {root: 0}
-    for node in (queue := [root]):
+    queue: list[Node] = [root]
+    for node in queue:  # grows on the way
         for other in neighbours.get(node, ()):
             if other not in distance:
                 distance[other] = distance[node] + 1

@@ -68,14 +68,14 @@ KINDS = {"numbers": "", "rotation": "spherical", "placement": "free"}
 
 def channels(model: Model) -> tuple[Channel, ...]:
     """All channels in order of the state."""
-    found: list[Channel] = []
+    portions: list[Channel] = []
     for block in model.layout:
         entity = model.wiring.entities[block.entity]
         kind = getattr(entity, "kind", KINDS[block.kind])
-        found += _of_joint(
+        portions += _of_joint(
             block.entity, str(kind), entity, block.coordinates, block.rates, block.q.start, block.v.start
         )
-    return tuple(found)
+    return tuple(portions)
 
 
 def _of_joint(
@@ -112,15 +112,15 @@ def _of_joint(
 
 
 def _limits(entity: Any) -> dict[str, tuple[float | None, float | None]]:
-    found: dict[str, tuple[float | None, float | None]] = {}
+    limits: dict[str, tuple[float | None, float | None]] = {}
     lower, upper = getattr(entity, "lower", None), getattr(entity, "upper", None)
     if lower is not None or upper is not None:
-        found["q"] = lower, upper
+        limits["q"] = lower, upper
     for quantity, key in (("v", "velocity_limit"), ("tau", "effort_limit")):
         bound = getattr(entity, key, None)
         if bound is not None:
-            found[quantity] = -bound, bound
-    return found
+            limits[quantity] = -bound, bound
+    return limits
 
 
 def chosen(model: Model, joints: Iterable[str] | str | None, who: str) -> tuple[Channel, ...]:

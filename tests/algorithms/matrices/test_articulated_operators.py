@@ -129,16 +129,16 @@ def test_3_14_needs_the_other_sign_of_gravity():
 def test_articulated_operators_are_as_defined(name, rep):  # (3.7)-(3.13)
     *_, op = case(name, rep)
     one = np.eye(len(op.V))
-    E = op.E_phi - op.E_held
+    E = op.E_phi - op.E_tied
     size = np.abs(op.P).max()
-    left = (one - op.E_held).T @ op.P @ (one - op.E_held)
+    left = (one - op.E_tied).T @ op.P @ (one - op.E_tied)
     assert_close((left - op.M - E.T @ op.tau_bar.T @ op.P @ op.tau_bar @ E) / size, 0.0 * one, 1e-11)
     assert_close(op.D, op.H.T @ op.P @ op.H, 1e-12)
     assert_close(op.D @ op.G, op.H.T @ op.P, 1e-10)
     assert_close(op.tau_bar, one - op.H @ op.G, 1e-12)
     assert_close(op.tau_bar @ op.tau_bar, op.tau_bar, 1e-9)
     assert_close(op.K, op.G @ E, 1e-11)
-    assert_close(op.E_psi, op.E_held + op.tau_bar @ E, 1e-10)
+    assert_close(op.E_psi, op.E_tied + op.tau_bar @ E, 1e-10)
     assert_close(op.Psi @ (one - op.E_psi), one, 1e-8)
 
 
@@ -175,7 +175,7 @@ def test_d_is_positive_and_has_the_determinant_of_the_mass_matrix(name):
 @pytest.mark.parametrize("name", ["tree", "free tree", "shaken tree", "weights", "springs"])
 def test_without_ties_every_equation_is_the_printed_one(name):  # (3.7), (3.11), (3.12)
     *_, op = case(name, "absolute")
-    assert not op.E_held.any()
+    assert not op.E_tied.any()
     assert_close(op.P, op.E_psi.T @ op.P @ op.E_psi + op.M, 1e-9)
     assert_close(op.E_psi, op.tau_bar @ op.E_phi, 1e-10)
     assert_close(op.K, op.G @ op.E_phi, 1e-11)
@@ -186,7 +186,7 @@ def test_without_ties_every_equation_is_the_printed_one(name):  # (3.7), (3.11),
 def test_ties_over_several_stages_are_held():
     for name in ("followers in a row", "motors far away"):
         *_, op = case(name, "body")
-        assert op.E_held.any()
+        assert op.E_tied.any()
 
 
 @pytest.mark.parametrize("rep", REPRESENTATIONS)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.io.yaml.model import to_text
+from gyrostat.io.yaml.parse import read
 from gyrostat.io.yaml.schema import json_schema
-from gyrostat.io.yaml.text import read
+from gyrostat.io.yaml.write import to_text
 from tests.graph.test_drives_couplings import driven_arm
 from tests.oracles.test_family_against_pinocchio import interpreted
 from tests.support.comparing import assert_close

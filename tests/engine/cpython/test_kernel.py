@@ -21,7 +21,7 @@ import gyrostat as gs
 from gyrostat.engine import kernel as kernel_module
 from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.llvm import emit as emit_module
+from gyrostat.engine.llvm import plan as plan_module
 from gyrostat.engine.llvm.target import host
 from gyrostat.engine.llvm.threads import MAX_THREADS
 from gyrostat.engine.tracing.choose import where
@@ -124,7 +124,7 @@ def test_machines_with_other_registers_give_the_same_bits(monkeypatch, program, 
 def test_a_program_in_many_parts_gives_the_same_bits_as_in_one(monkeypatch, program, kernel, part):
     x, y = states(2 * W + 1)
     want = kernel.call(x, y)["z"]
-    monkeypatch.setattr(emit_module, "PART", part)
+    monkeypatch.setattr(plan_module, "PART", part)
     cut = Kernel(program, "cut")
     np.testing.assert_array_equal(cut.call(x, y)["z"], want)
     assert cut._wide.parts > 3
@@ -137,10 +137,10 @@ def test_a_robot_in_many_parts_gives_the_same_bits_as_in_one(monkeypatch):
     program = solver.main_kernel().program
     rng = np.random.default_rng(0)
     inputs = [np.array([solver._example(s.name, s.shape, rng) for _ in range(W + 1)]) for s in program.inputs]
-    monkeypatch.setattr(emit_module, "PART", 10**9)
+    monkeypatch.setattr(plan_module, "PART", 10**9)
     want = Kernel(program).call(*inputs)["tau"]
     for part in (40, 333):
-        monkeypatch.setattr(emit_module, "PART", part)
+        monkeypatch.setattr(plan_module, "PART", part)
         cut = Kernel(program)
         np.testing.assert_array_equal(cut.call(*inputs)["tau"], want)
         assert cut._wide.parts > 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -139,13 +140,17 @@ def test_the_key_depends_on_program_machine_compiler_and_generators(monkeypatch)
     assert "llvm" in host().identity and "llvmlite" in host().identity
 
 
-def test_the_hash_of_the_generators_changes_with_their_text(monkeypatch, tmp_path):
-    for name in ("emit.py", "batch.py"):
-        (tmp_path / name).write_text("PART = 700")
-    monkeypatch.setattr(compile_module, "__file__", str(tmp_path / "compile.py"))
-    before = compile_module._form()
-    (tmp_path / "emit.py").write_text("PART = 800")
-    assert compile_module._form() != before != compile_module.FORM
+def test_the_hash_of_the_generators_changes_with_the_text_of_each_of_their_files(tmp_path):
+    engine = Path(compile_module.__file__).parents[1]
+    shutil.copytree(engine, tmp_path / "engine", ignore=shutil.ignore_patterns("__pycache__"))
+    assert compile_module.form_of(tmp_path / "engine") == compile_module.FORM
+    files = [*(tmp_path / "engine").rglob("*.py")]
+    assert {file.parent.name for file in files} == {"engine", "tracing", "llvm", "cpython"}
+    for file in files:
+        text = file.read_text("utf-8")
+        file.write_text(text + "# changed", "utf-8")
+        assert compile_module.form_of(tmp_path / "engine") != compile_module.FORM, file
+        file.write_text(text, "utf-8")
 
 
 # ---------------------------------------------------------------------------------------------- damage

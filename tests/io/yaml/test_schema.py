@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from gyrostat.io.yaml.model import to_text
+from gyrostat.io.yaml.migrations import newest
+from gyrostat.io.yaml.parse import read
 from gyrostat.io.yaml.schema import json_schema
-from gyrostat.io.yaml.text import read
+from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.entity import Entity
 from tests.support.spec_models import models
 from tests.support.yaml_examples import EDITS, GOOD, ForeignSpring
 
-FILE = Path(__file__).parents[3] / "docs" / "reference" / "model.schema.json"
+FOLDER = Path(__file__).parents[3] / "docs" / "reference"
+VERSIONS = [None, *range(1, newest() + 1)]
 OF_FORM = {"schema-version", "unknown-property", "missing-property", "property-type", "property-value", "unknown-kind"}
 
 
@@ -25,10 +27,12 @@ def validator():
     return jsonschema.Draft202012Validator(json_schema())
 
 
-def test_the_stored_schema_is_the_generated_one():
-    hint = "Hint: python -m gyrostat.io.yaml.schema > docs/reference/model.schema.json"
-    assert FILE.is_file(), f"there is no {FILE.name}. {hint}"
-    assert json.loads(FILE.read_text("utf-8")) == json_schema(), f"{FILE.name} is out of date. {hint}"
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_stored_schema_is_the_generated_one(version):
+    file = FOLDER / ("model.schema.json" if version is None else f"model.schema.v{version}.json")
+    hint = f"Hint: python -m gyrostat.io.yaml.schema {version or ''} > docs/reference/{file.name}"
+    assert file.is_file(), f"there is no {file.name}. {hint}"
+    assert json.loads(file.read_text("utf-8")) == json_schema(version), f"{file.name} is out of date. {hint}"
 
 
 def test_the_module_prints_the_schema():

@@ -9,9 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gyrostat.errors import SaveError, SpecError
+from gyrostat.io.text_files import MAX_BYTES
 from gyrostat.io.yaml.emit import emit
-from gyrostat.io.yaml.model import from_text, to_text
-from gyrostat.io.yaml.text import MAX_BYTES, MAX_DEPTH, MAX_VALUES, Node, read, scalar
+from gyrostat.io.yaml.parse import MAX_DEPTH, MAX_VALUES, Node, read, scalar
+from gyrostat.io.yaml.read import from_text
+from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.assemble import assemble, chain, connect
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.check import problems

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from gyrostat.errors import GyrostatError, LoadError, SpecError
 from gyrostat.io.files import load
-from gyrostat.io.yaml import text as yaml_text
+from gyrostat.io.text_files import MAX_BYTES
+from gyrostat.io.yaml import parse as yaml_parse
 from gyrostat.io.yaml.emit import emit
-from gyrostat.io.yaml.model import from_text, to_text
-from gyrostat.io.yaml.text import MAX_BYTES, MAX_DEPTH, MAX_VALUES, read
+from gyrostat.io.yaml.parse import MAX_DEPTH, MAX_VALUES, read
+from gyrostat.io.yaml.read import from_text
+from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.check import problems
 from gyrostat.spec.entity import Entity
 from tests.support.yaml_examples import GOOD, refused, within
@@ -100,7 +102,7 @@ DIFFERENT = {"an unknown directive", "half a character, escaped"}  # the one is 
 
 @pytest.mark.parametrize("case", [c for c in HOSTILE if len(HOSTILE[c][0]) < 1000 and c not in DIFFERENT])
 def test_without_the_c_library_hostile_text_is_refused_for_the_same_reason(case, monkeypatch):
-    monkeypatch.setattr(yaml_text, "LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_parse, "LOADER", yaml.SafeLoader)
     text, line, rule, _ = HOSTILE[case]
     problem = refused(text)
     assert problem.rule == rule
@@ -108,13 +110,13 @@ def test_without_the_c_library_hostile_text_is_refused_for_the_same_reason(case,
 
 
 def test_without_the_c_library_half_a_character_is_refused_too(monkeypatch):
-    monkeypatch.setattr(yaml_text, "LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_parse, "LOADER", yaml.SafeLoader)
     assert refused(r'a: "\uD800"').rule == "yaml-characters"
 
 
 def test_without_the_c_library_good_text_gives_the_same_tree(monkeypatch):
     tree = read(GOOD)
-    monkeypatch.setattr(yaml_text, "LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_parse, "LOADER", yaml.SafeLoader)
     assert read(GOOD) == tree
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gyrostat.errors import LoadError, SpecError
-from gyrostat.io.yaml.model import from_text
+from gyrostat.io.yaml.read import from_text
 from gyrostat.spec.check import problems
 from tests.support.yaml_examples import EDITS, GOOD, mistakes
 

@@ -139,7 +139,9 @@ def test_the_steady_speed_is_flow_over_area():
 def test_the_natural_frequency_is_that_of_the_two_springs_of_oil():
     cylinder = bl.HydraulicCylinder(**OIL, stroke=0.5, initial=(5e6, 5e6 / 0.6))
     plant = Plant(slider(), valve(0.0, cylinder))
-    poles = np.linalg.eigvals(plant.rhs_jacobian(0.0, np.array([0.2]), np.zeros(1), np.array(cylinder.states)))
+    poles = np.linalg.eigvals(
+        plant.derivatives.rhs_jacobian(0.0, np.array([0.2]), np.zeros(1), np.array(cylinder.states))
+    )
     stiffness = 1.4e9 * (3e-3**2 / (2e-4 + 3e-3 * 0.2) + 1.8e-3**2 / (2e-4 + 1.8e-3 * 0.3))
     assert np.abs(poles.imag).max() == pytest.approx(math.sqrt(stiffness / 300.0), rel=1e-9)
     assert np.abs(poles.real).max() < 1e-5 * math.sqrt(stiffness / 300.0)
@@ -282,7 +284,7 @@ def test_implicit_methods_get_exact_derivatives():
     plant = Plant(crane(), valve(0.4, LIFT))
     assert not plant.why_not_compiled
     q, v, p = np.array([0.1, 0.4]), np.array([0.3, -0.2]), np.array([9e6, 4e6])
-    J = plant.rhs_jacobian(0.0, q, v, p)
+    J = plant.derivatives.rhs_jacobian(0.0, q, v, p)
     y, size = np.concatenate([q, v, p]), np.array([1.0, 1.0, 1.0, 1.0, 1e6, 1e6])
 
     def rate(y):

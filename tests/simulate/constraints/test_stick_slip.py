@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gyrostat as gs
-from gyrostat.simulate.constraints.friction_law import DryFriction
-from gyrostat.simulate.constraints.rest import Hold, balanced, reserve
+from gyrostat.algorithms.constrained.active_set import ActiveRows, constraint_forces
+from gyrostat.algorithms.constrained.force_reserve import force_reserve
+from gyrostat.simulate.constraints.dry_friction import DryFriction
 from tests.support.stick_slip_models import ACCURATE, G, block, times, told
 
 M, K, F = 2.0, 50.0, 1.5  # a block on a spring, with friction
@@ -137,11 +138,11 @@ def test_a_spring_that_pulls_against_coulomb_alone_never_sticks_again():
 
 
 def test_nothing_is_compiled_again_at_an_event(monkeypatch):
-    from gyrostat.simulate.plant import plant
+    from gyrostat.simulate.plant import right_hand_side
 
     made = []
-    kernel = plant.Kernel
-    monkeypatch.setattr(plant, "Kernel", lambda *a: made.append(a) or kernel(*a))
+    kernel = right_hand_side.Kernel
+    monkeypatch.setattr(right_hand_side, "Kernel", lambda *a: made.append(a) or kernel(*a))
     run = gs.simulate(block(mass=M, spring=K, coulomb=F), q0=[0.5], t_end=6.0)
     assert len(run.events) == 8 and len(made) == 1 and run.counters.compiled
 
@@ -179,7 +180,7 @@ def test_the_balance_is_the_only_one_that_holds_all_conditions(seed, k):
     A, b = root @ root.T, 3.0 * rng.normal(size=k)
     low, high = -rng.uniform(0.0, 2.0, k), rng.uniform(0.0, 2.0, k)
     low[0] = -np.inf if seed % 2 else low[0]
-    f = balanced(A, b, low, high)
+    f = constraint_forces(A, b, low, high)
     g = A @ f + b
     assert np.all(f >= low - 1e-9) and np.all(f <= high + 1e-9)
     inside = (f > low + 1e-9) & (f < high - 1e-9)
@@ -189,10 +190,10 @@ def test_the_balance_is_the_only_one_that_holds_all_conditions(seed, k):
 
 
 def test_the_reserve_of_efforts_that_cancel_is_the_best_one():
-    hold = Hold(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    active = ActiveRows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
     ones = np.ones(3)
     f, way = np.array([0.9, 0.0, 0.9]), np.array([1.0, 1.0, -1.0])
-    value, gives = reserve(hold, f, -ones, ones)
+    value, gives = force_reserve(active, f, -ones, ones)
     tried = np.abs(f + np.linspace(-2, 2, 40001)[:, None] * way).max(axis=1)
     assert value == pytest.approx(tried.min() - 1.0, abs=1e-4) and len(gives) == 2
 

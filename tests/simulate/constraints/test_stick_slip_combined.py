@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.simulate.constraints.friction_law import DryFriction
+from gyrostat.simulate.constraints.dry_friction import DryFriction
 from tests.support.stick_slip_models import ACCURATE, arm, block, times, told
 
 
@@ -32,14 +32,14 @@ def test_exact_friction_is_the_limit_of_steep_smooth_friction():
 def obeys_coulomb(run, model, near):
     """Friction of every sample, from the equations of motion: within limits, and full against what moves."""
     dry = DryFriction.of(model)
-    assert all(len(np.flatnonzero(rub.row)) == 1 for rub in dry.rubs)
+    assert all(len(np.flatnonzero(group.row)) == 1 for group in dry.groups)
     for q, v, a, tau in zip(run.q, run.v, run.a, run.tau, strict=True):
         f = gs.rnea(dry.smooth, q, v, a) - tau
-        for rub in dry.rubs:
-            (k,) = np.flatnonzero(rub.row)
-            effort, (low, high) = f[k] / rub.row[k], rub.limits
+        for group in dry.groups:
+            (k,) = np.flatnonzero(group.row)
+            effort, (low, high) = f[k] / group.row[k], group.limits
             assert low - near <= effort <= high + near
-            w = rub.row[k] * v[k]
+            w = group.row[k] * v[k]
             if abs(w) > 1e-9:
                 assert effort == pytest.approx(low if w > 0.0 else high, abs=near)
 

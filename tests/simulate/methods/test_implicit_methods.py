@@ -6,7 +6,7 @@ import pytest
 import gyrostat as gs
 from gyrostat.robots.elastic_arm import STAGES
 from gyrostat.simulate.methods import METHODS
-from gyrostat.simulate.run import simulate
+from gyrostat.simulate.run.simulate import simulate
 
 RATIOS = np.array([stage.ratio for stage in STAGES])
 ALL = ("newmark", "trapezoid", "generalised-alpha", "dina")

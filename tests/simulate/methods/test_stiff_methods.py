@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.algorithms.constrained.constraint import UPPER, ConstraintRows
+from gyrostat.algorithms.constrained.constraint_set import ConstraintSet
 from gyrostat.simulate.methods import METHODS
 from gyrostat.simulate.methods.sundials import quiet
 from gyrostat.simulate.plant import vector_system
@@ -212,7 +214,10 @@ class Servo:
 @pytest.mark.parametrize("compiled", [None, False])
 def test_jacobians_are_exact_at_quaternions_of_any_length(compiled, held):
     plant = Plant(tree(), Servo(), compiled)
-    plant.held = dict.fromkeys(held, 1)
+    names, rows = ("held",) * len(held), np.eye(10)[list(held)]
+    fixed = ConstraintRows(names, lambda q: q[..., : len(held)], rows, [UPPER] * len(held))
+    plant.constrain(ConstraintSet((fixed,), 10), plant.model)
+    plant.active = plant.active.with_rows(np.ones(len(held), dtype=bool))
     assert bool(plant.why_not_compiled) == (compiled is False)
     system, rng = ResidualSystem(plant), np.random.default_rng(5)
     y = np.concatenate([gs.random_configuration(plant.model, 3), rng.normal(size=12)])

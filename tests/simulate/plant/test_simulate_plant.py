@@ -77,7 +77,7 @@ def test_jacobians_are_those_of_differences_on_the_manifold(pair):
         columns(lambda d: rhs(q, v, p + d), n),
     ]
     for plant in (one, two):
-        np.testing.assert_allclose(plant.rhs_jacobian(t, q, v, p), np.hstack(want), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(plant.derivatives.rhs_jacobian(t, q, v, p), np.hstack(want), rtol=1e-4, atol=1e-4)
     assert one.counters.jacobian_evaluations == 2
 
 
@@ -103,7 +103,7 @@ def test_retract_and_difference_undo_each_other(pair):
 
 def test_constant_torques_have_no_derivatives():
     plant = Plant(gs.robots.two_link(), [1.0, 2.0])
-    assert not any(np.any(x) for x in plant.source_derivatives(0.0, np.zeros(2), np.zeros(2), np.zeros(0)))
+    assert not any(np.any(x) for x in plant.derivatives.of_source(0.0, np.zeros(2), np.zeros(2), np.zeros(0)))
 
 
 def test_why_a_torque_is_not_compiled_is_told():

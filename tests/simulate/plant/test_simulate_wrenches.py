@@ -153,7 +153,7 @@ def test_wrenches_in_python_and_in_machine_code_are_those_of_forward_dynamics(mo
         np.testing.assert_allclose(plant.residual(t, q, v, want, p), 0.0, atol=1e-11)
     if model is ARM:  # exact ones, and differences
         assert not plants[0].why_not_compiled and plants[1].why_not_compiled
-        for one, two in zip(*(plant.source_derivatives(t, q, v, p) for plant in plants), strict=True):
+        for one, two in zip(*(plant.derivatives.of_source(t, q, v, p) for plant in plants), strict=True):
             np.testing.assert_allclose(one, two, atol=1e-7)
 
 

@@ -1,1 +1,1 @@
-"""Algorithms for what holds a mechanism: the inertia that is felt at contacts, lines between frames."""
+"""Algorithms for what holds a mechanism: the inertia at contacts, lines between frames."""

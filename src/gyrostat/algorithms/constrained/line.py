@@ -40,8 +40,8 @@ class Line:
         """l [m] and G (nv,) [m per unit of each rate] at q (nq,): recorded, or by machine code on numbers."""
         if is_recorded(q):
             return self.swept(q)
-        found = self._kernel.call(np.asarray(q, dtype=float))
-        return found["length"][()], found["G"]
+        line = self._kernel.call(np.asarray(q, dtype=float))
+        return line["length"][()], line["G"]
 
     def effort(self, G: Array, force: Any) -> Array:
         """G^T F (nv,) [N m, N]; nothing reaches the other rates, not even NaN."""

@@ -18,7 +18,7 @@ from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulate
 from gyrostat.algorithms.recursions.articulated_message import Outward
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
-from gyrostat.algorithms.shafts.tied_rates import plan
+from gyrostat.algorithms.shafts.tied_rates import elimination_plan
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import outward
 from gyrostat.spatial.algebra import Array, motion_to_child
@@ -46,7 +46,7 @@ def inverse_operational_inertia(
 ) -> Array:
     """Lambda^-1 = Q Y Q^T (3.64) for frames and selectors Q_k (m_k, 6), each in the axes of its frame."""
     n = network.model.nv
-    places = plan(network, aba.serves)
+    places = elimination_plan(network, aba.serves)
     if places.meetings or places.frameless:
         return _by_mass_matrix(network, on, q, frames, selectors)
     passed = sweep_articulated(network, on, q, np.zeros(n), np.zeros((n, 1))).components
@@ -83,12 +83,12 @@ def _by_mass_matrix(
 
     def velocities(v: Array) -> Array:
         motions = sweep_motion(network, still, q, v, rest)
-        found = []
+        selected = []
         for name, Q in zip(frames, selectors, strict=True):
             at, place = network.located[name]
             local = on.representation.motion_local(motions[at].pose, motions[at].V)
-            found.append(Q @ motion_to_child(*place, local))
-        return np.concatenate(found)
+            selected.append(Q @ motion_to_child(*place, local))
+        return np.concatenate(selected)
 
     J = pseudo_velocities(velocities, n)
     return J @ factorise(inboard_rates(network), composite_mass_matrix(network, on, q)).solve(J.T)

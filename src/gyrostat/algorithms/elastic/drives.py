@@ -30,7 +30,7 @@ class ElasticDrive:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _RotorSpring:
     rotor: int
     joints: frozenset[int]
     spring: str
@@ -43,7 +43,7 @@ def refused(who: str, rule: str, message: str, remedy: str) -> SpecError:
 
 def drives(net: Network, joints: int) -> dict[int, ElasticDrive]:
     """Elastic drives by the rate of the joint; rates from ``joints`` on are those of rotors."""
-    springs: list[_Found] = []
+    springs: list[_RotorSpring] = []
     names = net.model.dofs
     for c in net.transmission.elements:
         sides = {port: {k for k, _ in shaft.ties} for port, shaft in c.shafts.items()}
@@ -63,26 +63,26 @@ def drives(net: Network, joints: int) -> dict[int, ElasticDrive]:
             message = "no spring connects it with a joint, so that nothing prescribes its motion"
             remedy = "connect it with a spring or a gear, or take it out"
             raise refused(f"rotor '{names[r]}'", "elastic-joint", message, remedy)
-    found: dict[int, ElasticDrive] = {}
+    drives_by_joint: dict[int, ElasticDrive] = {}
     for group in _groups(springs):
         together = tuple(sorted(frozenset().union(*(spring.joints for spring in group))))
         if len(together) != len(group):
             raise _unequal(names, group, together)
         for joint, s in zip(together, sorted(group, key=lambda s: s.rotor), strict=True):
-            found[joint] = ElasticDrive(joint, s.rotor, s.spring, s.flank, together)
-    return found
+            drives_by_joint[joint] = ElasticDrive(joint, s.rotor, s.spring, s.flank, together)
+    return drives_by_joint
 
 
-def _groups(springs: Iterable[_Found]) -> list[list[_Found]]:
+def _groups(springs: Iterable[_RotorSpring]) -> list[list[_RotorSpring]]:
     """Springs that act on common joints."""
-    groups: list[list[_Found]] = []
+    groups: list[list[_RotorSpring]] = []
     for spring in springs:
         met = [group for group in groups if any(spring.joints & other.joints for other in group)]
         groups = [group for group in groups if group not in met] + [[spring, *(s for group in met for s in group)]]
     return groups
 
 
-def _unequal(names: Sequence[str], group: Sequence[_Found], together: Sequence[int]) -> SpecError:
+def _unequal(names: Sequence[str], group: Sequence[_RotorSpring], together: Sequence[int]) -> SpecError:
     joints = ", ".join(f"'{names[k]}'" for k in together)
     springs = " and ".join(f"'{s.spring}'" for s in group)
     more = len(group) > len(together)
@@ -110,7 +110,7 @@ def _undamped(c: ShaftComponent) -> None:
         raise refused(f"damper '{c.name}'", "elastic-damping", message, "set its damping to zero, or take it out")
 
 
-def _spring(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> _Found | None:
+def _spring(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> _RotorSpring | None:
     """What connects a rotor with a joint must be a spring that can be turned round."""
     if issubclass(c.kind, Damper):
         _undamped(c)
@@ -129,4 +129,4 @@ def _spring(c: ShaftComponent, sides: Mapping[str, set[int]], joints: int) -> _F
     if not increasing(c):
         message = "its torque does not increase with the deflection, so that a torque has several deflections"
         raise refused(f"spring '{c.name}'", "elastic-joint", message, "give an increasing curve")
-    return _Found(min(sides[near[0]]), frozenset(sides[far[0]]), c.name, near[0])
+    return _RotorSpring(min(sides[near[0]]), frozenset(sides[far[0]]), c.name, near[0])

@@ -9,7 +9,7 @@ equations further in contain it and it is long enough for them."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,8 +19,9 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting, defined_by
 from gyrostat.algorithms.elastic.structure import ACCELERATION, RATE, Structure
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
-from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
+from gyrostat.algorithms.recursions.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import rne
+from gyrostat.algorithms.recursions.transfer import Transfer, transfer
 from gyrostat.engine.tracing.taylor import Taylor
 from gyrostat.errors import RowError
 from gyrostat.graph.network import Component, Network
@@ -67,7 +68,7 @@ NOTHING = Pull(np.zeros(6))
 
 
 class ElasticForces(ABC):
-    """Kinematics outward and forces inward; ``q``: series of the joint coordinates. Everything is found when it is
+    """Kinematics outward and forces inward; ``q``: series of the joint coordinates. Everything is computed when it is
     first asked for. What moves the rotors, :meth:`motion`, is said elsewhere."""
 
     def __init__(self, net: Network, on: Setting, plan: Structure, q: list[Taylor]):
@@ -75,7 +76,7 @@ class ElasticForces(ABC):
         rotors = net.model.nv - plan.joints
         v = [x.rate() for x in q]
         self.q, self.v, self.a = (self._with_unknown(x, rotors) for x in (q, v, [x.rate() for x in v]))
-        self.memos: dict[str, Any] = {}
+        self.transfers: dict[str, Transfer] = {}
         self.carriers: dict[str, Motion] = {}
         self.actions: dict[str, Any] = {}
         self.motions = sweep_motion(net, on, self.q, self.v, self.a, world_motion(on.gravity.acceleration), self._begin)
@@ -84,12 +85,13 @@ class ElasticForces(ABC):
 
     @staticmethod
     def _with_unknown(x: list[Taylor], rotors: int) -> Array:
-        found = np.empty(len(x) + rotors, dtype=object)
-        found[:] = [*x, *[UNKNOWN] * rotors]
-        return found
+        series = np.empty(len(x) + rotors, dtype=object)
+        series[:] = [*x, *[UNKNOWN] * rotors]
+        return series
 
     def _begin(self, c: Component, motion: Motion, memo: Any, own: Own) -> None:
-        self.memos[c.name] = memo
+        if transfer.serves(c):
+            self.transfers[c.name] = transfer.of(c)(c, self.on, motion, memo)
         if self.waits(c):
             self.carriers[c.name] = motion
         else:
@@ -126,24 +128,21 @@ class ElasticForces(ABC):
             return self._promised(c)
         if c.ties and c.outports:
             rows = self._inboard(c)
-            kept = tuple(
+            further_in = tuple(
                 p.moved(self._carry(c, name))
                 for name in c.outports
                 for p in self.gathered(c, name)[1]
                 if any(self._contains(k, p) for k in rows)
             )
-            return Pull(self.action(c)[0], kept)
+            return Pull(self.action(c)[0], further_in)
         pulls = {name: self.behind(c, name) for name in c.outports}
         f, _ = self.actions[c.name]({name: pull.f for name, pull in pulls.items()})
         return Pull(f, tuple(p.moved(self._carry(c, name)) for name, pull in pulls.items() for p in pull.promises))
 
     def _carry(self, c: Component, name: str) -> Callable[[Array], Array]:
         """How a force goes from an outport to the inport."""
-        memo = self.memos[c.name]
-        if isinstance(memo, JointMemo):
-            return memo.shift.force
-        if isinstance(memo, Mapping) and name in memo:
-            return memo[name].force
+        if c.name in self.transfers:
+            return self.transfers[c.name].shifts[name].force
         action, none = self.actions[c.name], {other: np.zeros(6) for other in c.outports}
         return lambda f: action({**none, name: f})[0] - action(none)[0]  # a component from elsewhere
 

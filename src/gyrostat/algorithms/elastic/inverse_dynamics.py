@@ -126,7 +126,7 @@ class ElasticSweep(ElasticForces):
         return shafts.of(c)(c, angle, rate, change)  # type: ignore[arg-type]
 
     def motor(self, rotor: int) -> Any:
-        """tau of a motor (3.18): its rotor, what rubs on its shaft, and the spring."""
+        """tau of a motor (3.18): its rotor, friction on its shaft, and the spring."""
         drive = self.plan.driver[rotor]
         _, (near, _), away = self._spring(drive)
         ((_, ratio),) = near.ties
@@ -165,9 +165,9 @@ def _series(x: Any, order: int) -> Taylor:
 
 
 def _combined(factors: Sequence[Any], terms: Sequence[Taylor]) -> Taylor:
-    found = [term * factor for factor, term in zip(factors, terms, strict=True) if not _is_zero(factor)]
-    total = found[0]
-    for term in found[1:]:
+    products = [term * factor for factor, term in zip(factors, terms, strict=True) if not _is_zero(factor)]
+    total = products[0]
+    for term in products[1:]:
         total = total + term
     return total
 

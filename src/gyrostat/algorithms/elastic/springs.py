@@ -28,12 +28,12 @@ def deflection(c: ShaftComponent, torque: Taylor) -> Taylor:
 
 def _progressive(k: Any, cubic: Any, torque: Taylor) -> Taylor:
     """The coefficient of order n of d^3 is 3 d_0^2 d_n and what lower orders give: one division for each order."""
-    found = [_root(k, cubic, torque.c[0])]
-    slope = 1.0 / (k + found[0] * found[0] * cubic * 3.0)
+    d = [_root(k, cubic, torque.c[0])]
+    slope = 1.0 / (k + d[0] * d[0] * cubic * 3.0)
     for n in range(1, len(torque.c)):
-        d = Taylor([*found, 0.0])
-        found.append((torque.c[n] - (d * d * d).c[n] * cubic) * slope)
-    return Taylor(found)
+        so_far = Taylor([*d, 0.0])
+        d.append((torque.c[n] - (so_far * so_far * so_far).c[n] * cubic) * slope)
+    return Taylor(d)
 
 
 def _root(k: Any, cubic: Any, torque: Any) -> Any:

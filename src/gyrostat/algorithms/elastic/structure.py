@@ -120,13 +120,13 @@ def _acting(
 
 def _inertias(net: Network, joints: int) -> Array:
     """Inertia that turns with each rotor's rate."""
-    found = np.full(net.model.nv - joints, 1e-300)
+    inertias = np.full(net.model.nv - joints, 1e-300)
     for c in net.components:
         for ties in c.ties if defined_by(c) is RotorInertia else ():
             for k, factor in ties:
                 if k >= joints:
-                    found[k - joints] += abs(float(c["inertia"]) * float(factor))
-    return found
+                    inertias[k - joints] += abs(float(c["inertia"]) * float(factor))
+    return inertias
 
 
 # ------------------------------------------------------------------------------------------------ orders

@@ -1,1 +1,1 @@
-"""Components from elsewhere: equations read off the two rows that define them, and what is checked before they serve."""
+"""Components that others define: their rows, equations read off them, and their examination on random numbers."""

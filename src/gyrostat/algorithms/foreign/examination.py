@@ -6,7 +6,6 @@ and a component that is met by another port than its first must be the same comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,23 +16,18 @@ from gyrostat.algorithms.foreign.component_equations import (
     Equations,
     coriolis_and_damping,
     equations,
-    foreign,
     linear_forces,
     placements,
     run,
 )
-from gyrostat.algorithms.recursions.frame_forces import FrameMotion, frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, kinematics
 from gyrostat.algorithms.recursions.rne import rne
-from gyrostat.algorithms.shafts.elements import shafts
-from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.configuration.tangent import rates_of_coordinates
 from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import RowError
 from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.graph.lower import Values, lower
-from gyrostat.graph.network import Component, Network, Pair
-from gyrostat.graph.transmission import ShaftComponent
+from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array, compose, skew
 from gyrostat.spatial.gravity import Gravity, gravity
 from gyrostat.spatial.inertia import SpatialInertia, steiner
@@ -58,86 +52,7 @@ class Character:
     weighs: bool
 
 
-def examined(network: Network) -> dict[str, Character]:
-    """Components from elsewhere by name, each looked at once per model."""
-    known: dict[Any, Character] = network.model.__dict__.setdefault("_examined", {})
-    characters: dict[str, Character] = {}
-    for c in foreign(network):
-        key = c.name, c.met
-        if not rne.serves(c):
-            continue  # kinematics alone may serve; everything else tells what is missing
-        if key not in known:
-            known[key] = _Examination(network, c).character()
-        characters[c.name] = known[key]
-    return characters
-
-
-WHY = {
-    "rigid": "has inertia, but not that of rigid bodies: {0} does not know its mass and centre",
-    "inertial": "has quadratic velocity forces that are not those of its inertia: {0} would not be what it claims",
-    "light": "has an inertia of its own: {0} knows rigid bodies only, by their ten parameters",
-    "energy": "exerts forces at rest, whose energy is not known to {0}",
-    "weighs": "has another weight in this field than one rigid body of its inertia: {0} does not know its energy",
-}
-HINTS = {
-    "rigid": "leave it out, or write it as RigidBody and a component without mass",
-    "inertial": "use bias, or write the forces that drive it with abs",
-    "light": "write it as a RigidBody",
-    "energy": "register a row with gs.stored_energy.row({1})",
-    "weighs": "write it as several components with one body each",
-}
-
-
-def refuse(network: Network, who: str, needs: Iterable[str]) -> None:
-    """Components from elsewhere that cannot give what a solver needs, by name: ``"rigid"``, ``"inertial"``,
-    ``"light"``, ``"energy"`` or ``"weighs"``, see :data:`WHY`."""
-    for name, kind, lacks in _lacking(network):
-        for need in needs:
-            if need in lacks:
-                told, hint = WHY[need].format(who), HINTS[need].format(who, kind.__name__)
-                raise RowError(f"{who}: '{name}' of kind {kind.__name__} {told}. Hint: {hint}")
-
-
-def _lacking(network: Network) -> Iterator[tuple[str, type, set[str]]]:
-    characters = examined(network)
-    for c in network.components:
-        if c.name in characters:
-            it = characters[c.name]
-            energy = it.pushes and not _stores(c.kind)
-            flaws = {"rigid": not it.rigid, "inertial": not it.inertial, "light": it.massive, "energy": energy}
-            flaws["weighs"] = not it.weighs
-            yield c.name, c.kind, {need for need, lacks in flaws.items() if lacks}
-    rng = np.random.default_rng(7)
-    for element in network.transmission.elements:
-        if not _stores(element.kind) and any(abs(float(x)) > TOLERANCE for x in _at_rest(element, rng)):
-            yield element.name, element.kind, {"energy"}
-    for pair in network.pairs:
-        if not _stores(pair.kind) and np.abs(np.concatenate(_between(pair, rng))).max() > TOLERANCE:
-            yield pair.name, pair.kind, {"energy"}
-
-
-def _stores(kind: type) -> bool:
-    return any(base in stored_energy.rows for base in kind.__mro__)
-
-
-def _at_rest(element: ShaftComponent, rng: np.random.Generator) -> list[Any]:
-    """Torques of an element whose shafts stand still somewhere."""
-    angle = {port: float(rng.normal()) for port in element.shafts}
-    still = dict.fromkeys(element.shafts, 0.0)
-    return list(shafts.of(element)(element, angle, still, still).values())  # type: ignore[arg-type]
-
-
-def _between(pair: Pair, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Force and torque between two frames that stand still somewhere."""
-    a, b = (
-        FrameMotion(Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3)), np.zeros(3), np.zeros(3))
-        for _ in range(2)
-    )
-    force, torque = frame_forces.of(pair)(pair, a, b)  # type: ignore[arg-type]
-    return np.asarray(force, dtype=float), np.asarray(torque, dtype=float)
-
-
-class _Examination:
+class Examination:
     """Of one component at a random motion."""
 
     def __init__(self, network: Network, c: Component):
@@ -145,7 +60,7 @@ class _Examination:
         self.network, self.c = network, c
         self.entity: Entity = network.model.wiring.entities[c.name]
         self.q, self.v = _random_state(c, self.entity, rng)
-        self.pose = Pose(from_quaternion(_unit(rng.normal(size=4))), rng.normal(size=3))
+        self.pose = Pose(from_quaternion(unit_vector(rng.normal(size=4))), rng.normal(size=3))
         self.V, self.A, self.rng = rng.normal(size=6), rng.normal(size=6), rng
 
     def character(self) -> Character:
@@ -267,7 +182,7 @@ class _Examination:
             raise self._refuse(f"{told}: its forces differ", hint)
 
     def _weighs(self, rigid: bool) -> bool:
-        """In a field of gravity, each component feels its own weight; whether it is that of one rigid body."""
+        """In a field of gravity, each component has its own weight; whether it is that of one rigid body."""
         law = gravity(self.network.context.gravity)
         still = Motion(self.pose, np.zeros(6), np.zeros(6))
         M = equations(self.c, self.on("body"), still, self.q, self.v * 0.0).body
@@ -310,11 +225,11 @@ def _random_state(c: Component, entity: Entity, rng: np.random.Generator) -> tup
     q, v = rng.uniform(-0.5, 0.5, q), rng.normal(size=v)
     at = entity.quaternion_at
     if at is not None:
-        q[at : at + 4] = _unit(rng.normal(size=4))
+        q[at : at + 4] = unit_vector(rng.normal(size=4))
     return q, v
 
 
-def _unit(x: Array) -> Array:
+def unit_vector(x: Array) -> Array:
     return x / np.sqrt(x @ x)
 
 

@@ -1,4 +1,5 @@
-"""The Coriolis matrix from the forces of Newton-Euler alone, for any components.
+"""The Coriolis matrix C(q, v) (nv, nv) with dM/dt = C + C^T, that of the Christoffel symbols: by composite bodies, and
+from the forces of Newton-Euler alone for any components.
 
 The inertial forces h(q, v) are quadratic in v (and linear, where something spins at a constant rate). With B(v, w)
 their symmetric bilinear form and [v, w] the bracket of the velocity coordinates, the Levi-Civita connection is
@@ -21,7 +22,16 @@ from gyrostat.algorithms.foreign.component_equations import linear_and_quadratic
 from gyrostat.algorithms.matrices.body_jacobians import at_rest, weightless
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import sweep_forces
+from gyrostat.algorithms.recursions.sensitivity import (
+    JointRate,
+    Outboard,
+    Spinning,
+    Sums,
+    sensitivity,
+    sweep_sensitivity,
+)
 from gyrostat.graph.network import Network
+from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, skew, tilde
 from gyrostat.spec.model import Model
 
@@ -49,3 +59,35 @@ def coriolis_by_velocities(network: Network, on: Setting, q: Array, v: Array) ->
     linear, bilinear = linear_and_quadratic(forces, v)
     turned = composite_mass_matrix(network, still, q) @ bracket(network.model, v)
     return bilinear + turned * 0.5 + (linear - linear.T) * 0.5
+
+
+def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
+    """C(q, v) (nv, nv) with C v the Coriolis and centrifugal forces and dM/dt = C + C^T.
+
+    C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The forces of a
+    rotor, w x h v_r on its carrier, are bilinear: half of them goes with each of the two velocities. So C is that of
+    the Christoffel symbols."""
+    if not all(sensitivity.serves(c) for c in network.components):
+        return coriolis_by_velocities(network, on, q, v)
+    n = network.model.nv
+    C = Sums(n, np.result_type(np.asarray(q), np.asarray(v), np.float64))
+
+    def visit(rate: JointRate, body: Outboard) -> Array:
+        B = body.spun(0.5)
+        force = (body.M @ rate.dS_dt) + (B @ rate.S)
+        return np.stack([body.M @ rate.S, force, B.transposed(rate.S)], axis=1)
+
+    def spun(rotor: Spinning) -> Array:
+        half = rotor.turned * 0.5
+        return np.stack([rotor.h, half, half], axis=1)
+
+    def same(other: JointRate, rate: JointRate, forces: Array, body: Outboard) -> None:
+        C.put(other.ties, rate.ties, other.S @ forces[:, 1])
+
+    def inboard(other: JointRate, k: Ties, forces: Array) -> None:
+        F, force, G = (forces[:, i] for i in range(3))
+        C.put(other.ties, k, other.S @ force)
+        C.put(k, other.ties, F @ other.dS_dt + G @ other.S)
+
+    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, spinning=0.5)
+    return C.X

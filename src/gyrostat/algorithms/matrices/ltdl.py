@@ -36,13 +36,13 @@ def inboard_rates(network: Network) -> dict[int, tuple[int, ...]]:
                 _tie(beside, every, first=one)
     order = [k for k in beside if k < moved.n] + [k for k in range(moved.n) if k not in beside]
     place = {k: i for i, k in enumerate(order)}
-    found: dict[int, tuple[int, ...]] = {}
+    inboard: dict[int, tuple[int, ...]] = {}
     for k in reversed(order):
         before = sorted((j for j in beside.get(k, ()) if place[j] < place[k]), key=place.__getitem__, reverse=True)
-        found[k] = tuple(before)
+        inboard[k] = tuple(before)
         for i in before:
             beside[i] |= set(before) - {i}
-    return dict(reversed(found.items()))
+    return dict(reversed(inboard.items()))
 
 
 def _tie(beside: dict[int, set[int]], every: Sequence[Ties], first: Ties) -> None:
@@ -56,15 +56,15 @@ def _tie(beside: dict[int, set[int]], every: Sequence[Ties], first: Ties) -> Non
 
 def _along_the_tree(network: Network) -> dict[int, tuple[int, ...]]:
     """For every rate that a component has, in outward order, the rates inboard of it, nearest first."""
-    found: dict[int, tuple[int, ...]] = {}
+    inboard: dict[int, tuple[int, ...]] = {}
     chain: dict[int, tuple[int, ...]] = {}  # port -> rates up to it, nearest first
     for c in network.components:
         rates = chain[network.source[c.inport]] if c.inport is not None else ()
         for k in range(c.v_at.start, c.v_at.stop):
-            found[k] = rates
+            inboard[k] = rates
             rates = (k, *rates)
         chain.update(dict.fromkeys(c.outports.values(), rates))
-    return found
+    return inboard
 
 
 @dataclass(frozen=True)

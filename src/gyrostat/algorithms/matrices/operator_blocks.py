@@ -199,15 +199,15 @@ def add_elements(b: Blocks, H: Array, q: Array, v: Array, dofs: tuple[str, ...])
 
 def _coupled(J: Array) -> list[list[int]]:
     """Rates with inertia, those that J couples together."""
-    left, found = [k for k in range(len(J)) if np.any(J[k])], []
+    left, groups = [k for k in range(len(J)) if np.any(J[k])], []
     while left:
         group = [left.pop(0)]
         for k in group:
             more = [j for j in left if J[k, j] or J[j, k]]
             group += more
             left = [j for j in left if j not in more]
-        found.append(sorted(group))
-    return found
+        groups.append(sorted(group))
+    return groups
 
 
 def rotor_axes(b: Blocks) -> tuple[tuple[str, ...], Array, Array]:

@@ -1,26 +1,18 @@
-"""Port-based spatial operators (H04 2.3, 3.1): the whole mechanism as stacked matrices, assembled from the rows.
+"""Port-based spatial operators (H04 2.3, 3.1): the whole mechanism as stacked matrices, and what follows from them.
 
-Nothing here knows a component: the blocks are read off the rows of kinematics and Newton-Euler, by sending unit
-messages through them (:mod:`operator_blocks`). So the identities of H04 test the recursions, and a new component is in
-the operators as soon as it has its rows."""
+Assembled from the rows: :mod:`~gyrostat.algorithms.matrices.assemble_operators`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.matrices.articulated_operators import Articulated, articulated
-from gyrostat.algorithms.matrices.operator_blocks import add_elements, read_blocks, rotor_axes, ties
+from gyrostat.algorithms.matrices.articulated_operators import ArticulatedOperators, articulated
 from gyrostat.errors import FrameError, nearest
-from gyrostat.graph.network import Network, network
 from gyrostat.spatial.algebra import Array, tilde
-from gyrostat.spatial.gravity import gravity
-from gyrostat.spatial.representation import representation as known_representation
-from gyrostat.spec.model import Model
 
 
 @dataclass(frozen=True)
@@ -51,7 +43,7 @@ class Operators:
     which the first are absolute rates: so M holds all inertia. What follows another rate, by a gear or a mimic, is in
     the columns of H. ``u_given`` (n,): torques of springs and friction on shafts.
 
-    **Articulated bodies.** ``P``, ``D``, ``G``, ``tau_bar``, ``E_psi``, ``K``, ``Psi`` of (3.7)-(3.13); ``E_held``:
+    **Articulated bodies.** ``P``, ``D``, ``G``, ``tau_bar``, ``E_psi``, ``K``, ``Psi`` of (3.7)-(3.13); ``E_tied``:
     shifts that tied rates pass in one stage, zero in H04, see
     :mod:`gyrostat.algorithms.matrices.articulated_operators`."""
 
@@ -154,7 +146,7 @@ class Operators:
 
     # ------------------------------------------------------------------ articulated bodies
     @cached_property
-    def _articulated(self) -> Articulated:
+    def _articulated(self) -> ArticulatedOperators:
         return articulated(self.E_phi, self.H, self.M, self.parent, self.dofs)
 
     @property
@@ -174,18 +166,18 @@ class Operators:
 
     @property
     def tau_bar(self) -> Array:
-        """1 - H G (6N, 6N) (3.10): what joints that are let go leave of an acceleration."""
+        """1 - H G (6N, 6N) (3.10): what joints that move freely leave of an acceleration."""
         return self._articulated.tau_bar
 
     @property
     def E_psi(self) -> Array:
-        """One stage outward through joints that are let go, E_phi - H K = tau-bar E_phi (6N, 6N) (3.11)."""
+        """One stage outward through joints that move freely, E_phi - H K = tau-bar E_phi (6N, 6N) (3.11)."""
         return self._articulated.E_psi
 
     @property
-    def E_held(self) -> Array:
+    def E_tied(self) -> Array:
         """Shifts between ports of tied rates, passed in one stage (6N, 6N); (3.11), (3.12) hold without them."""
-        return self._articulated.E_held
+        return self._articulated.E_tied
 
     @property
     def K(self) -> Array:
@@ -254,50 +246,3 @@ def _diagonal(blocks: Iterable[Array]) -> Array:
     for k, block in enumerate(stack):
         out[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = block
     return out
-
-
-def assemble_operators(
-    model: Model, q: Array, v: Array, *, representation: str, t: float, rules: Iterable[str]
-) -> Operators:
-    """Operators of a model at the state q (nq,), v (nv,)."""
-    net = network(model, rules)
-    net.refuse_loops("operators")
-    on = Setting(known_representation(representation), gravity(model.context.gravity), t)
-    b, T = read_blocks(net, on, q, v), ties(net)
-    H, torques = add_elements(b, b.H @ T, q, v, model.dofs)
-    rotors, H_r, moments = rotor_axes(b)
-    T_r = T[[c.v_at.start for c, *_ in b.rotors]]
-    found = Operators(
-        tuple(b.ports),
-        model.dofs,
-        representation,
-        *_topology(net, len(b.ports)),
-        T_phi=b.T_phi,
-        H=H,
-        M=b.M,
-        V=b.V,
-        v=v,
-        **(b.stacks | {"A_gravity": np.zeros(len(b.V))}),
-        parent=tuple(b.parent),
-        rotors=rotors,
-        H_r=H_r,
-        I_r=np.diag(moments),
-        T_r=T_r,
-        u_given=T.T @ b.u_given + torques,
-    )
-    return replace(found, A_gravity=found.Phi @ b.stacks["A_gravity"])
-
-
-def _topology(net: Network, N: int) -> tuple[Array, Array, Array, Array]:
-    """C, PE, O, I over N ports; those beyond the network's are shafts."""
-    C, unit = np.zeros((N, N)), np.eye(N)
-    for source, fed in net.feeds.items():
-        group = [source, *fed]
-        for i in group:
-            for j in group:
-                C[i, j] = float(i != j)
-    PE = np.zeros((N, len(net.components)))
-    PE[np.arange(len(net.ports)), list(net.owner)] = 1.0
-    inports = sorted(net.source)
-    outports = [k for k in range(N) if k not in net.source]
-    return C, PE, unit[:, outports], unit[:, inports]

@@ -23,7 +23,7 @@ from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
 from gyrostat.algorithms.shafts.tied_elimination import TiedElimination, keeping_rates
-from gyrostat.algorithms.shafts.tied_rates import plan
+from gyrostat.algorithms.shafts.tied_rates import elimination_plan
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Motion
@@ -49,7 +49,7 @@ def sweep_articulated(
         return keeping_rates(c, equations(c, on, motion, own.q, own.v), known)
 
     rows, motions = bias_accelerations(network, on, q, v, row)
-    places, elements = plan(network, aba.serves), network.transmission.elements
+    places, elements = elimination_plan(network, aba.serves), network.transmission.elements
     if not (places.meetings or places.frameless or elements):
         forces = with_frame_forces(network, on, motions, loads(motions))
         steps = articulated_inertias(network, rows, lambda message, s, k: eliminate(message, s, tau[k]), forces)

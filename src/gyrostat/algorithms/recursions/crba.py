@@ -1,7 +1,11 @@
 """Composite-body mass matrix (Walker and Orin's third method; H04 1.1): inward once, one column for each rate.
 
-The message is the inertia of everything outboard, as one rigid body, with the forces that unit accelerations of the
-outboard rates need: F_k = M_composite S_k, carried inward. A joint reads its row off them: M_jk = S_j . F_k.
+M = H^T Phi^T M Phi H (3.3), summed from the leaves: everything outboard of a port is one rigid body. Cost O(n d), d the
+depth of the tree.
+
+Protocol <CRB,6D>: inward, a :class:`CompositeBody` about the port, in the representation of the setting: the inertia of
+everything outboard, and the forces that unit accelerations of the outboard rates need, F_k = M_composite S_k. Protocol
+<CRB,1D>: entries of the mass matrix, which a joint reads off these forces: M_jk = S_j . F_k.
 
 A row is ``row(c, on, motion, memo) -> action``; ``action(messages at its outports) -> (message at its inport, entries
 {(j, k): M_jk})``."""
@@ -46,17 +50,17 @@ def scaled(x: Any, factor: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Composite:
+class CompositeBody:
     """Inertia of what lies outboard, and the forces of its rates' unit accelerations, by the number of the rate."""
 
     M: SpatialInertia | ArticulatedInertia = NO_INERTIA
     F: Mapping[int, Array] = field(default_factory=dict)
 
-    def __add__(self, other: Composite) -> Composite:
-        return Composite(self.M + other.M, summed(self.F, other.F))
+    def __add__(self, other: CompositeBody) -> CompositeBody:
+        return CompositeBody(self.M + other.M, summed(self.F, other.F))
 
-    def moved(self, shift: Shift) -> Composite:
-        return Composite(shift.inertia(self.M), {k: shift.force(F) for k, F in self.F.items()})
+    def moved(self, shift: Shift) -> CompositeBody:
+        return CompositeBody(shift.inertia(self.M), {k: shift.force(F) for k, F in self.F.items()})
 
 
 class Entries(dict[tuple[int, int], Any]):
@@ -84,13 +88,13 @@ class Entries(dict[tuple[int, int], Any]):
             self.put(j, k, x)
 
 
-CrbaAction = Callable[[Mapping[str, Composite]], tuple[Composite, Entries]]
+CrbaAction = Callable[[Mapping[str, CompositeBody]], tuple[CompositeBody, Entries]]
 CrbaRow = Callable[[Component, Setting, Motion, Any], CrbaAction]
 crba: Algorithm[CrbaRow] = Algorithm("composite-body algorithm")
 
 
-def rigidly(shifts: Mapping[str, Shift], own: Composite) -> CrbaAction:
-    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
+def rigidly(shifts: Mapping[str, Shift], own: CompositeBody) -> CrbaAction:
+    def action(messages: Mapping[str, CompositeBody]) -> tuple[CompositeBody, Entries]:
         total = own
         for name, composite in messages.items():
             total = total + composite.moved(shifts[name])
@@ -101,22 +105,22 @@ def rigidly(shifts: Mapping[str, Shift], own: Composite) -> CrbaAction:
 
 @crba.row(FixedBase, DrivenBase, Displacement)
 def transmit(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
-    return rigidly(memo, Composite())
+    return rigidly(memo, CompositeBody())
 
 
 @crba.row(ForceElement)
 def massless(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
-    return rigidly({}, Composite())
+    return rigidly({}, CompositeBody())
 
 
 @crba.row(RigidBody)
 def gyrostat(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
-    return rigidly(memo, Composite(own_inertia(c, on, motion)))
+    return rigidly(memo, CompositeBody(own_inertia(c, on, motion)))
 
 
 @crba.row(Joint, FreeBase)
 def across(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
-    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
+    def action(messages: Mapping[str, CompositeBody]) -> tuple[CompositeBody, Entries]:
         (outboard,) = messages.values()
         S, entries = memo.S, Entries()
         own = [outboard.M @ S[:, j] for j in range(S.shape[1])]
@@ -128,7 +132,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
                 entries.pair(ties, c.ties[k], S[:, j] @ own[k])
             entries.own(ties, S[:, j] @ own[j])
             F = summed(F, {k: scaled(own[j], factor) for k, factor in ties})
-        return Composite(outboard.M, F).moved(memo.shift), entries
+        return CompositeBody(outboard.M, F).moved(memo.shift), entries
 
     return action
 
@@ -137,10 +141,10 @@ def across(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
 def spinning(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction:
     """Momentum I z at unit rate, and I for the rate itself."""
 
-    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
+    def action(messages: Mapping[str, CompositeBody]) -> tuple[CompositeBody, Entries]:
         entries, h = Entries(), spin_momentum(c, on, motion)
         entries.own(c.ties[0], c["inertia"])
-        return Composite(NO_INERTIA, {k: scaled(h, factor) for k, factor in c.ties[0]}), entries
+        return CompositeBody(NO_INERTIA, {k: scaled(h, factor) for k, factor in c.ties[0]}), entries
 
     return action
 
@@ -148,8 +152,8 @@ def spinning(c: Component, on: Setting, motion: Motion, memo: Any) -> CrbaAction
 def read_off(c: Component, own: Equations) -> CrbaAction:
     """A component that has no row here: it brings its own inertia, and its rates move what lies behind it."""
 
-    def action(messages: Mapping[str, Composite]) -> tuple[Composite, Entries]:
-        total, entries = Composite(NO_INERTIA if own.massless else own.inertia), Entries()
+    def action(messages: Mapping[str, CompositeBody]) -> tuple[CompositeBody, Entries]:
+        total, entries = CompositeBody(NO_INERTIA if own.massless else own.inertia), Entries()
         F, D = dict(enumerate(own.G.T)), own.D
         for name, outboard in messages.items():
             total, S = total + outboard.moved(own.shifts[name]), own.S[name]
@@ -163,7 +167,7 @@ def read_off(c: Component, own: Equations) -> CrbaAction:
             entries.own(ties, D[j, j])
             for k in range(j):
                 entries.pair(ties, c.ties[k], D[j, k])
-            total = total + Composite(NO_INERTIA, {k: scaled(F[j], factor) for k, factor in ties})
+            total = total + CompositeBody(NO_INERTIA, {k: scaled(F[j], factor) for k, factor in ties})
         return total, entries
 
     return action
@@ -172,24 +176,24 @@ def read_off(c: Component, own: Equations) -> CrbaAction:
 def composite_mass_matrix(network: Network, on: Setting, q: Array) -> Array:
     """M(q), (nv, nv)."""
     n = network.model.nv
-    found, _ = sweep_composite(network, on, q)
+    entries, _ = sweep_composite(network, on, q)
     for (j, k), x in element_inertia(network, q, np.zeros(n))[0].items() if network.transmission.elements else ():
         if j <= k:
-            found.put(j, k, x)
+            entries.put(j, k, x)
     M = np.full((n, n), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
-    for (j, k), entry in found.items():
-        M[j, k] = M[k, j] = entry
+    for (j, k), x in entries.items():
+        M[j, k] = M[k, j] = x
     return M
 
 
 def total_inertia(network: Network, on: Setting, q: Array) -> tuple[SpatialInertia, Mapping[int, Array]]:
-    """Inertia of the robot as one body, and momenta (6,) of unit rates, as the reference frame feels them."""
+    """Inertia of the robot as one body, and momenta (6,) of unit rates, about the reference frame."""
     _, composite = sweep_composite(network, on, q)
     M = composite.M
     return M if isinstance(M, SpatialInertia) else SpatialInertia.from_matrix(M.matrix()), composite.F
 
 
-def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, Composite]:
+def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, CompositeBody]:
     """Entries of the mass matrix, and what arrives at the world."""
     n = network.model.nv
     actions: dict[str, CrbaAction] = {}
@@ -202,20 +206,20 @@ def sweep_composite(network: Network, on: Setting, q: Array) -> tuple[Entries, C
 
     rest = np.zeros(n)
     sweep_motion(network, on, q, rest, rest, begin=begin)
-    found = Entries()
+    entries = Entries()
 
-    def step(c: Component, messages: Mapping[str, Composite]) -> Composite:
-        message, entries = actions[c.name](messages)
-        found.include(entries)
+    def step(c: Component, messages: Mapping[str, CompositeBody]) -> CompositeBody:
+        message, own = actions[c.name](messages)
+        entries.include(own)
         return message
 
-    arrived: list[Composite] = []
+    arrived: list[CompositeBody] = []
 
-    def last(c: Component, messages: Mapping[str, Composite]) -> Composite:
+    def last(c: Component, messages: Mapping[str, CompositeBody]) -> CompositeBody:
         message = step(c, messages)
         if c.inport is None:
             arrived.append(message)
         return message
 
-    inward(network, Composite(), last, {})
-    return found, sum(arrived, Composite())
+    inward(network, CompositeBody(), last, {})
+    return entries, sum(arrived, CompositeBody())

@@ -1,9 +1,12 @@
 """Forces between two frames: springs between points, bushings. They act like external wrenches that depend on the
 motion.
 
+Protocol: two :class:`MovingFrame` in, one force [N] and one torque [N m] out, all in the world's axes. The wrench joins
+the external forces at the ports that carry the frames, so it is in every algorithm that takes these.
+
 A row is ``row(c, a, b) -> (force, torque)``: what pulls the origin of a towards b, in the world's axes, and the torque
-on a; b gets the opposite. ``a`` and ``b`` are :class:`FrameMotion`: placement and velocity of the two frames. Those
-that store energy have a row in :mod:`~gyrostat.algorithms.stored_energy`, too."""
+on a; b gets the opposite. Those that store energy have a row in
+:mod:`~gyrostat.algorithms.stored_energy`, too."""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from gyrostat.spec.pair_forces import Bushing, PointSpring
 
 
 @dataclass(frozen=True)
-class FrameMotion:
+class MovingFrame:
     """A frame: its pose, angular velocity w and velocity u of its origin, in the world's axes."""
 
     pose: Pose
@@ -31,7 +34,7 @@ class FrameMotion:
     u: Array
 
 
-FrameForceRow = Callable[[Pair, FrameMotion, FrameMotion], tuple[Array, Array]]
+FrameForceRow = Callable[[Pair, MovingFrame, MovingFrame], tuple[Array, Array]]
 frame_forces: Algorithm[FrameForceRow] = Algorithm("forces between two frames")
 
 
@@ -40,7 +43,7 @@ def _is_zero(value: Any) -> bool:
 
 
 @frame_forces.row(PointSpring)
-def point_spring(c: Pair, a: FrameMotion, b: FrameMotion) -> tuple[Array, Array]:
+def point_spring(c: Pair, a: MovingFrame, b: MovingFrame) -> tuple[Array, Array]:
     """Pull k (l - l_0) + d dl/dt along the line from a to b."""
     d = b.pose.p - a.pose.p
     if _is_zero(c["rest_length"]) and _is_zero(c["damping"]):
@@ -52,7 +55,7 @@ def point_spring(c: Pair, a: FrameMotion, b: FrameMotion) -> tuple[Array, Array]
 
 
 @stored_energy.row(PointSpring)
-def point_spring_energy(c: Pair, a: FrameMotion, b: FrameMotion) -> Any:
+def point_spring_energy(c: Pair, a: MovingFrame, b: MovingFrame) -> Any:
     d = b.pose.p - a.pose.p
     if _is_zero(c["rest_length"]):
         return (d @ d) * (c["stiffness"] * 0.5)
@@ -60,7 +63,7 @@ def point_spring_energy(c: Pair, a: FrameMotion, b: FrameMotion) -> Any:
     return stretch * stretch * (c["stiffness"] * 0.5)
 
 
-def _offset(a: FrameMotion, b: FrameMotion) -> tuple[Array, Array, Array, Array]:
+def _offset(a: MovingFrame, b: MovingFrame) -> tuple[Array, Array, Array, Array]:
     """Rotation vector and shift of b from a, and their rates as an observer on a sees them, in the axes of a."""
     R = a.pose.R
     d = b.pose.p - a.pose.p
@@ -70,7 +73,7 @@ def _offset(a: FrameMotion, b: FrameMotion) -> tuple[Array, Array, Array, Array]
 
 
 @frame_forces.row(Bushing)
-def bushing(c: Pair, a: FrameMotion, b: FrameMotion) -> tuple[Array, Array]:
+def bushing(c: Pair, a: MovingFrame, b: MovingFrame) -> tuple[Array, Array]:
     """Torque B(r)^T K_r r + D_r w and force K_t d + D_t dd/dt; the force acts at the origin of b."""
     turn, shift, w, u = _offset(a, b)
     torque = smooth_right_jacobian_inverse(turn, c["stiffness"][:3] * turn) + c["damping"][:3] * w
@@ -80,19 +83,19 @@ def bushing(c: Pair, a: FrameMotion, b: FrameMotion) -> tuple[Array, Array]:
 
 
 @stored_energy.row(Bushing)
-def bushing_energy(c: Pair, a: FrameMotion, b: FrameMotion) -> Any:
+def bushing_energy(c: Pair, a: MovingFrame, b: MovingFrame) -> Any:
     turn, shift, *_ = _offset(a, b)
     both = join(turn, shift)
     return (c["stiffness"] * both) @ both * 0.5
 
 
-def frame_motion(on: Setting, motions: Mapping[int, Motion], at: tuple[int, tuple[Array, Array]]) -> FrameMotion:
+def moving_frame(on: Setting, motions: Mapping[int, Motion], at: tuple[int, tuple[Array, Array]]) -> MovingFrame:
     """Placement and velocity of a frame that sits on an outport."""
     port, (R, p) = at
     motion = motions[port]
     local = on.representation.motion_local(motion.pose, motion.V)
     w = motion.pose.R @ local[:3]
-    return FrameMotion(motion.pose.then(R, p), w, motion.pose.R @ (local[3:] + cross(local[:3], p)))
+    return MovingFrame(motion.pose.then(R, p), w, motion.pose.R @ (local[3:] + cross(local[:3], p)))
 
 
 def with_frame_forces(
@@ -103,7 +106,7 @@ def with_frame_forces(
         return loads
     total = dict(loads)
     for c in network.pairs:
-        a, b = frame_motion(on, motions, c.a), frame_motion(on, motions, c.b)
+        a, b = moving_frame(on, motions, c.a), moving_frame(on, motions, c.b)
         force, torque = frame_forces.of(c)(c, a, b)  # type: ignore[arg-type]
         world = join(torque + cross(a.pose.p, force), force)  # about the world's origin: b gets the opposite
         for (port, _), w in ((c.a, world), (c.b, -world)):
@@ -118,5 +121,5 @@ def frame_force_energy(network: Network, on: Setting, motions: Mapping[int, Moti
     total: Any = 0.0
     for c in network.pairs:
         if any(kind in stored_energy.rows for kind in c.kind.__mro__):
-            total = total + stored_energy.of(c)(c, frame_motion(on, motions, c.a), frame_motion(on, motions, c.b))  # type: ignore[arg-type]
+            total = total + stored_energy.of(c)(c, moving_frame(on, motions, c.a), moving_frame(on, motions, c.b))  # type: ignore[arg-type]
     return total

@@ -34,20 +34,20 @@ Motions = Mapping[str, Motion]
 KinematicsRow = Callable[[Component, Setting, Motion, Array, Array, Array], tuple[Motions, Any]]
 
 
-def _examine(c: Component, result: Any) -> Any:
+def _examine(c: Component, answer: Any) -> Any:
     """What a row from elsewhere returns."""
     who = f"forward kinematics: the row for '{c.name}'"
-    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[0], Mapping):
-        raise RowError(f"{who} must return (motions by outport, memo), got {type(result).__name__}. Hint: ({{}}, None)")
-    if set(result[0]) != set(c.outports):
+    if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[0], Mapping):
+        raise RowError(f"{who} must return (motions by outport, memo), got {type(answer).__name__}. Hint: ({{}}, None)")
+    if set(answer[0]) != set(c.outports):
         raise RowError(
-            f"{who} gives motions at {sorted(result[0])}, expected {sorted(c.outports)}. "
+            f"{who} gives motions at {sorted(answer[0])}, expected {sorted(c.outports)}. "
             f"Hint: one per outport; c.met is the port by which it is met, here '{c.met}'"
         )
-    for name, motion in result[0].items():
+    for name, motion in answer[0].items():
         for letter, shape in (("V", (6,)), ("A", (6,))):
             expect_shape(getattr(motion, letter, None), shape, f"{who}: {letter} at '{name}'")
-    return result
+    return answer
 
 
 kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine, defining=True)
@@ -96,8 +96,8 @@ def free_base(c: Component, on: Setting, world: Motion, q: Array, v: Array, a: A
 
 @kinematics.row(Displacement, DHDisplacement, RigidBody, LockedRotor)
 def placed(c: Component, on: Setting, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motions, Any]:
-    found = {name: rigid(on, motion, *place) for name, place in c.places.items()}
-    return {name: m for name, (m, _) in found.items()}, {name: shift for name, (_, shift) in found.items()}
+    outports = {name: rigid(on, motion, *place) for name, place in c.places.items()}
+    return {name: m for name, (m, _) in outports.items()}, {name: shift for name, (_, shift) in outports.items()}
 
 
 @kinematics.row(Joint)

@@ -39,15 +39,15 @@ def _unit(k: int) -> SpatialInertia:
 
 
 @dataclass(frozen=True)
-class Columns:
+class UnitForces:
     """Forces (6, 10) by the number of the body."""
 
     F: Mapping[int, Array]
 
-    def __add__(self, other: Columns) -> Columns:
-        return Columns({**self.F, **other.F})
+    def __add__(self, other: UnitForces) -> UnitForces:
+        return UnitForces({**self.F, **other.F})
 
-    def __sub__(self, given: Columns) -> Columns:
+    def __sub__(self, given: UnitForces) -> UnitForces:
         return self + given
 
 
@@ -73,16 +73,16 @@ def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodie
         through[c.name] = transfer_of(c, on, motion, memo, own)
 
     motions = sweep_motion(network, on, q, v, a, world_motion(on.gravity.acceleration), begin)
-    loads: dict[int, Columns] = {}
+    loads: dict[int, UnitForces] = {}
     for k, name in enumerate(bodies):
         at, (R, p) = network.located[f"{name}.origin"]
         origin, _ = rigid(on, motions[at], R, p)
-        given = Columns({k: force_to_parent(R, p, _needed(on, origin))})
+        given = UnitForces({k: force_to_parent(R, p, _needed(on, origin))})
         loads[at] = loads[at] + given if at in loads else given
     count = network.model.nv + len(network.transmission.followers)
     Y = np.full((count, 10 * len(bodies)), 0.0, dtype=np.result_type(np.asarray(q), np.float64))
 
-    def step(c: Component, messages: Mapping[str, Columns]) -> Columns:
+    def step(c: Component, messages: Mapping[str, UnitForces]) -> UnitForces:
         phi, S = through[c.name].shifts, through[c.name].S
         total: dict[int, Array] = {}
         for name, message in messages.items():
@@ -90,7 +90,7 @@ def regressor(network: Network, on: Setting, q: Array, v: Array, a: Array, bodie
                 if len(c.ties):
                     Y[c.v_at, 10 * k : 10 * k + 10] = S[name].T @ F
                 total[k] = phi[name].force(F)
-        return Columns(total)
+        return UnitForces(total)
 
-    inward(network, Columns({}), step, loads)
+    inward(network, UnitForces({}), step, loads)
     return network.transmission.gathered(Y)

@@ -46,14 +46,15 @@ def _examine(c: Component, action: Any) -> Any:
         raise RowError(f"{who} must return a function of the forces, got {type(action).__name__}. Hint: return action")
 
     def checked(forces: Forces) -> tuple[Array, Array]:
-        result = action(forces)
-        if not isinstance(result, tuple) or len(result) != 2:
+        answer = action(forces)
+        if not isinstance(answer, tuple) or len(answer) != 2:
             raise RowError(
-                f"{who}: its action must return (force, generalised forces), got {type(result).__name__}. Hint: (f, u)"
+                f"{who}: its action must return (force, generalised forces), got {type(answer).__name__}. Hint: (f, u)"
             )
-        expect_shape(result[0], (6,), f"{who}: the force")
-        expect_shape(result[1], (c.v_at.stop - c.v_at.start,), f"{who}: the generalised forces")
-        return result
+        f, u = answer
+        expect_shape(f, (6,), f"{who}: the force")
+        expect_shape(u, (c.v_at.stop - c.v_at.start,), f"{who}: the generalised forces")
+        return f, u
 
     return watched(checked, who)
 

@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics in closed form, along the tree (H04 3.2.2.2, (3.49)-(3.57)), and the Coriolis matrix.
+"""Derivatives of the dynamics in closed form, along the tree (H04 3.2.2.2, (3.49)-(3.57)).
 
 A displacement along the twist S_k of a rate k carries everything outboard along. In the carried frame, the velocity of
 every body outboard changes by the same vector P_k, its acceleration by Q_k - V_i~ P_k:
@@ -11,6 +11,10 @@ of (3.57), the force through the joint changes by S_k~* f + M Q_k + B P_k with q
 v_k, by M S_k with a_k. Joints inboard see these forces; joints outboard are carried along and see the changes of their
 own composite bodies. H04 has this in absolute representation; every term is a spatial vector, so all three serve.
 
+Protocol <SENS,6D>: inward, an :class:`Outboard`, the composite body about the port and the forces of the rates
+outboard, in the representation of the setting. Protocol <SENS,1D>: entries (j, k) of the derivatives. They are summed
+in :mod:`inverse_dynamics_derivatives`, and for the Coriolis matrix in :mod:`coriolis_matrix`.
+
 A row is ``row(c, on, motion, memo, v, a) -> Effect``: what the component adds to the composite body, and its rates."""
 
 from __future__ import annotations
@@ -22,16 +26,15 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.algorithms.matrices.coriolis_matrix import coriolis_by_velocities
 from gyrostat.algorithms.recursions.crba import NO_INERTIA, scaled, summed
+from gyrostat.algorithms.recursions.inertia_rate import NO_RATE, InertiaRate
 from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import own_force, own_inertia, spin_momentum, wrench_at
-from gyrostat.algorithms.shafts.elements import element_derivatives
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import inward
 from gyrostat.graph.transmission import Ties
-from gyrostat.spatial.algebra import Array, cross, cross_force, cross_motion, join, skew
+from gyrostat.spatial.algebra import Array, cross, cross_motion, join, skew
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import Displacement
@@ -39,41 +42,6 @@ from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
-
-
-@dataclass(frozen=True)
-class InertiaRate:
-    """B x = V~* M x - M V~ x + x~* M V = 2 integral (r x (x_w x u), x_w x u) dm, u the velocity at r: 2 M-check (3.57).
-
-    Only the angular part of x counts: B x = (E x_w, x_w x b)."""
-
-    E: Array
-    b: Array
-
-    @staticmethod
-    def of(M: SpatialInertia, V: Array) -> InertiaRate:
-        w, v = V[:3], V[3:]
-        b = (M.m * v + cross(w, M.h)) * 2.0
-        E = (np.eye(3) * (M.h @ v) - np.outer(v, M.h) - skew(w) @ M.second_moment) * 2.0
-        return InertiaRate(E, b)
-
-    def __add__(self, other: InertiaRate) -> InertiaRate:
-        return InertiaRate(self.E + other.E, self.b + other.b)
-
-    def __matmul__(self, x: Array) -> Array:
-        return join(self.E @ x[:3], cross(x[:3], self.b))
-
-    def transposed(self, x: Array) -> Array:
-        """B^T x: a pure torque (6,)."""
-        return join(self.E.T @ x[:3] + cross(self.b, x[3:]), np.zeros(3))
-
-    def moved(self, R: Array, p: Array) -> InertiaRate:
-        """The same about the origin of a and in the axes of a; R, p place the present frame in a."""
-        b = R @ self.b
-        return InertiaRate(R @ self.E @ R.T + np.eye(3) * (p @ b) - np.outer(b, p), b)
-
-
-NO_RATE = InertiaRate(np.zeros((3, 3)), np.zeros(3))
 
 
 @dataclass(frozen=True)
@@ -101,7 +69,7 @@ class Outboard:
 
 
 @dataclass(frozen=True)
-class Rate:
+class JointRate:
     """One rate of a joint: S, P and Q of the module's text, dS/dt, and how the joint's other columns change along
     it."""
 
@@ -120,7 +88,7 @@ class Effect:
 
     shifts: Mapping[str, Shift]
     body: Outboard = field(default_factory=Outboard)
-    rates: list[Rate] = field(default_factory=list)
+    rates: list[JointRate] = field(default_factory=list)
     spin: Spinning | None = None
 
 
@@ -172,7 +140,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array,
     at = lambda x: rep.motion(pose, x)  # noqa: E731
     V_1, A_1 = memo.shift.motion(motion.V), memo.shift.motion(rep.circle(motion.V, motion.A))
     V_2 = V_1 + Sv
-    rates: list[Rate] = []
+    rates: list[JointRate] = []
     for k in range(n):
         s = S[:, k]
         carried = cross_motion(V_1, s)
@@ -185,7 +153,7 @@ def across(c: Component, on: Setting, motion: Motion, memo: JointMemo, v: Array,
             dS_dt = dS_dt + at(sum(joint.dS[j][:, k] * v[j] for j in range(n)))
         elif n == 1:
             dS_dt = carried  # a single rate does not turn itself
-        rates.append(Rate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, c.ties[k]))
+        rates.append(JointRate(s, P, Q + cross_motion(V_2, P), dS_dt, own, k, c.ties[k]))
     return Effect(dict.fromkeys(c.outports, memo.shift), rates=rates)
 
 
@@ -216,13 +184,13 @@ class Sums:
                 self.X[j, k] = new if isinstance(old, float) and old == 0.0 else old + new
 
 
-Visit = Callable[[Rate, Outboard], Array]
+Visit = Callable[[JointRate, Outboard], Array]
 """What a rate, with everything outboard as one body, sends inward: forces (6, any)."""
 Spun = Callable[[Spinning], Array]
 """The same for a rotor."""
-Same = Callable[[Rate, Rate, Array, Outboard], None]
+Same = Callable[[JointRate, JointRate, Array, Outboard], None]
 """What a rate reads off the forces of another, or itself, at their joint."""
-Meet = Callable[[Rate, Ties, Array], None]
+Meet = Callable[[JointRate, Ties, Array], None]
 """What a rate reads off the forces of rates outboard."""
 
 
@@ -273,80 +241,3 @@ def sweep_sensitivity(
         return replace(total, columns=columns).moved(next(iter(effect.shifts.values())))
 
     inward(network, Outboard(), step, {})
-
-
-def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """d tau / dq on the manifold, d tau / dv, d tau / da = M, each (nv, nv), by (3.51)-(3.53)."""
-    n, kind = network.model.nv, np.result_type(*(np.asarray(x) for x in (q, v, a)), np.float64)
-    dq, dv, M = (Sums(n, kind) for _ in range(3))
-
-    def visit(rate: Rate, body: Outboard) -> Array:
-        B, S = body.spun(1.0), rate.S
-        carried = (body.M @ rate.Q) + (B @ rate.P)
-        with_v = (body.M @ (rate.P + rate.dS_dt)) + (B @ S)
-        return np.stack([body.M @ S, carried + cross_force(S, body.f), with_v, B.transposed(S), carried], axis=1)
-
-    def spun(rotor: Spinning) -> Array:
-        M.put(rotor.ties, rotor.ties, rotor.inertia)
-        none = np.zeros(6)
-        return np.stack([rotor.h, none, rotor.turned, rotor.turned, none], axis=1)
-
-    def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
-        with_q = other.S @ forces[:, 4]
-        if rate.own is not None:
-            with_q = with_q + rate.own[:, other.place] @ body.f
-        dq.put(other.ties, rate.ties, with_q)
-        dv.put(other.ties, rate.ties, other.S @ forces[:, 2])
-        if other.place <= rate.place:
-            entry = other.S @ forces[:, 0]
-            M.put(other.ties, rate.ties, entry)
-            if other.place < rate.place:
-                M.put(rate.ties, other.ties, entry)
-
-    def inboard(other: Rate, k: Ties, forces: Array) -> None:
-        F, with_q, with_v, G, _ = (forces[:, i] for i in range(5))
-        dq.put(other.ties, k, other.S @ with_q)
-        dv.put(other.ties, k, other.S @ with_v)
-        entry = other.S @ F
-        M.put(other.ties, k, entry)
-        M.put(k, other.ties, entry)
-        dq.put(k, other.ties, F @ other.Q + G @ other.P)
-        dv.put(k, other.ties, F @ (other.P + other.dS_dt) + G @ other.S)
-
-    sweep_sensitivity(network, on, (q, v, a), visit, spun, same, inboard)
-    for sums, entries in zip((dq, dv, M), element_derivatives(network, q, v, a), strict=True):
-        for (j, k), x in entries.items():
-            sums.put(((j, 1.0),), ((k, 1.0),), x)
-    return dq.X, dv.X, M.X
-
-
-def coriolis_matrix(network: Network, on: Setting, q: Array, v: Array) -> Array:
-    """C(q, v) (nv, nv) with C v the Coriolis and centrifugal forces and dM/dt = C + C^T.
-
-    C = sum over bodies of J^T (M dJ/dt + (B/2 + momentum of gyrostats) J) [Echeandia, Wensing 2021]. The forces of a
-    rotor, w x h v_r on its carrier, are bilinear: half of them goes with each of the two velocities. So C is that of
-    the Christoffel symbols, see :mod:`~gyrostat.algorithms.matrices.coriolis_matrix`."""
-    if not all(sensitivity.serves(c) for c in network.components):
-        return coriolis_by_velocities(network, on, q, v)
-    n = network.model.nv
-    C = Sums(n, np.result_type(np.asarray(q), np.asarray(v), np.float64))
-
-    def visit(rate: Rate, body: Outboard) -> Array:
-        B = body.spun(0.5)
-        force = (body.M @ rate.dS_dt) + (B @ rate.S)
-        return np.stack([body.M @ rate.S, force, B.transposed(rate.S)], axis=1)
-
-    def spun(rotor: Spinning) -> Array:
-        half = rotor.turned * 0.5
-        return np.stack([rotor.h, half, half], axis=1)
-
-    def same(other: Rate, rate: Rate, forces: Array, body: Outboard) -> None:
-        C.put(other.ties, rate.ties, other.S @ forces[:, 1])
-
-    def inboard(other: Rate, k: Ties, forces: Array) -> None:
-        F, force, G = (forces[:, i] for i in range(3))
-        C.put(other.ties, k, other.S @ force)
-        C.put(k, other.ties, F @ other.dS_dt + G @ other.S)
-
-    sweep_sensitivity(network, on, (q, v, np.zeros(n)), visit, spun, same, inboard, spinning=0.5)
-    return C.X

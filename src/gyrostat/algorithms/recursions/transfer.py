@@ -47,7 +47,7 @@ def leaf(c: Component, on: Setting, motion: Motion, memo: Any) -> Transfer:
 
 @transfer.row(Joint, FreeBase)
 def across(c: Component, on: Setting, motion: Motion, memo: Any) -> Transfer:
-    return Transfer(dict.fromkeys(c.outports, memo.shift), dict.fromkeys(c.outports, memo.S))
+    return Transfer({name: memo.shift for name in c.outports}, {name: memo.S for name in c.outports})
 
 
 def transfer_of(c: Component, on: Setting, motion: Motion, memo: Any, own: Own) -> Transfer:

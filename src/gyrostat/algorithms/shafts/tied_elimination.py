@@ -32,7 +32,7 @@ from gyrostat.algorithms.recursions.kinematics import Spin
 from gyrostat.algorithms.recursions.right_hand_sides import in_columns, together
 from gyrostat.algorithms.recursions.rne import spin_momentum
 from gyrostat.algorithms.shafts.elements import element_inertia
-from gyrostat.algorithms.shafts.tied_rates import Meeting, Plan, TiedRates, frameless_accelerations
+from gyrostat.algorithms.shafts.tied_rates import EliminationPlan, Meeting, TiedRates, frameless_accelerations
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, cross, join
@@ -117,14 +117,16 @@ class TiedElimination:
     accelerations of tied rates, as soon as they are known."""
 
     network: Network
-    plan: Plan
+    plan: EliminationPlan
     J: Mapping[tuple[int, int], Any]
     tau: Array
     known: dict[int, Array]
     eliminated: dict[Meeting, list[tuple[int, CoupledRate]]] = field(default_factory=dict)
 
     @staticmethod
-    def of(network: Network, plan: Plan, q: Array, v: Array, tau: Array, known: dict[int, Array]) -> TiedElimination:
+    def of(
+        network: Network, plan: EliminationPlan, q: Array, v: Array, tau: Array, known: dict[int, Array]
+    ) -> TiedElimination:
         """Elements on shafts take their torques from column 0 of tau."""
         J, torques = element_inertia(network, q, v) if network.transmission.elements else ({}, {})
         if torques:

@@ -119,7 +119,7 @@ NO_TIED_RATES = TiedRates()
 
 
 @dataclass(frozen=True)
-class Plan:
+class EliminationPlan:
     """Where rates are eliminated: ``plain`` ones in their own joint; ``meetings`` of the others; ``frameless`` ones are
     shafts that no frame carries."""
 
@@ -128,7 +128,7 @@ class Plan:
     frameless: tuple[int, ...]
 
 
-def plan(network: Network, serves: Callable[[Component], bool]) -> Plan:
+def elimination_plan(network: Network, serves: Callable[[Component], bool]) -> EliminationPlan:
     """Groups of rates that are tied to each other, and the place where everything that a group moves has been met;
     ``serves``: components that eliminate their own rates."""
     moved = network.transmission
@@ -170,7 +170,7 @@ def plan(network: Network, serves: Callable[[Component], bool]) -> Plan:
         else:
             at = _meeting(network, who)
             meetings[at] = (*meetings.get(at, ()), *rates)
-    return Plan(frozenset(plain), meetings, tuple(frameless))
+    return EliminationPlan(frozenset(plain), meetings, tuple(frameless))
 
 
 def _is_plain(rates: list[int], who: list[Component]) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gyrostat.errors import SpecError, clipped
+from gyrostat.io.accepted_entities import AcceptedBody, AcceptedPlace
 from gyrostat.io.dh.table import DHRow, to_rows
-from gyrostat.io.urdf.build import AcceptedBody, AcceptedPlace
 from gyrostat.spec.assemble import Link, assemble, chain
 from gyrostat.spec.check import check
 from gyrostat.spec.describe import RefusedError
@@ -88,10 +88,10 @@ def _link(row: DHRow, accept: bool, beyond: bool) -> list[Link]:
         return [AcceptedPlace(row.link) if accept and not beyond else Displacement(row.link)]
     values: dict[str, Any] = {"mass": row.m, "com": row.r, "inertia": row.I}
     body = RigidBody(row.link, **values)
-    found = body.problems() if accept else []
-    if not found:
+    problems = body.problems() if accept else []
+    if not problems:
         return [body]
-    _log.warning("%s", "\n".join(str(problem) for problem in found))
+    _log.warning("%s", "\n".join(str(problem) for problem in problems))
     moving = [AcceptedPlace(f"{row.link}_accepted")] if row.m == 0.0 else []
     return [AcceptedBody(row.link, **values), *moving]
 

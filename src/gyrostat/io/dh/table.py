@@ -70,20 +70,20 @@ def to_rows(table: object) -> list[DHRow]:
     given = list(table)
     if not given:
         raise SpecError.one("DH table", "dh-table", "has no rows", "give one row for each joint", table)
-    found: list[Problem] = []
-    rows = [_Reader(k, row, found).row() for k, row in enumerate(given, start=1)]
-    if found:
-        raise SpecError(found)
+    problems: list[Problem] = []
+    rows = [_Reader(k, row, problems).row() for k, row in enumerate(given, start=1)]
+    if problems:
+        raise SpecError(problems)
     return rows
 
 
 @dataclass
 class _Reader:
-    """Reads one row; ``found`` collects what is wrong."""
+    """Reads one row; ``problems`` collects what is wrong."""
 
     number: int
     given: object
-    found: list[Problem]
+    problems: list[Problem]
     values: dict[str, Any] = field(default_factory=dict)
 
     def row(self) -> DHRow:
@@ -107,7 +107,7 @@ class _Reader:
         value = self.values.get(key)
         called = self.values.get("name")
         named = f" ('{called}')" if called and isinstance(called, str) else ""
-        self.found.append(Problem(f"DH row {self.number}{named}", f"dh-{key.lower()}", message, remedy, value))
+        self.problems.append(Problem(f"DH row {self.number}{named}", f"dh-{key.lower()}", message, remedy, value))
 
     def _kind(self) -> None:
         if "sigma" in self.values and "kind" in self.values:

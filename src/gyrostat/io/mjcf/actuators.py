@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from gyrostat.io.mjcf.build import BALL, FREE
-from gyrostat.io.mjcf.compile import elements_of
-from gyrostat.io.mjcf.xml import MjcfReader, attributes
+from gyrostat.io.mjcf.defaults import elements_of
+from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.xml import Element
+from gyrostat.io.xml_reader import shown
 
 
 @dataclass
@@ -27,41 +28,59 @@ class Actuators:
 
 def read_actuators(reader: MjcfReader, mujoco: Any, spec: Any) -> Actuators:
     """Simple ones on a joint give a limit; the law from control to force is for the user."""
-    found = Actuators()
-    if not spec.actuators:
-        return found
+    actuators, targets = Actuators(), _targets(mujoco, spec)
+    for actuator, element in zip(spec.actuators, elements_of(reader, spec.actuators), strict=True):
+        sort, names = targets.get(actuator.trntype, ("", set[str]()))
+        if sort and actuator.target not in names:
+            what, fix = f"acts on a {sort} that does not exist", reader.nearest(actuator.target, names)
+            reader.error(element, f"unknown-{sort}", what, repr(actuator.target), fix)
+        elif _is_simple(reader, actuator, element, sort == "joint"):
+            law = "the actuator is not in the model: tau is the generalised force at the joint, gear included"
+            given = shown(element, "joint", "tendon", "site", "body", "gear")
+            reader.ignore(element, "unused-actuator", law, given)
+            if sort == "joint":
+                _told_if_lopsided(reader, actuator, element)
+                _add(actuators, actuator, _greatest(mujoco, actuator, spec.compiler.autolimits))
+    return actuators
+
+
+def _targets(mujoco: Any, spec: Any) -> dict[Any, tuple[str, set[str]]]:
+    """What actuators of each kind act on, and the names there are."""
     kinds = mujoco.mjtTrn
-    known = {
+    return {
         kinds.mjTRN_JOINT: ("joint", {joint.name for joint in spec.joints}),
         kinds.mjTRN_JOINTINPARENT: ("joint", {joint.name for joint in spec.joints}),
         kinds.mjTRN_TENDON: ("tendon", {tendon.name for tendon in spec.tendons}),
         kinds.mjTRN_SITE: ("site", {site.name for site in spec.sites}),
         kinds.mjTRN_BODY: ("body", {body.name for body in spec.bodies}),
     }
-    for actuator, element in zip(spec.actuators, elements_of(reader, spec.actuators), strict=True):
-        sort, names = known.get(actuator.trntype, ("", set[str]()))
-        if sort and actuator.target not in names:
-            what, fix = f"acts on a {sort} that does not exist", reader.nearest(actuator.target, names)
-            reader.error(element, f"unknown-{sort}", what, repr(actuator.target), fix)
-            continue
-        on_joint = actuator.trntype in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT)
-        gear, damping = float(actuator.gear[0]), np.atleast_1d(getattr(actuator, "damping", 0.0))  # since MuJoCo 4
-        armature = float(getattr(actuator, "armature", 0.0))
-        heavy = armature or float(np.abs(damping).max())
-        if heavy and (not on_joint or np.any(damping[1:])):
-            what = "armature or damping of an actuator that is not simply on a joint is not in the model"
-            reader.wrong(element, "actuator", what, attributes(element), "put it on the joint", left_out=True)
-            continue
-        law = "the actuator is not in the model: tau is the generalised force at the joint, gear included"
-        reader.ignore(element, "unused-actuator", law, attributes(element, "joint", "tendon", "site", "body", "gear"))
-        if on_joint:
-            joint = actuator.target
-            _told_if_lopsided(reader, actuator, element)
-            found.armature[joint] = found.armature.get(joint, 0.0) + gear**2 * armature
-            found.damping[joint] = found.damping.get(joint, 0.0) + gear**2 * float(damping[0])
-            bound, so_far = _greatest(mujoco, actuator, spec.compiler.autolimits), found.effort.get(joint, 0.0)
-            found.effort[joint] = None if bound is None or so_far is None else so_far + abs(gear) * bound
-    return found
+
+
+def _damping(actuator: Any) -> np.ndarray:
+    return np.atleast_1d(getattr(actuator, "damping", 0.0))  # since MuJoCo 4
+
+
+def _armature(actuator: Any) -> float:
+    return float(getattr(actuator, "armature", 0.0))
+
+
+def _is_simple(reader: MjcfReader, actuator: Any, element: Element, on_joint: bool) -> bool:
+    """Whether armature and damping, if there are any, are those of a joint; if not, it is told."""
+    damping = _damping(actuator)
+    if not (_armature(actuator) or float(np.abs(damping).max())) or (on_joint and not np.any(damping[1:])):
+        return True
+    what = "armature or damping of an actuator that is not simply on a joint is not in the model"
+    reader.wrong(element, "actuator", what, shown(element), "put it on the joint", left_out=True)
+    return False
+
+
+def _add(actuators: Actuators, actuator: Any, bound: float | None) -> None:
+    """Inertia and damping by the square of the gear, and the greatest force by the gear."""
+    joint, gear = actuator.target, float(actuator.gear[0])
+    actuators.armature[joint] = actuators.armature.get(joint, 0.0) + gear**2 * _armature(actuator)
+    actuators.damping[joint] = actuators.damping.get(joint, 0.0) + gear**2 * float(_damping(actuator)[0])
+    so_far = actuators.effort.get(joint, 0.0)
+    actuators.effort[joint] = None if bound is None or so_far is None else so_far + abs(gear) * bound
 
 
 def _limited(mujoco: Any, limited: Any, range_: Any, auto: bool) -> bool:
@@ -92,11 +111,11 @@ def _told_if_lopsided(reader: MjcfReader, actuator: Any, element: Element) -> No
 
 def effort_limits(m: Any, actuators: Actuators) -> dict[int, float]:
     """Greatest effort of each joint: of its actuators together, and of the joint itself."""
-    found: dict[int, float] = {}
+    limits: dict[int, float] = {}
     for j in range(m.njnt):
         bounds = [x for x in [actuators.effort.get(m.joint(j).name)] if x]
         if m.jnt_actfrclimited[j]:
             bounds.append(float(np.abs(m.jnt_actfrcrange[j]).max()))
         if bounds and m.jnt_type[j] not in (FREE, BALL):
-            found[j] = min(bounds)
-    return found
+            limits[j] = min(bounds)
+    return limits

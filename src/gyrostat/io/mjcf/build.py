@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from gyrostat.geometry.rotation import about_axis
+from gyrostat.io.accepted_entities import AcceptedBody
 from gyrostat.io.mjcf.compile import Compiled
-from gyrostat.io.mjcf.names import Names
-from gyrostat.io.mjcf.rules import Inertial
+from gyrostat.io.mjcf.inertias import Inertial
 from gyrostat.io.mjcf.shapes import Pose, after, pose, shapes_of, xyzw
-from gyrostat.io.mjcf.xml import MjcfReader
-from gyrostat.io.urdf.build import AcceptedBody
+from gyrostat.io.mjcf.source import MjcfReader
+from gyrostat.io.names import Names
 from gyrostat.io.xml import Element
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity
@@ -174,7 +174,7 @@ class Parts:
         """Named sites and named frames of a body; those of ``<frame>`` come as sites with a name of our own."""
         m = self.done.model
         names = Names(self.reader, {"origin", *RigidBody.model_fields})
-        found: list[Frame] = []
+        frames: list[Frame] = []
         for k in self.sites.get(b, ()):
             wanted = m.site(k).name
             if not wanted:
@@ -182,5 +182,5 @@ class Parts:
             sort = "frame" if wanted.startswith(FRAME) else "site"
             name = names.give(wanted.removeprefix(FRAME), sort, self.done.elements["site"][k], sort)
             rotation = Quaternion(quaternion=xyzw(m.site_quat[k]))
-            found.append(Frame(name=name, translation=m.site_pos[k], rotation=rotation))
-        return tuple(found)
+            frames.append(Frame(name=name, translation=m.site_pos[k], rotation=rotation))
+        return tuple(frames)

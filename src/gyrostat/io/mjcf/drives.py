@@ -23,8 +23,9 @@ import numpy as np
 
 from gyrostat.io.mjcf.actuators import Actuators
 from gyrostat.io.mjcf.build import BALL, FREE, Parts
-from gyrostat.io.mjcf.xml import attributes
-from gyrostat.io.xml import Element, number
+from gyrostat.io.numbers import number
+from gyrostat.io.xml import Element
+from gyrostat.io.xml_reader import shown
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
@@ -34,12 +35,12 @@ from gyrostat.spec.shaft_elements import Spring
 
 def fixed_tendons(root: Element) -> dict[str, list[tuple[str, float]]]:
     """Joints and coefficients of the tendons that are sums of joint angles, by name."""
-    found: dict[str, list[tuple[str, float]]] = {}
+    tendons: dict[str, list[tuple[str, float]]] = {}
     for tendon in root.iterfind("tendon/fixed"):
         terms = [(joint.get("joint") or "", number((joint.get("coef") or "0").strip())) for joint in tendon]
         if tendon.get("name") and all(isinstance(coef, float) for _, coef in terms):
-            found[tendon.get("name")] = [(joint, coef) for joint, coef in terms if isinstance(coef, float)]
-    return found
+            tendons[tendon.get("name")] = [(joint, coef) for joint, coef in terms if isinstance(coef, float)]
+    return tendons
 
 
 CURVED = {"jnt_stiffnesspoly": "spring", "jnt_springyield": "spring", "dof_dampingpoly": "damper"}
@@ -119,9 +120,9 @@ class Drives:
 
     def _not_here(self, j: int, forces: dict[str, float], sort: str) -> None:
         element = self.parts.done.elements["joint"][j]
-        found = ", ".join(f"{key} {value:g}" for key, value in forces.items() if value and key != "curved")
+        given = ", ".join(f"{key} {value:g}" for key, value in forces.items() if value and key != "curved")
         fix = "set them to zero for this joint, or add the forces yourself"
-        self.parts.reader.wrong(element, "joint-forces", f"{sort} are not in the model", found, fix, left_out=True)
+        self.parts.reader.wrong(element, "joint-forces", f"{sort} are not in the model", given, fix, left_out=True)
 
     def couplings(self, ties: list[tuple[Any, Element]], mujoco: Any) -> None:
         """A gear for each equality of two joints; other equalities close loops."""
@@ -131,10 +132,10 @@ class Drives:
                 reader.ignore(element, "unused-equality", "an equality that is switched off is not in the model")
             elif equality.type not in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON):
                 what = f"<{element.tag}> closes a loop, and loops are not read from MJCF"
-                reader.error(element, "loop", what, attributes(element), fix)
+                reader.error(element, "loop", what, shown(element), fix)
             elif (terms := self._terms(equality, mujoco)) is None or not self._single(terms[0]):
                 what = "only linear couplings of different hinges and slides are treated"
-                reader.wrong(element, "coupling", what, attributes(element), fix, left_out=True)
+                reader.wrong(element, "coupling", what, shown(element), fix, left_out=True)
             else:
                 self._gear(equality.name, element, *terms)
 

@@ -16,11 +16,15 @@ from gyrostat.io.audit import Audit, Finding, Notes
 from gyrostat.io.mesh_paths import Roots
 from gyrostat.io.mjcf.actuators import effort_limits, read_actuators
 from gyrostat.io.mjcf.build import FRAME, FREE, Parts
-from gyrostat.io.mjcf.compile import MeshFile, collect_meshes, compile_spec, elements_of, load_mujoco, parse_spec
+from gyrostat.io.mjcf.compile import compile_spec
+from gyrostat.io.mjcf.defaults import elements_of, load_mujoco, parse_spec
 from gyrostat.io.mjcf.drives import Drives, fixed_tendons
-from gyrostat.io.mjcf.rules import check_bodies, check_contact, check_options, check_tendons, give_inertias
+from gyrostat.io.mjcf.includes import Includes
+from gyrostat.io.mjcf.inertias import check_inertias, give_inertias
+from gyrostat.io.mjcf.meshes import MeshFile, collect_meshes
+from gyrostat.io.mjcf.missing_forces import check_compensation, check_contact, check_options, check_tendons
+from gyrostat.io.mjcf.source import MjcfReader, Source, open_source
 from gyrostat.io.mjcf.strip import strip
-from gyrostat.io.mjcf.xml import Includes, MjcfReader, Source, open_source
 from gyrostat.io.xml import short
 from gyrostat.spec.check import problems
 from gyrostat.spec.context import Context
@@ -64,7 +68,8 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: s
     check_options(reader, spec)
     check_contact(reader, mujoco, spec)
     check_tendons(reader, spec)
-    changed = check_bodies(reader, mujoco, spec)
+    check_compensation(reader, spec)
+    changed = check_inertias(reader, mujoco, spec)
     actuators = read_actuators(reader, mujoco, spec)
     ties = list(zip(spec.equalities, elements_of(reader, spec.equalities), strict=True))
     done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.io.mjcf.compile import Compiled
-from gyrostat.io.mjcf.xml import MjcfReader
+from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import Quaternion, RotationMatrix
 
@@ -42,8 +42,8 @@ def shapes_of(reader: MjcfReader, done: Compiled, body: int) -> tuple[Shape, ...
     """The shapes of all geoms of a body; those that cannot be drawn are told."""
     m = done.model
     first, count = int(m.body_geomadr[body]), int(m.body_geomnum[body])
-    found = [_shape(reader, done, k) for k in range(first, first + count)]
-    return tuple(shape for shape in found if shape is not None)
+    shapes = [_shape(reader, done, k) for k in range(first, first + count)]
+    return tuple(shape for shape in shapes if shape is not None)
 
 
 def _shape(reader: MjcfReader, done: Compiled, k: int) -> Shape | None:

@@ -10,8 +10,10 @@ import math
 import re
 from collections.abc import Callable
 
-from gyrostat.io.mjcf.xml import MjcfReader, attributes
-from gyrostat.io.xml import LARGEST, Element, number, short
+from gyrostat.io.mjcf.source import MjcfReader
+from gyrostat.io.numbers import LARGEST, number
+from gyrostat.io.xml import Element, short
+from gyrostat.io.xml_reader import shown
 
 MAX_COPIES = 3000
 """How many elements all ``<replicate>`` of a file may make."""
@@ -89,7 +91,7 @@ def strip(reader: MjcfReader) -> None:
                     section, "plugin", SECTIONS["extension"], "<extension>", "take its plugins out", left_out=True
                 )
             elif len(section) or section.attrib:
-                reader.ignore(section, f"unused-{section.tag}", SECTIONS[section.tag], attributes(section))
+                reader.ignore(section, f"unused-{section.tag}", SECTIONS[section.tag], shown(section))
             root.remove(section)
     for element in [e for e in root.iter() if e.getparent() is not None]:
         if not _inside(element, root):
@@ -125,14 +127,14 @@ def _look_at(reader: MjcfReader, element: Element) -> None:
     tag = element.tag
     in_default = any(a.tag == "default" for a in element.iterancestors())
     if tag in PICTURES and not in_default:
-        reader.ignore(element, f"unused-{tag}", PICTURES[tag], attributes(element, "file", "type", "mode"))
+        reader.ignore(element, f"unused-{tag}", PICTURES[tag], shown(element, "file", "type", "mode"))
         element.getparent().remove(element)
     elif tag in FORCES:
-        reader.wrong(element, "flexible", FORCES[tag], attributes(element, "type"), "take it out", left_out=True)
+        reader.wrong(element, "flexible", FORCES[tag], shown(element, "type"), "take it out", left_out=True)
         element.getparent().remove(element)
     elif tag in ("attach", "model"):
         fix = "write the parts into one file, for example with MjSpec.to_xml()"
-        reader.error(element, "attach", "other models are not attached", attributes(element), fix)
+        reader.error(element, "attach", "other models are not attached", shown(element), fix)
         element.getparent().remove(element)
     elif tag == "plugin":
         _plugin(reader, element)
@@ -148,9 +150,9 @@ def _plugin(reader: MjcfReader, element: Element) -> None:
     parent = element.getparent()
     if parent.tag == "actuator":
         what = "an actuator by a plugin is not in the model: tau is the generalised force of all of them"
-        reader.ignore(element, "unused-actuator", what, attributes(element))
+        reader.ignore(element, "unused-actuator", what, shown(element))
     else:
-        reader.wrong(element, "plugin", "plugins are never loaded", attributes(element), "take it out", left_out=True)
+        reader.wrong(element, "plugin", "plugins are never loaded", shown(element), "take it out", left_out=True)
     parent.remove(element)
 
 
@@ -179,7 +181,7 @@ def _mesh(reader: MjcfReader, element: Element) -> None:
     limit = 5 if builtin == "sphere" else 300  # a sphere is subdivided: four times the faces each time
     if len(counts) != len(given) or any(abs(x) > limit for x in counts):
         what = f"'params' of a builtin mesh must be numbers of at most {limit}"
-        reader.error(element, "number", what, attributes(element, "params"), "make the mesh coarser")
+        reader.error(element, "number", what, shown(element, "params"), "make the mesh coarser")
 
 
 _SPECIAL: dict[str, Callable[[MjcfReader, Element], None]] = {
@@ -211,7 +213,7 @@ def _bound_copies(reader: MjcfReader, root: Element) -> None:
         made += factor * sum(1 for _ in element.iter()) if factor <= MAX_COPIES else math.inf
         if made > MAX_COPIES:
             what = f"'count' must be a whole number; all copies together have at most {MAX_COPIES} elements"
-            reader.error(element, "replicate", what, attributes(element, "count"), "make fewer copies")
+            reader.error(element, "replicate", what, shown(element, "count"), "make fewer copies")
             return
 
 
@@ -231,5 +233,5 @@ def _wrong_number(part: str) -> str | None:
         return "give a finite number"
     if not _NUMERIC.match(part):
         return None  # a keyword
-    found = number(part, LARGEST)
-    return found if isinstance(found, str) else None
+    value = number(part, LARGEST)
+    return value if isinstance(value, str) else None

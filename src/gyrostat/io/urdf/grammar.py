@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gyrostat.errors import near
-from gyrostat.io.xml import Element, Reader, short
+from gyrostat.io.xml import Element, short
+from gyrostat.io.xml_reader import Reader
 
 Grammar = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
 

@@ -11,20 +11,19 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from gyrostat.errors import Problem, nearest
+from gyrostat.errors import Problem
 from gyrostat.io.audit import Audit, Finding, Notes
+from gyrostat.io.inertia_rules import check_inertia
 from gyrostat.io.mesh_paths import Roots
-from gyrostat.io.urdf.build import build
-from gyrostat.io.urdf.drives import SINGLE, read_mimics, read_transmissions, settle
-from gyrostat.io.urdf.grammar import Unknowns
-from gyrostat.io.urdf.links_and_joints import Robot, read_joint, read_link
-from gyrostat.io.urdf.rules import check_link, check_masses
+from gyrostat.io.urdf.build import Builder
+from gyrostat.io.urdf.masses_along_tree import check_masses
+from gyrostat.io.urdf.mimics import settle
+from gyrostat.io.urdf.robot import Robot, read_robot
 from gyrostat.io.urdf.tree import find_tree
-from gyrostat.io.xml import Element, Reader, parse, short
+from gyrostat.io.xml import Element, parse
+from gyrostat.io.xml_reader import Reader
 from gyrostat.spec.check import problems
 from gyrostat.spec.model import Model
-
-MAX_LINKS = 100_000
 
 
 def read_urdf(
@@ -52,22 +51,22 @@ def read_urdf(
 def _model(
     reader: Reader, root: Element, base: str, roots: Roots, file: str, friction: bool, mimic: bool
 ) -> Model | None:
-    robot = _robot(reader, root, roots, friction, mimic)
+    robot = read_robot(reader, root, roots, friction, mimic)
     if robot is None:
         return None
     complete = not reader.notes.fatal
-    unphysical = {name for name, link in robot.links.items() if not check_link(reader, link)}
+    unphysical = {name for name, link in robot.links.items() if not check_inertia(reader, link)}
     tree = find_tree(reader, robot, complete=_joints_read(robot, root)) if robot.links else None
     if tree is None:
         return None
     massless = check_masses(reader, robot, tree, base == "free")
     if not complete or reader.notes.fatal:
         return None
-    drives = {name: joint.drive for name, joint in robot.joints.items()}
-    settle(reader, {name: (j.element, j.kind) for name, j in robot.joints.items()}, drives)
+    drives = robot.drives
+    settle(reader, robot.kinds, drives)
     for name, joint in robot.joints.items():
         joint.drive = drives[name]
-    model = build(reader, robot, tree, base, unphysical, massless, file, Path(file).stem or "robot")
+    model = Builder(reader, robot, tree, unphysical, massless, file).model(base, Path(file).stem or "robot")
     for problem in problems(model):  # what these rules have not seen
         reader.notes.add(_left(problem, file))
     return model
@@ -82,45 +81,3 @@ def _left(problem: Problem, file: str) -> Finding:
     line = (problem.where or "").rpartition(":")[2]
     at = int(line) if line.isdecimal() else 0
     return Finding("error", file, at, "", problem.entity, problem.rule, problem.message, "", problem.remedy, fatal=True)
-
-
-def _robot(reader: Reader, root: Element, roots: Roots, friction: bool, mimic: bool) -> Robot | None:
-    """Links and joints in the order of the file; names that come twice are errors."""
-    if root.tag != "robot":
-        what, fix = "the outermost tag must be <robot>", nearest(short(root.tag), ["robot"])
-        if root.tag != short(root.tag):
-            what, fix = f"{what}, without a namespace", "take xmlns and the prefix out"
-        reader.error(root, "root-tag", what, f"<{root.tag[:80]}>", fix)
-        return None
-    Unknowns(reader).robot(root)
-    name = root.get("name")
-    if not name or not name.isprintable():
-        what = "<robot> has no usable name; the model is called like the file"
-        reader.warn(root, "robot-name", what, "nothing" if name is None else repr(name), 'write <robot name="...">')
-    robot = Robot(name or "", root)
-    elements = list(root.iterchildren("link"))
-    if not elements or len(elements) > MAX_LINKS:
-        what = f"a robot has links, at most {MAX_LINKS}"
-        reader.error(root, "links", what, f"{len(elements)} links", "is this the right file?")
-        return robot if elements else None
-    for element in elements:
-        link = read_link(reader, element, roots)
-        _keep(reader, robot.links, link, "link")
-    for element in root.iterchildren("joint"):
-        _keep(reader, robot.joints, read_joint(reader, element, robot.links, friction), "joint")
-    drives = {name: joint.drive for name, joint in robot.joints.items()}
-    read_mimics(reader, {name: (j.element, j.kind) for name, j in robot.joints.items()}, drives, mimic)
-    read_transmissions(reader, root, {name: drives[name] for name, j in robot.joints.items() if j.kind in SINGLE})
-    return robot
-
-
-def _keep(reader: Reader, table: dict, item: object, sort: str) -> None:
-    if item is None:
-        return
-    name, element = item.name, item.element  # pyright: ignore[reportAttributeAccessIssue]
-    if name in table:
-        first = reader.line(table[name].element)
-        what = f"another {sort} has the same name, in line {first}"
-        reader.error(element, "unique-name", what, repr(name), "rename one of them")
-    else:
-        table[name] = item

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gyrostat.io.mesh_paths import REFERENCE, Roots
-from gyrostat.io.xml import Element, Reader, short
+from gyrostat.io.xml import Element, short
+from gyrostat.io.xml_reader import Reader
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import Euler
 
@@ -63,8 +64,8 @@ def read_shape(reader: Reader, element: Element, role: Role, roots: Roots) -> Ur
 def _three(reader: Reader, origin: Element | None, key: str) -> Vector:
     if origin is None or key not in origin.attrib:
         return ZERO
-    found = reader.numbers(origin, key, 3, strict=False)
-    return ZERO if found is None else (found[0], found[1], found[2])
+    given = reader.numbers(origin, key, 3, strict=False)
+    return ZERO if given is None else (given[0], given[1], given[2])
 
 
 def _size(reader: Reader, solid: Element) -> tuple[float, ...] | None:
@@ -78,7 +79,7 @@ def _size(reader: Reader, solid: Element) -> tuple[float, ...] | None:
         return scale
     if solid.tag not in MEASURES:
         return None  # an unknown tag, told elsewhere
-    found: list[float] = []
+    lengths: list[float] = []
     for key, count in MEASURES[solid.tag]:
         if key not in solid.attrib:
             reader.warn(solid, "shape", f"<{solid.tag}> has no '{key}'; it was left out", "nothing", f"give its {key}")
@@ -86,14 +87,12 @@ def _size(reader: Reader, solid: Element) -> tuple[float, ...] | None:
         given = reader.numbers(solid, key, count, strict=False)
         if given is None:
             return None
-        found += given
-    if min(found) <= 0.0:
-        shown = " ".join(f"{x:g}" for x in found)
-        reader.warn(
-            solid, "shape", f"the <{solid.tag}> has no extent; it was left out", shown, "give lengths above zero"
-        )
+        lengths += given
+    if min(lengths) <= 0.0:
+        what, given = f"the <{solid.tag}> has no extent; it was left out", " ".join(f"{x:g}" for x in lengths)
+        reader.warn(solid, "shape", what, given, "give lengths above zero")
         return None
-    return tuple(found)
+    return tuple(lengths)
 
 
 def _mesh(reader: Reader, solid: Element, roots: Roots) -> str:
@@ -124,31 +123,30 @@ def _material(reader: Reader, element: Element | None) -> tuple[Color | None, st
     for texture in element.iterchildren("texture"):
         reader.ignore(texture, "unused-texture", "textures are not in the model", repr(texture.get("filename") or ""))
     color = reader.child(element, "color")
-    found = None
+    rgba = None
     if color is not None and "rgba" in color.attrib:
-        found = reader.numbers(color, "rgba", 4, strict=False)
-        if found is not None and not all(0.0 <= x <= 1.0 for x in found):
-            reader.warn(
-                color, "color", "colours are between 0 and 1; it was clipped", repr(color.get("rgba")), "clip it"
-            )
-            found = tuple(min(max(x, 0.0), 1.0) for x in found)
-    return found, element.get("name") or ""
+        rgba = reader.numbers(color, "rgba", 4, strict=False)
+        if rgba is not None and not all(0.0 <= x <= 1.0 for x in rgba):
+            what = "colours are between 0 and 1; it was clipped"
+            reader.warn(color, "color", what, repr(color.get("rgba")), "clip it")
+            rgba = tuple(min(max(x, 0.0), 1.0) for x in rgba)
+    return rgba, element.get("name") or ""
 
 
 def named_colors(reader: Reader, root: Element, shapes: list[UrdfShape]) -> dict[str, Color]:
     """Colours by the name of their material: those of the robot first, then the first one that a visual gives."""
-    found: dict[str, Color] = {}
+    colors: dict[str, Color] = {}
     used = {shape.material for shape in shapes}
     for element in root.iterchildren("material"):
         color, name = _material(reader, element)
         if name not in used:
             reader.ignore(element, "unused-material", "no visual uses this material")
         if color is not None and name:
-            found.setdefault(name, color)
+            colors.setdefault(name, color)
     for shape in shapes:
         if shape.color is not None and shape.material:
-            found.setdefault(shape.material, shape.color)
-    return found
+            colors.setdefault(shape.material, shape.color)
+    return colors
 
 
 def to_shape(shape: UrdfShape, colors: dict[str, Color]) -> Shape:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gyrostat.io.urdf.links_and_joints import Robot, UrdfJoint
-from gyrostat.io.xml import Reader
+from gyrostat.io.urdf.joints import UrdfJoint
+from gyrostat.io.urdf.robot import Robot
+from gyrostat.io.xml_reader import Reader
 
 
 @dataclass

@@ -34,19 +34,19 @@ class Drive:
 
 def drives_of(model: Model, parts: Parts) -> dict[Rate, Drive]:
     """The drives by coordinate; what URDF cannot say goes to ``parts``."""
-    found: dict[Rate, Drive] = {}
+    drives: dict[Rate, Drive] = {}
     for name, entity in model.wiring.entities.items():
         if isinstance(entity, Joint):
-            _followers(model, name, entity, parts, found)
+            _followers(model, name, entity, parts, drives)
         elif isinstance(entity, Friction):
-            _friction(model, name, entity, parts, found)
+            _friction(model, name, entity, parts, drives)
         elif isinstance(entity, RotorInertia):
-            _rotor(model, name, entity, parts, found)
+            _rotor(model, name, entity, parts, drives)
         elif isinstance(entity, Motor):
-            _motor(model, name, entity, parts, found)
+            _motor(model, name, entity, parts, drives)
         elif not isinstance(entity, Gear) and all(port.kind == "scalar" for port in entity.ports):
             _tell(parts, entity, name, "URDF has no such element between shafts", "drive the joint directly")
-    return found
+    return drives
 
 
 def _tell(parts: Parts, entity: Entity, name: str, message: str, remedy: str, essential: bool = False) -> None:
@@ -67,7 +67,7 @@ def _joint_of(model: Model, shaft: int) -> tuple[Rate, float, float] | None:
     return owner, float(ratio), 0.0 if line is None else float(line.constant)
 
 
-def _followers(model: Model, name: str, joint: Joint, parts: Parts, found: dict[Rate, Drive]) -> None:
+def _followers(model: Model, name: str, joint: Joint, parts: Parts, drives: dict[Rate, Drive]) -> None:
     kept = model.shafts.kept(name, joint)
     for k in range(len(joint.rates)):
         if k in kept:
@@ -78,16 +78,16 @@ def _followers(model: Model, name: str, joint: Joint, parts: Parts, found: dict[
             message = "follows several coordinates, or a rotor, which a mimic cannot say"
             _tell(parts, joint, name, message, "couple it with one joint", essential=True)
         else:
-            found.setdefault((name, k), Drive()).mimic = leader
+            drives.setdefault((name, k), Drive()).mimic = leader
 
 
-def _friction(model: Model, name: str, entity: Friction, parts: Parts, found: dict[Rate, Drive]) -> None:
+def _friction(model: Model, name: str, entity: Friction, parts: Parts, drives: dict[Rate, Drive]) -> None:
     joint = _joint_of(model, model.shafts.at[name, "shaft"])
     if joint is None:
         _tell(parts, entity, name, "acts on a shaft behind a spring, which URDF does not have", "put it at the joint")
         return
     rate, ratio, _ = joint
-    drive, (plus, minus) = found.setdefault(rate, Drive()), both_ways(entity.coulomb)
+    drive, (plus, minus) = drives.setdefault(rate, Drive()), both_ways(entity.coulomb)
     drive.damping += ratio**2 * entity.viscous
     drive.friction += abs(ratio) * (plus + minus) / 2.0
     if plus != minus:
@@ -98,14 +98,14 @@ def _friction(model: Model, name: str, entity: Friction, parts: Parts, found: di
         _tell(parts, entity, name, message, "set it again after loading")
 
 
-def _rotor(model: Model, name: str, entity: RotorInertia, parts: Parts, found: dict[Rate, Drive]) -> None:
+def _rotor(model: Model, name: str, entity: RotorInertia, parts: Parts, drives: dict[Rate, Drive]) -> None:
     joint = _joint_of(model, model.shafts.at[name, "shaft"])
     if joint is None:
         message = "has a coordinate of its own, behind a spring, which URDF does not have"
         _tell(parts, entity, name, message, "make the drive stiff", essential=True)
         return
     rate, ratio, _ = joint
-    drive = found.setdefault(rate, Drive())
+    drive = drives.setdefault(rate, Drive())
     if drive.rotors:
         _tell(parts, entity, name, f"is a second rotor of '{rate[0]}', and a transmission has one", "add them up")
         return
@@ -129,11 +129,11 @@ def _in_the_link_before(name: str, rate: Rate, parts: Parts) -> bool:
     return rate[1] == 0 and carrier is parts.groups[group.parent] and bool(np.abs(own - axis).max() < 1e-12)
 
 
-def _motor(model: Model, name: str, entity: Motor, parts: Parts, found: dict[Rate, Drive]) -> None:
+def _motor(model: Model, name: str, entity: Motor, parts: Parts, drives: dict[Rate, Drive]) -> None:
     joint = _joint_of(model, model.shafts.at[name, "shaft"])
     limits = {key: value for key in ("torque_limit", "speed_limit") if (value := getattr(entity, key)) is not None}
     if joint is not None:
-        found.setdefault(joint[0], Drive()).motor |= limits
+        drives.setdefault(joint[0], Drive()).motor |= limits
         limits["name"] = 0.0
     given = [key for key in Motor.model_fields if getattr(entity, key) not in (None, ()) and key not in limits]
     given = [key for key in given if key != "name"]

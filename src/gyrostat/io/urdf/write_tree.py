@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
+from gyrostat.spec.traversal import Visit
 from gyrostat.spec.wiring import label_of
 
 HERE: Placement = (np.eye(3), np.zeros(3))
@@ -75,55 +77,75 @@ class Parts:
 
 def groups_of(model: Model) -> Parts:
     """The groups of a model, each joint's after that of the joint before it."""
-    wiring, found = model.wiring, Parts()
-    for loop in wiring.tree.loops:
+    walk = _Walk(model)
+    for loop in model.wiring.tree.loops:
         remedy = "open the loop; a URDF is a tree"
-        found.essential.append(Problem("model", "urdf-loop", f"has a loop, {loop}", remedy, loop.entities))
-    at: dict[str, tuple[int, Placement]] = {}
-    fixed: dict[str, str] = {}  # port -> the fixed joint that leads to it
-    connected = {port for group in wiring.groups for port in group}
-    for visit in wiring.tree.visits:
-        name, entity = visit.entity, wiring.entities[visit.entity]
+        walk.parts.essential.append(Problem("model", "urdf-loop", f"has a loop, {loop}", remedy, loop.entities))
+    for visit in model.wiring.tree.visits:
+        walk.meet(visit)
+    return _ordered(model, walk.parts)
+
+
+class _Walk:
+    """From the reference frame outward: which group every port belongs to, and where it is in it."""
+
+    def __init__(self, model: Model):
+        self.wiring, self.parts = model.wiring, Parts()
+        self.at: dict[str, tuple[int, Placement]] = {}  # port -> group, place in it
+        self.fixed: dict[str, str] = {}  # port -> the fixed joint that leads to it
+        self.connected = {port for group in model.wiring.groups for port in group}
+
+    def meet(self, visit: Visit) -> None:
+        """One entity, by what URDF can make of it; what lies behind something that cannot be said is passed over."""
+        name, entity = visit.entity, self.wiring.entities[visit.entity]
         if isinstance(entity, ReferenceFrame):
-            found.groups.append(Group())
-            at[f"{name}.frame"] = 0, HERE
-            continue
-        if str(visit.source) not in at:
-            continue  # behind something that cannot be said
-        k, place = at[str(visit.source)]
-        if isinstance(entity, Joint | RotorInertia) and type(entity) not in (Joint, RotorInertia):
-            found.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
-            continue
-        way = fixed.get(str(visit.source), "")
-        if isinstance(entity, Joint):
-            out = f"{name}.{'a' if visit.inport == 'b' else 'b'}"
-            steps = [] if entity.kind == "fixed" else _steps(name, entity, visit.inport == "b", found)
-            if steps:
-                at[out] = len(found.groups), HERE
-                found.groups.append(Group(name, k, place, steps))
-            else:
-                at[out], fixed[out] = (k, place), name
-            continue
-        if isinstance(entity, ForceElement):
-            continue  # told elsewhere
+            self.parts.groups.append(Group())
+            self.at[f"{name}.frame"] = 0, HERE
+        elif str(visit.source) not in self.at or isinstance(entity, ForceElement):  # forces are told elsewhere
+            return
+        elif isinstance(entity, Joint | RotorInertia) and type(entity) not in (Joint, RotorInertia):
+            self.parts.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
+        elif isinstance(entity, Joint):
+            self._joint(visit, entity)
+        else:
+            self._rigid(visit, entity)
+
+    def _joint(self, visit: Visit, joint: Joint) -> None:
+        """What moves beyond a joint is a group; beyond a fixed one the group goes on."""
+        name, (k, place) = visit.entity, self.at[str(visit.source)]
+        out = f"{name}.{'a' if visit.inport == 'b' else 'b'}"
+        steps = [] if joint.kind == "fixed" else _steps(name, joint, visit.inport == "b", self.parts)
+        if steps:
+            self.at[out] = len(self.parts.groups), HERE
+            self.parts.groups.append(Group(name, k, place, steps))
+        else:
+            self.at[out], self.fixed[out] = (k, place), name
+
+    def _rigid(self, visit: Visit, entity: Entity) -> None:
+        """What sits in a group: bodies, displacements, rotors."""
+        name, (k, place), group = visit.entity, self.at[str(visit.source)], self._group(visit)
         seen = lower(entity, Values(name, entity, {}), visit.inport)
         if isinstance(entity, RotorInertia):
-            found.rotors[name] = found.groups[k], place[0] @ seen.props["axis"]
+            self.parts.rotors[name] = group, place[0] @ seen.props["axis"]
             if entity.mass and seen.beside is not None:  # what it weighs is a link of its own
-                own = {key: seen.beside[key] for key in ("mass", "com", "inertia")}
-                found.groups[k].spots.append(Spot(name, place, RigidBody(entity.name, **own)))
-            continue
-        if seen.kind not in (RigidBody, Displacement):
-            found.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
-            continue
-        if isinstance(entity, LockedRotor):
-            own = {key: seen.props[key] for key in ("mass", "com", "inertia")}
-            found.groups[k].spots.append(Spot(name, place, RigidBody(entity.name, **own)))
-            continue
-        for out, inner in seen.places.items():
-            at[f"{name}.{out}"] = k, compose(*place, *inner)
-        _spots(found.groups[k], name, entity, place, way, at, connected, str(visit.inport))
-    return _ordered(model, found)
+                group.spots.append(Spot(name, place, _body(entity, seen.beside)))
+        elif seen.kind not in (RigidBody, Displacement):
+            self.parts.essential.append(_cannot(entity, name, "is unknown to URDF", "take it out"))
+        elif isinstance(entity, LockedRotor):
+            group.spots.append(Spot(name, place, _body(entity, seen.props)))
+        else:
+            for out, inner in seen.places.items():
+                self.at[f"{name}.{out}"] = k, compose(*place, *inner)
+            way = self.fixed.get(str(visit.source), "")
+            _spots(group, name, entity, place, way, self.at, self.connected, str(visit.inport))
+
+    def _group(self, visit: Visit) -> Group:
+        return self.parts.groups[self.at[str(visit.source)][0]]
+
+
+def _body(entity: Entity, values: Mapping[str, Any]) -> RigidBody:
+    """The mass of a rotor as a body."""
+    return RigidBody(entity.name, **{key: values[key] for key in ("mass", "com", "inertia")})
 
 
 def _spots(
@@ -152,22 +174,22 @@ def _spots(
         group.empty.append(spot)
 
 
-def _ordered(model: Model, found: Parts) -> Parts:
+def _ordered(model: Model, parts: Parts) -> Parts:
     """Joints in the order of the state."""
     rank = {name: k for k, name in enumerate(model.wiring.state_order(), start=1)}
-    order = sorted(range(len(found.groups)), key=lambda k: rank.get(found.groups[k].joint, 0))
+    order = sorted(range(len(parts.groups)), key=lambda k: rank.get(parts.groups[k].joint, 0))
     place = {k: new for new, k in enumerate(order)}
-    found.groups = [found.groups[k] for k in order]
-    for group in found.groups:
+    parts.groups = [parts.groups[k] for k in order]
+    for group in parts.groups:
         group.parent = place.get(group.parent, -1)
-    return found
+    return parts
 
 
 def _cannot(entity: Entity, name: str, message: str, remedy: str) -> Problem:
     return Problem(label_of(entity, name), "urdf-lacks", message, remedy, name)
 
 
-def _steps(name: str, joint: Joint, far: bool, found: Parts) -> list[Step]:
+def _steps(name: str, joint: Joint, far: bool, parts: Parts) -> list[Step]:
     """The joints of URDF that mean the same as a joint that is met from a, or from the far side; none if there are
     none, and then the joint is told.
 
@@ -181,25 +203,25 @@ def _steps(name: str, joint: Joint, far: bool, found: Parts) -> list[Step]:
         free = kind == "revolute" and joint.lower is None and joint.upper is None
         return [Step(name, "continuous" if free else kind, axis, (name, 0))]
     if kind == "cylindrical":
-        return _chain(name, joint, found, [("angle", "continuous", axis), ("shift", "prismatic", axis)])
+        return _chain(name, joint, parts, [("angle", "continuous", axis), ("shift", "prismatic", axis)])
     if not far and kind == "universal":
-        return _chain(name, joint, found, [("angle1", "continuous", axis), ("angle2", "continuous", second)])
+        return _chain(name, joint, parts, [("angle1", "continuous", axis), ("angle2", "continuous", second)])
     if not far and kind == "planar":
         shifts = [("x", "prismatic", second), ("y", "prismatic", cross(axis, second))]
-        return _chain(name, joint, found, [*shifts, ("angle", "continuous", axis)])
+        return _chain(name, joint, parts, [*shifts, ("angle", "continuous", axis)])
     if not far and kind == "free":
         return [Step(name, "floating", None, None)]
     why = " that is met from its far side" if far and kind not in ("helical", "spherical") else ""
     message = f"URDF has no {kind} joint{why}"
     remedy = "use revolute or prismatic joints, or save with allow_loss=True, which makes it fixed"
-    found.essential.append(_cannot(joint, name, message, remedy))
+    parts.essential.append(_cannot(joint, name, message, remedy))
     return []
 
 
-def _chain(name: str, joint: Joint, found: Parts, steps: list[tuple[str, str, Any]]) -> list[Step]:
+def _chain(name: str, joint: Joint, parts: Parts, steps: list[tuple[str, str, Any]]) -> list[Step]:
     """Simple joints in a row that have the same coordinates in the same order."""
     chain = [Step(f"{name}_{suffix}", kind, axis, (name, k)) for k, (suffix, kind, axis) in enumerate(steps)]
     called = ", ".join(step.name for step in chain)
     message = f"URDF has no {joint.kind} joint that says its directions; it is written as {called}"
-    found.lost.append(Problem(label_of(joint, name), "urdf-chain", message, "its coordinates have these names", name))
+    parts.lost.append(Problem(label_of(joint, name), "urdf-chain", message, "its coordinates have these names", name))
     return chain

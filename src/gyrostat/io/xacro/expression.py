@@ -35,10 +35,10 @@ MATH: dict[str, Callable[..., Any]] = {name: getattr(math, name) for name in _MA
 
 
 def _range(*values: int) -> list[int]:
-    found = range(*values)
-    if len(found) > LONGEST:
+    numbers = range(*values)
+    if len(numbers) > LONGEST:
         raise RefusedExpressionError(f"range() of more than {LONGEST} numbers")
-    return list(found)
+    return list(numbers)
 
 
 def _round(value: float, digits: int | None = None) -> float:
@@ -150,9 +150,9 @@ class Evaluator:
         path = dotted(node.func)
         if path is not None:
             inside = path.removeprefix("math.").removeprefix("python.")
-            found = self.functions.get(path) or MATH.get(inside) or PLAIN.get(inside)
-            if found is not None:
-                return found(*values)
+            function = self.functions.get(path) or MATH.get(inside) or PLAIN.get(inside)
+            if function is not None:
+                return function(*values)
         if isinstance(node.func, ast.Attribute) and node.func.attr in TEXT:
             return self._method(self._value(node.func.value, depth), node.func.attr, values)
         raise RefusedExpressionError(f"the function '{path or ast.unparse(node.func)[:40]}', which is not known here")

@@ -76,9 +76,9 @@ class Sandbox:
             except OSError as error:
                 raise self.xacro.XacroException(f"{error.strerror}: {name}", exc=error) from None
             self.xacro.filestack.append(name)
-        found = _DECLARED.search(text)
-        if found is not None:
-            place = f"{name or self.home.name}:{text.count(chr(10), 0, found.start()) + 1}"
+        declared = _DECLARED.search(text)
+        if declared is not None:
+            place = f"{name or self.home.name}:{text.count(chr(10), 0, declared.start()) + 1}"
             raise RefusedError("has a document type or entity declaration", "take it out", place)
         return importlib.import_module("xml.dom.minidom").parseString(text)
 

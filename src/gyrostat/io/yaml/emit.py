@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gyrostat.errors import SaveError, clipped
-from gyrostat.io.yaml.text import scalar
+from gyrostat.io.yaml.parse import scalar
 
 WIDTH = 100
 LONGEST_KEY = 1000  # YAML readers look no further for the colon behind a key

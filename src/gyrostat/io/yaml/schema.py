@@ -1,4 +1,7 @@
-"""JSON Schema of the YAML form, for editors and other programs: ``python -m gyrostat.io.yaml.schema`` prints it."""
+"""JSON Schema of the YAML form, for editors and other programs.
+
+``python -m gyrostat.io.yaml.schema`` prints the one for files of any version, ``... schema 1`` that of version 1.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import json
 import sys
 from typing import Any
 
-from gyrostat.io.yaml.read import VERSION
+from gyrostat.errors import SpecError, clipped
+from gyrostat.io.yaml.migrations import VERSION, newest, oldest_alike
 from gyrostat.io.yaml.solvers import solvers_schema
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.context import Context
@@ -18,17 +22,26 @@ _CONNECTIONS = {"type": "array", "items": {"type": "array", "items": _PORT, "min
 _ENTITIES = {"type": "array", "items": {"$ref": "#/$defs/entity"}}
 
 
-def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of a model in YAML; what it cannot say (units, wiring, physics) ``check`` says."""
-    kinds = {name: cls for name, cls in sorted(Entity.registry.items()) if cls.__module__.startswith("gyrostat.")}
+def json_schema(version: int | None = None) -> dict[str, Any]:
+    """JSON Schema (2020-12) of a model in YAML; what it cannot say (units, wiring, physics) ``check`` says.
+
+    ``version``: that of the text form, with the kinds that it has; None for all versions that look like the newest.
+    """
+    versions = _versions(version)
+    kinds = {
+        name: kind
+        for name, kind in sorted(Entity.registry.items())
+        if kind.__module__.startswith("gyrostat.") and kind.since <= versions[-1]
+    }
+    stated = {"const": version} if version is not None else {"enum": versions}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "gyrostat model",
         "type": "object",
-        "required": ["gyrostat", "name", "entities"],
+        "required": [VERSION, "name", "entities"],
         "additionalProperties": False,
         "properties": {
-            "gyrostat": {"const": VERSION, "description": "version of the format"},
+            VERSION: stated | {"description": "version of the format"},
             "name": {"type": "string"},
             "context": {"$ref": "#/$defs/context"},
             "entities": _ENTITIES,
@@ -38,6 +51,17 @@ def json_schema() -> dict[str, Any]:
         "$defs": {"context": _untitled(Context.model_json_schema()), "entity": _one_of(kinds)}
         | {name: _kind(name, cls) for name, cls in kinds.items()},
     }
+
+
+def _versions(version: int | None) -> list[int]:
+    """The versions that a schema is for."""
+    known = list(range(oldest_alike(), newest() + 1))
+    if version is None:
+        return known
+    if version not in known:
+        message = f"there is no schema of version {clipped(version)}"
+        raise SpecError.one("schema", "schema-version", message, f"known: {', '.join(map(str, known))}", version)
+    return [version]
 
 
 def _one_of(kinds: dict[str, type[Entity]]) -> dict[str, Any]:
@@ -69,6 +93,26 @@ def _untitled(schema: Any) -> Any:
     return kept
 
 
-if __name__ == "__main__":
-    json.dump(json_schema(), sys.stdout, indent=2, ensure_ascii=False)
+def main(arguments: list[str]) -> int:
+    """Print a schema; ``arguments``: none, or a version. The exit code."""
+    try:
+        schema = json_schema(_version(arguments))
+    except SpecError as error:
+        print(error, file=sys.stderr)
+        return 2
+    json.dump(schema, sys.stdout, indent=2, ensure_ascii=False)
     print()
+    return 0
+
+
+def _version(arguments: list[str]) -> int | None:
+    if not arguments:
+        return None
+    if len(arguments) == 1 and arguments[0].isdecimal():
+        return int(arguments[0])
+    message = f"expected at most one version, got {clipped(' '.join(arguments))}"
+    raise SpecError.one("schema", "schema-version", message, "leave it out for all versions", arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

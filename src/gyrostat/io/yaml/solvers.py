@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gyrostat.errors import Problem, SpecError, clipped
-from gyrostat.io.yaml.text import Node
+from gyrostat.io.yaml.parse import Node
 from gyrostat.spec.check import place_of
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS, REPRESENTATIONS
 from gyrostat.spec.solver_references import PLACE

@@ -1,1 +1,3 @@
-"""What holds joints during a run: stops and dry friction."""
+"""Constraints along a run: stops (joint limits) and dry friction as rows, when they act, and impacts.
+
+What a kind of constraint is, and the linear algebra of all of them: :mod:`gyrostat.algorithms.constrained`."""

@@ -209,10 +209,10 @@ class ImplicitMethod(Method):
 
     def _accepted(self, x: State, now: State, r: Array, size: float) -> bool:
         """Whether the residual r (nv + np,) ends Newton's iteration; then tau and f are those of ``now``."""
-        n, hold = self.plant.nv, self.plant.hold
+        n, active = self.plant.nv, self.plant.active.rows(now.q, now.v)
         now.tau, now.f = self.plant.torque(now.t, now.q, now.v, now.p)
-        if hold is not None:  # what is held must not accelerate, which is no force
-            r = np.concatenate([hold.kept @ r[:n], r[n:]])
+        if active is not None:  # what active constraints ask of the accelerations is no force
+            r = np.concatenate([active.projector @ r[:n], r[n:]])
         share = self.share if size <= CONVERGED else TIGHT
         return bool(np.all(np.abs(r) <= self._forces.allowed(r, now.q, now.a, now.tau, now.p, (x.f, now.f), share)))
 
@@ -227,10 +227,8 @@ class ImplicitMethod(Method):
         return float(max(found, np.max(np.abs(change[n:]) / (self.plant.source.sizes + np.abs(now.p)), initial=0.0)))
 
     def _residual(self, x: State, now: State) -> Array:
-        """H (nv,), then p1 - p0 - h/2 (f0 + f1) (np,). A rate at a stop must not accelerate."""
+        """H (nv,), then p1 - p0 - h/2 (f0 + f1) (np,)."""
         r = self.plant.residual(now.t, now.q, now.v, now.a, now.p)
-        for k in self.plant.held:
-            r[k] = now.a[k]
         if not self.plant.np:
             return r
         f = self.plant.torque(now.t, now.q, now.v, now.p)[1]
@@ -245,21 +243,16 @@ class ImplicitMethod(Method):
 
     def matrix(self, now: State, h: float) -> NewtonMatrix:
         """Derivative of the residual by (a1, p1)."""
-        plant, n = self.plant, self.plant.nv
-        f = self.formulas
+        plant, f = self.plant, self.formulas
         by_v, by_q = f.share * f.gamma * h, f.share * f.beta * h * h
         state = now.t, now.q, now.v
-        dq, dv, da = plant.residual_jacobians(*state, now.a, now.p)
+        dq, dv, da = plant.derivatives.residual_jacobians(*state, now.a, now.p)
         A = da + by_v * dv + by_q * dq
-        for k in plant.held:
-            A[k] = np.eye(n)[k]
         if not plant.np:
             return NewtonMatrix(A, da)
-        d = plant.source_derivatives(*state, now.p)
-        tau_p = d.tau_p.copy()
-        tau_p[list(plant.held)] = 0.0
+        d = plant.derivatives.of_source(*state, now.p)
         below = np.concatenate([-0.5 * h * (by_v * d.p_v + by_q * d.p_q), np.eye(plant.np) - 0.5 * h * d.p_p], axis=1)
-        return NewtonMatrix(np.concatenate([np.concatenate([A, -tau_p], axis=1), below]), da)
+        return NewtonMatrix(np.concatenate([np.concatenate([A, -d.tau_p], axis=1), below]), da)
 
 
 def cubic(s: Array, h: Any, x0: Array, x1: Array, d0: Array, d1: Array) -> Array:

@@ -1,37 +1,34 @@
-"""A model with its torque source as a first-order system on the configuration manifold, in machine code where that is
-possible."""
+"""A model with its torque source as a first-order system on the configuration manifold.
+
+A plant has parts: the torque source and its recording, the right-hand side (one kernel where that is possible), its
+derivatives, and constraints. Which of these are active is one value, ``active``, that changes at events only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.active_set import ActiveRows
+from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
-from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
-from gyrostat.algorithms.recursions.rne import no_loads
-from gyrostat.configuration.chart import local_rates, moved
 from gyrostat.configuration.manifold import difference, integrate, neutral
-from gyrostat.configuration.packing import quaternion_guard
-from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.tracing.record import record
-from gyrostat.errors import GyrostatError, NonFiniteError, StateError
+from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import network
-from gyrostat.simulate.constraints.friction_law import DirectedSource
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
+from gyrostat.simulate.plant.right_hand_side import RightHandSide, Stage, chart_kernel
+from gyrostat.simulate.plant.source_recording import SourceRecording
+from gyrostat.simulate.plant.source_trial import tried
 from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
 from gyrostat.simulate.plant.user_dynamics import expected_block
+from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
-from gyrostat.solvers.functions import aba, rnea
+from gyrostat.solvers.functions import inverse_mass_matrix, rnea
 from gyrostat.solvers.machinery.solver import LARGE
-from gyrostat.spatial.gravity import gravity
-from gyrostat.spatial.representation import representation
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import HarmonicMotion
 from gyrostat.spec.model import Model
@@ -39,14 +36,6 @@ from gyrostat.spec.model import Model
 Array = np.ndarray
 WHO = "simulate"
 CHANGED = "a sampled function changes what another one reads between the samples"
-
-
-class Stage(NamedTuple):
-    """Right-hand side in local coordinates: dy (2 nv + np + 1,), and q (nq,), tau (nv,) there."""
-
-    dy: Array
-    q: Array
-    tau: Array
 
 
 @dataclass
@@ -61,13 +50,16 @@ class Counters:
     output_evaluations: int = 0
 
 
-class Plant(PlantDerivatives):
+class Plant:
     """A model with its torque source. State: q (nq,), v (nv,), p (np,), the source's own states; ``memory`` (nm,) of
     digital parts stays the same between sampling instants, see :meth:`sample`.
 
     ``compiled``: None tries to record the torque source together with the forward dynamics as one kernel, False does
     not. ``why_not_compiled`` tells why a plant calls Python in every evaluation, "" if it does not. ``forward``: a
-    :class:`BlockSolver` in the place of the articulated-body algorithm."""
+    :class:`BlockSolver` in the place of the articulated-body algorithm.
+
+    ``constraints``: rows that may act, of which ``active`` do, see :meth:`constrain`. ``moving``: the model whose
+    equations are used, that is ``model`` without the friction that is among the constraints."""
 
     def __init__(
         self,
@@ -81,58 +73,84 @@ class Plant(PlantDerivatives):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
+        self._take(model)
+        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque), wrenches, times)
+        self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
+        self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
+        self.plain = self.nq == self.nv
+        self.memory = self.source.m0.copy()
+        self.counters = Counters()
+        self.forward = expected_block(forward, model)
+        self.constraints = ConstraintSet((), self.nv)
+        self.active = Active.none(self.constraints)
+        self.derivatives = PlantDerivatives(self)
+        self.user_memory: UserMemory | None = None
+        self._asked = compiled
+        self._record_anew()
+        self.why_not_compiled = self._why_not()
+        if compiled and self.why_not_compiled:
+            raise self._refusal(self.why_not_compiled)
+
+    def _take(self, model: Model) -> None:
         self.model = self.moving = model
         self.network = network(model)
         self.network.refuse_loops(WHO)
         expect_inertia(self.network, neutral(model), WHO)
-        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque), wrenches, times)
-        self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
-        self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
-        self.memory = self.source.m0.copy()
-        self.counters = Counters()
-        self.forward = expected_block(forward, model)
-        self.held: dict[int, int] = {}
-        self._asked = compiled
-        self.plain = self.nq == self.nv
-        self.why_not_compiled = self._why_not()
-        if compiled and self.why_not_compiled:
-            raise GyrostatError(
-                f"{WHO}: {self.source.told} cannot be compiled: {self.why_not_compiled}. Hint: leave compiled=True out"
-            )
 
-    # ------------------------------------------------------------------ what others call
+    def _record_anew(self) -> None:
+        """The source and the right-hand side are recorded when they are next needed; who keeps programs of the plant
+        sees it by another ``recording``."""
+        self.recording = SourceRecording(self.model, self.source)
+        self.right_hand_side = RightHandSide(self)
+
+    # ------------------------------------------------------------------ forces and accelerations
     def acceleration(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array, Array]:
         """a (nv,), dp/dt (np,) and tau (nv,): forward dynamics with the torque source."""
-        n = self.nv
-        dy, _, tau = self.stage(t, q, np.concatenate([np.zeros(n), v, p, [0.0]]))
-        return dy[n : 2 * n], dy[2 * n : -1], tau
+        return self._parts(self.stage(t, q, self._joined(v, p)))
 
     def observe(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array, Array]:
         """The same as :meth:`acceleration`, counted as an output."""
         rhs = self.counters.rhs_evaluations
-        found = self.acceleration(t, q, v, p)
+        accelerations = self.acceleration(t, q, v, p)
         self.counters.rhs_evaluations = rhs
         self.counters.output_evaluations += 1
-        return found
+        return accelerations
+
+    def free_acceleration(self, t: float, q: Array, v: Array, p: Array) -> Array:
+        """a (nv,) without active constraints, counted as an output."""
+        self.counters.output_evaluations += 1
+        return self._parts(self.right_hand_side(t, q, self._joined(v, p)))[0]
+
+    def _joined(self, v: Array, p: Array) -> Array:
+        return np.concatenate([np.zeros(self.nv), v, p, [0.0]])
+
+    def _parts(self, stage: Stage) -> tuple[Array, Array, Array]:
+        n, dy = self.nv, stage.dy
+        return dy[n : 2 * n], dy[2 * n : -1], stage.tau
 
     def torque(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         """tau (nv,) and dp/dt (np,) of the source alone."""
-        return self._plainly(t, q, v, p)
+        return self.recording.numbers(t, q, v, p, self.memory)
 
     def applied(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
         """External wrenches (k, 6), and the efforts (nv,) beside them."""
-        source = self.source.inner if isinstance(self.source, DirectedSource) else self.source
-        if not isinstance(source, LoadedSource):
+        if not isinstance(self.source, LoadedSource):
             return np.zeros((0, 6)), self.torque(t, q, v, p)[0]
-        return source.apart(t, q, v, p, self.memory[: len(source.m0)])
+        return self.source.apart(t, q, v, p, self.memory)
 
     def residual(self, t: float, q: Array, v: Array, a: Array, p: Array) -> Array:
-        """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]; see :meth:`Hold.residual` for
-        what is held."""
+        """H(q, v, a, p, t) = rnea(q, v, a) - tau (nv,): one Newton-Euler pass [AS (1)]; see
+        :meth:`ActiveRows.residual` for active constraints."""
         self.counters.residual_evaluations += 1
-        r = rnea(self.moving, q, v, a, **self._time(t)) - self.torque(t, q, v, p)[0] - self.rubbing(v, self.memory)
-        return r if self.hold is None else self.hold.residual(r, a)
+        r = rnea(self.moving, q, v, a, **self.time(t)) - self.torque(t, q, v, p)[0] - self.sliding_efforts(v)
+        active = self.active.rows(q, v)
+        return r if active is None else active.residual(r, a)
 
+    def time(self, t: float) -> dict[str, Any]:
+        """What solvers are told of the time: nothing, unless the base moves."""
+        return {} if isinstance(self.model.context.base, str) else {"t": t}
+
+    # ------------------------------------------------------------------ the configuration
     def retract(self, q: Array, dv: Array) -> Array:
         """q (nq,) reached from q along dv (nv,), ``gs.integrate``."""
         return q + dv if self.plain else integrate(self.model, q, dv)
@@ -141,11 +159,68 @@ class Plant(PlantDerivatives):
         """dv (nv,) that leads from q0 to q1, ``gs.difference``."""
         return q1 - q0 if self.plain else difference(self.model, q0, q1)
 
+    def move(self, q0: Array, x: Array) -> Array:
+        """q (..., nq) at the local coordinates x (..., nv) around q0."""
+        return q0 + x if self.plain else self._chart.call(q0, x, np.zeros(self.nv))["q"]
+
+    def moved(self, q0: Array, x: Array, v: Array) -> tuple[Array, Array]:
+        """q (nq,) there, and dx/dt (nv,)."""
+        if self.plain:
+            return q0 + x, v
+        chart = self._chart.call(q0, x, v)
+        return chart["q"], chart["x_rate"]
+
+    @cached_property
+    def _chart(self) -> Kernel:
+        return chart_kernel(self.model)
+
+    def stage(self, t: float, q0: Array, y: Array) -> Stage:
+        """Right-hand side for y = (x, v, p, work) around q0: x (nv,) local coordinates of :mod:`chart`, work [J] of tau
+        so far. Raises :class:`NonFiniteError` where a result is not finite."""
+        self.counters.rhs_evaluations += 1
+        stage = self.right_hand_side(t, q0, y)
+        return stage if self.active.empty else self._constrained(stage, y)
+
+    # ------------------------------------------------------------------ constraints
+    def constrain(self, constraints: ConstraintSet, moving: Model) -> None:
+        """From now on these rows may act, beside the equations of ``moving``; none is active yet."""
+        if constraints.on_speed and self.forward is not None:
+            raise StateError(
+                f"{WHO}: dry friction of '{self.model.name}' sticks and slips, which the block "
+                f"{self.forward.called} does not know. Hint: Friction(smooth=0.01), or leave forward_dynamics out"
+            )
+        same = moving is self.moving and not self.constraints.on_speed and not constraints.on_speed
+        self.constraints, self.active = constraints, Active.none(constraints)
+        if not same:
+            self.moving, self.network = moving, network(moving)
+            self._record_anew()
+
+    def sliding_efforts(self, v: Array) -> Any:
+        """Efforts (nv,) of the friction that slides."""
+        return self.constraints.sliding_efforts(v, self.active.directions)
+
+    def sliding_slopes(self, v: Array) -> Any:
+        """Their derivative (nv, nv) by v."""
+        return self.constraints.sliding_slopes(v, self.active.directions)
+
+    def inverse_inertia(self, q: Array) -> Array:
+        """M^-1 (nv, nv), which does not depend on the time, even if the base moves."""
+        driven = not isinstance(self.moving.context.base, str)
+        return inverse_mass_matrix(self.moving, q, t=0.0) if driven else inverse_mass_matrix(self.moving, q)
+
+    def _constrained(self, stage: Stage, y: Array) -> Stage:
+        n, dy = self.nv, stage.dy.copy()
+        active: ActiveRows | None = self.active.rows(stage.q, y[n : 2 * n])
+        if active is not None:
+            dy[n : 2 * n] = active.accelerations(self.inverse_inertia(stage.q), stage.dy[n : 2 * n])
+        return Stage(dy, stage.q, stage.tau)
+
+    # ------------------------------------------------------------------ what changes on the way
     def sample(self, t: float, q: Array, v: Array, p: Array, due: Sequence[float] | None = None) -> None:
         """A sampling instant of the sample times ``due``, None for all: digital parts read the state and set what they
         hold until the next one."""
         shared = self.user_memory if self.user_memory is not None and self.user_memory.written_by_samples else None
-        before = "" if shared is None or self.why_not_compiled else self._source_program.digest
+        before = "" if shared is None or self.why_not_compiled else self.recording.program.digest
         if shared is not None and self.why_not_compiled:
             shared.watched()
         self.memory = self.source.update(t, q, v, p, self.memory, due)
@@ -154,24 +229,18 @@ class Plant(PlantDerivatives):
 
     def _expect_program(self, before: str) -> None:
         """What a sampled function has changed may be read by others that were recorded: those are called then."""
-        del self.__dict__["_source_program"]
-        if not self._recording_problem() and self._source_program.digest == before:
+        recording = SourceRecording(self.model, self.source)
+        if not recording.problem() and recording.program.digest == before:
             return
         self.why_not_compiled = CHANGED
         if self._asked:
-            raise GyrostatError(
-                f"{WHO}: {self.source.told} cannot be compiled: {CHANGED}. Hint: leave compiled=True out"
-            )
-        self.source = copy(self.source)
-        for name in ("_stage", "_source_program", "_source_jacobians"):
-            self.__dict__.pop(name, None)
+            raise self._refusal(CHANGED)
+        self._record_anew()
 
     def renew(self) -> None:
         """What users' functions read may have been changed, by the reset of an event: they are recorded anew then."""
         if self.user_memory is not None and self.user_memory.renewed():
-            self.source = copy(self.source)
-            for name in ("_stage", "_source_program", "_source_jacobians"):
-                self.__dict__.pop(name, None)
+            self._record_anew()
 
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over: everything is recorded anew, the counters go on."""
@@ -180,101 +249,10 @@ class Plant(PlantDerivatives):
                 f"{WHO}: the model changes, and the block {self.forward.called} is of the one before. "
                 "Hint: leave forward_dynamics out"
             )
-        self.model = self.moving = model
-        self.network = network(model)
-        self.network.refuse_loops(WHO)
-        expect_inertia(self.network, neutral(model), WHO)
+        self._take(model)
         self.source.change_model(model)
-        for name in ("_stage", "_chart", "_source_program", "_source_jacobians"):
-            self.__dict__.pop(name, None)
-
-    # ------------------------------------------------------------------ local coordinates
-    def stage(self, t: float, q0: Array, y: Array) -> Stage:
-        """Right-hand side for y = (x, v, p, work) around q0: x (nv,) local coordinates of :mod:`chart`, work [J] of tau
-        so far. Raises :class:`NonFiniteError` where a result is not finite."""
-        self.counters.rhs_evaluations += 1
-        found = self._stage(t, q0, y)
-        hold = self.hold
-        return found if hold is None else self._with_hold(found, hold)
-
-    def move(self, q0: Array, x: Array) -> Array:
-        """q (..., nq) at the local coordinates x (..., nv) around q0."""
-        return q0 + x if self.plain else self._chart.call(q0, x, np.zeros(self.nv))["q"]
-
-    @cached_property
-    def _chart(self) -> Kernel:
-        def function(q0: Array, x: Array, v: Array) -> Mapping[str, Array]:
-            return {"q": moved(self.model, q0, x), "x_rate": local_rates(self.model, x, v)}
-
-        shapes = {"q0": (self.nq,), "x": (self.nv,), "v": (self.nv,)}
-        return Kernel(record(function, shapes, f"{self.model.name}_chart"), WHO)
-
-    @cached_property
-    def _stage(self) -> Callable[[float, Array, Array], Stage]:
-        if self.why_not_compiled:
-            return self._stage_in_python
-        try:
-            program = record(self._recorded_stage, self._shapes(), f"{self.model.name}_stage")
-        except GyrostatError as error:
-            self.why_not_compiled = str(error)
-            return self._stage_in_python
-        kernel = Kernel(program, WHO)
-        general = lambda *arrays: Stage(**kernel.call(*arrays))  # noqa: E731
-        call = general if available() else kernel.builtin(general, [], WHO, "right-hand side", Stage)
-        if len(self.memory):
-            return lambda t, q0, y: call(np.array([t]), q0, y, self.memory)
-        return lambda t, q0, y: call(np.array([t]), q0, y)
-
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        shapes: dict[str, tuple[int, ...]] = {"t": (1,), "q0": (self.nq,), "y": (2 * self.nv + self.np + 1,)}
-        return shapes | ({"m": (len(self.memory),)} if len(self.memory) else {})
-
-    def _recorded_stage(self, t: Array, q0: Array, y: Array, m: Any = ()) -> Mapping[str, Any]:
-        n = self.nv
-        x, v, p = y[:n], y[n : 2 * n], y[2 * n : -1]
-        q = moved(self.model, q0, x)
-        tau, p_rate = self.source.evaluate(t[0], q, v, p, np.asarray(m))
-        law = gravity(self.model.context.gravity)
-        on = Setting(representation("body"), law, t[0] if isinstance(self.model.context.base, HarmonicMotion) else 0.0)
-        if self.forward is None:
-            a = forward_dynamics(self.network, on, q, v, tau + self.rubbing(v, np.asarray(m)))
-        else:
-            a = self.forward.compute(self.network, on, {"q": q, "v": v, "tau": tau}, no_loads)["a"]
-        dy = np.concatenate([local_rates(self.model, x, v), a, p_rate, [tau @ v]])
-        return {"dy": dy, "q": q, "tau": tau, "guard": quaternion_guard(self.model, q0)}
-
-    def _stage_in_python(self, t: float, q0: Array, y: Array) -> Stage:
-        n = self.nv
-        x, v, p = y[:n], y[n : 2 * n], y[2 * n : -1]
-        if not np.isfinite(y).all():
-            raise NonFiniteError(f"{WHO}: the state is not finite")
-        if self.plain:
-            q, rate = q0 + x, v
-        else:
-            chart = self._chart.call(q0, x, v)
-            q, rate = chart["q"], chart["x_rate"]
-        tau, p_rate = self._plainly(t, q, v, p)
-        if self.forward is None:
-            a = aba(self.moving, q, v, tau + self.rubbing(v, self.memory), **self._time(t))
-        else:
-            a = self.forward(q, v, tau, **self._time(t))
-        return Stage(np.concatenate([rate, a, p_rate, [tau @ v]]), q, tau)
-
-    def _plainly(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array]:
-        """The source on numbers. What a user's function raises comes through as it is."""
-        tau, p_rate = self.source.evaluate(float(t), q, v, p, self.memory)
-        if not np.isfinite(tau).all():
-            if words := self.source.trouble(float(t), q, v, p, self.memory):
-                raise NonFiniteError(f"{WHO}: {words}")
-            k = int(np.flatnonzero(~np.isfinite(tau))[0])
-            error = NonFiniteError(f"{WHO}: {self.source.told} returned {tau[k]} for '{self.model.dofs[k]}'")
-            error.dof = k
-            raise error
-        if p_rate.shape != (self.np,) or not np.isfinite(p_rate).all():
-            raise NonFiniteError(
-                f"{WHO}: {self.source.told} has rates of its states that are not {self.np} finite numbers"
-            )
-        return tau, p_rate
+        self.__dict__.pop("_chart", None)
+        self._record_anew()
 
     # ------------------------------------------------------------------ whether it can be recorded
     @property
@@ -297,6 +275,9 @@ class Plant(PlantDerivatives):
             "compiled=False says that it is to be called"
         )
 
+    def _refusal(self, why: str) -> GyrostatError:
+        return GyrostatError(f"{WHO}: {self.source.told} cannot be compiled: {why}. Hint: leave compiled=True out")
+
     def _why_not(self) -> str:
         """Empty if everything about the plant can be recorded, else the reason why not."""
         context = self.model.context
@@ -311,5 +292,5 @@ class Plant(PlantDerivatives):
             reason = "the base follows a Python function"
         if self.source.constant is not None:
             return reason
-        problem = self._source_problem(recorded=not reason)
+        problem, self.user_memory = tried(self.recording, recorded=not reason)
         return reason or problem

@@ -131,12 +131,12 @@ class VectorSystem:
     def absolute(self, rtol: float, atol: float) -> float | Array:
         """Absolute tolerances: a rotation has the size one, and a quaternion changes by half of a turn; states of
         blocks have sizes of their own."""
-        found = np.full(self.size, atol)
-        found[self.size - self.plant.np :] *= self.plant.source.sizes
+        tolerances = np.full(self.size, atol)
+        tolerances[self.size - self.plant.np :] *= self.plant.source.sizes
         if self.plant.plain:
-            return found if self.plant.np else atol
-        found[self.quaternion] = 0.5 * (rtol + atol)
-        return found
+            return tolerances if self.plant.np else atol
+        tolerances[self.quaternion] = 0.5 * (rtol + atol)
+        return tolerances
 
     def rates(self, t: float, y: Array) -> Array:
         """y' = f(t, y). NonFiniteError where it is not finite."""
@@ -152,9 +152,9 @@ class VectorSystem:
         """df/dy (n, n), exact."""
         q, v, p = self.parts(y)
         if self.plant.plain:
-            return self.plant.rhs_jacobian(t, q, v, p)
+            return self.plant.derivatives.rhs_jacobian(t, q, v, p)
         n, k, m = self.plant.nq, self.plant.nq + self.plant.nv, self.plant.nv
-        along = self.plant.rhs_jacobian(t, self._lifted(q, v).unit, v, p)
+        along = self.plant.derivatives.rhs_jacobian(t, self._lifted(q, v).unit, v, p)
         by_q, by_v, turn = self._slopes(q, v)
         J = np.zeros((self.size, self.size))
         J[:n, :n], J[:n, n:k] = by_q, by_v

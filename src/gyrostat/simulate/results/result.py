@@ -13,7 +13,7 @@ import numpy as np
 
 from gyrostat.errors import StateError, nearest
 from gyrostat.graph.network import network
-from gyrostat.simulate.events.events import Happened
+from gyrostat.simulate.events.happened import Happened
 from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
 from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
@@ -198,7 +198,7 @@ class Result:
 
     def view(self, **options: Any) -> Any:
         """Replay in the browser; see :func:`gyrostat.view`."""
-        from gyrostat.view.viewer import view
+        from gyrostat.view.viewer.viewer import view
 
         _, once = np.unique(self.t, return_index=True)  # events have two samples at one time
         return view(

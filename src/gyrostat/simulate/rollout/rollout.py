@@ -16,12 +16,12 @@ from gyrostat.engine.arguments import check_nonfinite, check_threads
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.llvm.wide_loop import Memory
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
-from gyrostat.simulate.constraints.friction_law import DryFriction
+from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.rollout.control_law import WHO, Law, constant, further_arguments, is_block
 from gyrostat.simulate.rollout.kernel import PHASES, RolloutKernel
 from gyrostat.simulate.rollout.result import DivergedError, Rollout, divergence
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
-from gyrostat.simulate.settings import spelt
+from gyrostat.simulate.run.settings import spelt
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check, expect_model
 from gyrostat.spec.model import Model

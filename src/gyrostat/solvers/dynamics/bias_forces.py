@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.matrices.body_jacobians import (
-    gravity_forces,
-)
+from gyrostat.algorithms.matrices.jacobian_equations import gravity_forces
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.matrices.body_jacobians import (
-    at_rest,
-)
+from gyrostat.algorithms.matrices.body_jacobians import at_rest
+from gyrostat.algorithms.matrices.coriolis_matrix import coriolis_matrix
 from gyrostat.algorithms.recursions.rne import Loads
-from gyrostat.algorithms.recursions.sensitivity import coriolis_matrix
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery.call_signatures import of_motion
 from gyrostat.solvers.machinery.state_solver import StateSolver

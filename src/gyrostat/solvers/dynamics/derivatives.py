@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
-from gyrostat.algorithms.recursions.sensitivity import rnea_derivatives, uncovered
+from gyrostat.algorithms.recursions.sensitivity import uncovered
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import GyrostatError, nearest

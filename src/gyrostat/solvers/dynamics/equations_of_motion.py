@@ -8,16 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.matrices.body_jacobians import (
-    applied_forces,
-    at_rest,
-    gravity_forces,
-    velocity_matrix,
-    weightless,
-)
+from gyrostat.algorithms.matrices.body_jacobians import at_rest, weightless
+from gyrostat.algorithms.matrices.coriolis_matrix import coriolis_matrix
+from gyrostat.algorithms.matrices.jacobian_equations import applied_forces, coriolis_from_jacobians, gravity_forces
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
-from gyrostat.algorithms.recursions.sensitivity import coriolis_matrix
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
@@ -73,7 +68,7 @@ class EquationsOfMotion(StateSolver):
         whole = network(self.model, single, live=live)
         return {
             "D": composite_mass_matrix(net, on, q),
-            "C": velocity_matrix(whole, on, q, v),
+            "C": coriolis_from_jacobians(whole, on, q, v),
             "G": gravity_forces(net, on, q),
             "Q": applied_forces(net, on, q, given, v) + base_forces(net, on, q, v),
             "C_skew": coriolis_matrix(net, at_rest(net, on), q, v),

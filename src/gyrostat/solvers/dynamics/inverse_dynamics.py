@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.matrices.body_jacobians import one_by_one
+from gyrostat.algorithms.matrices.single_joint_forces import single_joint_forces
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.configuration.packing import names_of, packed
 from gyrostat.engine.kernel import Kernel
@@ -92,7 +92,7 @@ class InverseDynamics(StateSolver):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]
         if self.algorithm == "newton-euler":
-            return {"tau": one_by_one(net, on, q, v, a, self.rates, given)}
+            return {"tau": single_joint_forces(net, on, q, v, a, self.rates, given)}
         return {"tau": sweep_forces(net, on, q, v, a, given)[0][list(self.rates)]}
 
     def port_forces(

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.matrices.operators import Operators, assemble_operators
+from gyrostat.algorithms.matrices.assemble_operators import assemble_operators
+from gyrostat.algorithms.matrices.operators import Operators
 from gyrostat.configuration.packing import coordinates, rates, real_array
 from gyrostat.errors import NonFiniteError, ShapeError, StateError
 from gyrostat.spec.check import expect_model

@@ -12,7 +12,7 @@ from gyrostat.errors import clipped
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.edits.rebuild import Changes, rebuilt
-from gyrostat.spec.edits.scope import Found, checked, find_port, refused, scope_of, with_scope
+from gyrostat.spec.edits.scope import PlacedPort, checked, find_port, refused, scope_of, with_scope
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.model import Model
 from gyrostat.spec.values import IDENTITY, ROTATION_FORMS, RotationMatrix, to_place
@@ -49,20 +49,20 @@ def attach(model: Model, part: Any, to: str, at: Any, prefix: str, port: str | N
     return checked(with_scope(model, place.scope, (*entities, *new), (*connections, *links)), check)
 
 
-def _entered(part: Entity, port: str | None, place: Found) -> Port:
+def _entered(part: Entity, port: str | None, place: PlacedPort) -> Port:
     """The port of the part that is connected: the one that is named, or the first of the kind that is there."""
     ports = [p for p in part.ports if p.kind == place.port.kind]
-    found = next((p for p in ports if port in (None, p.name)), None)
-    if found is None:
+    entered = next((p for p in ports if port in (None, p.name)), None)
+    if entered is None:
         sort = "frame" if place.port.kind == "spatial" else "shaft"
         message = f"has no {sort}{'' if port is None else f' {port!r}'} to be connected with '{place.text}'"
         remedy = "frames go to frames, shafts to shafts"
         remedy += f"; its ports: {', '.join(p.name for p in part.ports) or 'none'}"
         raise refused(f"{WHO}: {part.label}", message, remedy, port)
-    return found
+    return entered
 
 
-def _expect_free(model: Model, place: Found, new: Sequence[Entity]) -> None:
+def _expect_free(model: Model, place: PlacedPort, new: Sequence[Entity]) -> None:
     """Names that are in use are refused, all at once."""
     entities, _ = scope_of(model, place.scope)
     known = {entity.name for entity in entities}
@@ -109,7 +109,7 @@ def _is_one(R: np.ndarray) -> bool:
     return bool(np.array_equal(R, np.eye(3)))
 
 
-def _with_model(model: Model, part: Model, place: Found, at: Any, prefix: str, port: str | None) -> Model:
+def _with_model(model: Model, part: Model, place: PlacedPort, at: Any, prefix: str, port: str | None) -> Model:
     """Both models in one: the second one's reference frame becomes a displacement that is called like it."""
     who = f"{WHO}: model '{part.name}'"
     root = part.wiring.root

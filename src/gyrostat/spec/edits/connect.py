@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gyrostat.spec.edits.scope import Found, checked, find_port, refused, scope_of, with_scope
+from gyrostat.spec.edits.scope import PlacedPort, checked, find_port, refused, scope_of, with_scope
 from gyrostat.spec.model import Model
 from gyrostat.spec.port_names import Scope, first_of_each, resolve
 
@@ -47,8 +47,8 @@ def disconnect(model: Model, ports: tuple[str, ...], check: bool) -> Model:
 
 def _meaning(text: str, scope: Scope) -> object:
     """The port behind a name, so that 'disc' and 'disc.origin' are one."""
-    found = resolve(text, scope, guess=False)
-    return found[0] if isinstance(found, tuple) else text
+    end = resolve(text, scope, guess=False)
+    return end[0] if isinstance(end, tuple) else text
 
 
 def _unclear(who: str, held: list[tuple[str, ...]], ports: tuple[str, ...]) -> Exception:
@@ -59,12 +59,12 @@ def _unclear(who: str, held: list[tuple[str, ...]], ports: tuple[str, ...]) -> E
     return refused(who, f"it is part of {len(held)} connections: {others}", "name the other port, too", ports)
 
 
-def _together(who: str, found: list[Found]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _together(who: str, places: list[PlacedPort]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The one list of connections that all ports can be named in, and their names there."""
-    scopes = {place.scope for place in found}
+    scopes = {place.scope for place in places}
     if len(scopes) > 1:
         deepest = max(scopes, key=len)
         message = f"'{'.'.join(deepest)}' holds one of the ports, and does not expose it"
         remedy = "only ports of the same list, or exposed ones, can be connected: add it to 'exposes' of the assembly"
-        raise refused(who, message, remedy, tuple(place.text for place in found))
-    return scopes.pop(), tuple(place.text for place in found)
+        raise refused(who, message, remedy, tuple(place.text for place in places))
+    return scopes.pop(), tuple(place.text for place in places)

@@ -90,7 +90,7 @@ def _without_shaft(before: Wiring, left: Wiring) -> set[str]:
     was, now = _drivetrains(before), _drivetrains(left)
     moving = {name for name, entity in before.entities.items() if entity.rates}
     connected, then = left.group_of(), before.group_of()
-    found: set[str] = set()
+    idle: set[str] = set()
     for name, train in now.items():
         if name in moving or was[name] <= train:
             continue  # nothing is missing from its drivetrain
@@ -98,16 +98,16 @@ def _without_shaft(before: Wiring, left: Wiring) -> set[str]:
         opened = [p for p in ports if (name, p.name) in then and (name, p.name) not in connected]
         drove = was[name] & moving
         if (drove and not train & moving) or (opened and len(ports) <= 2 and {p.kind for p in ports} == {"scalar"}):
-            found.add(name)
-    return found
+            idle.add(name)
+    return idle
 
 
 def _drivetrains(wiring: Wiring) -> dict[str, set[str]]:
     """For each entity with shafts, all that are connected with it through shafts, itself included."""
     scalar = {(name, p.name) for name, entity in wiring.entities.items() for p in entity.ports if p.kind == "scalar"}
-    found: dict[str, set[str]] = {name: {name} for name, _ in scalar}
+    trains: dict[str, set[str]] = {name: {name} for name, _ in scalar}
     for group in wiring.groups:
-        together = set[str]().union(*(found[name] for name, port in group if (name, port) in scalar))
+        together = set[str]().union(*(trains[name] for name, port in group if (name, port) in scalar))
         for name in together:
-            found[name] = together
-    return found
+            trains[name] = together
+    return trains

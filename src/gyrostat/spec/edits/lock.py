@@ -104,18 +104,18 @@ def _follower(model: Model, full: str, joint: Joint, who: str) -> SpecError:
 
 def _angles(model: Model, standing: Standing) -> Angles:
     """Angles of all shafts that stand still because of these joints."""
-    found: Angles = {}
+    angles: Angles = {}
     for name, q in standing.items():
         joint = _joint(model, name)
         for k in range(len(joint.table.shafts)):
             shaft = model.shafts.shaft(name, joint, k)
             if shaft is not None:
-                found[shaft] = q[k]
-    own = dict(found)
+                angles[shaft] = q[k]
+    own = dict(angles)
     for shaft, line in model.shafts.lines.items():
         if line.terms and all(other in own for other in line.terms):
-            found[shaft] = sum(factor * own[other] for other, factor in line.terms.items()) + line.constant
-    return found
+            angles[shaft] = sum(factor * own[other] for other, factor in line.terms.items()) + line.constant
+    return angles
 
 
 def _follow(model: Model, standing: Standing, angles: Angles) -> None:
@@ -141,8 +141,8 @@ def _forces_inside(model: Model, name: str) -> set[str]:
     """Forces between the two sides of the joint: they do nothing once it is locked."""
     group_of = model.wiring.group_of()
     ends = {group_of.get((name, port)) for port in ("a", "b")} - {None}
-    found: set[str] = set()
+    forces: set[str] = set()
     for other, entity in model.wiring.entities.items():
         if not entity.binds and len(ends) == 2:
-            found |= {other} if {group_of.get((other, port.name)) for port in entity.ports} == ends else set()
-    return found
+            forces |= {other} if {group_of.get((other, port.name)) for port in entity.ports} == ends else set()
+    return forces

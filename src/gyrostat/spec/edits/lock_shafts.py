@@ -57,7 +57,7 @@ def _own_drive(model: Model, angles: Angles, locked: set[str]) -> set[int]:
             beside.setdefault(one, set()).update(places - {one} if not isinstance(entity, Joint) else ())
     free = {s for s, rates in shafts.rates.items() if any(isinstance(entities[n], Joint) for n, _ in rates)}
     free -= set(angles)
-    found: set[int] = set()
+    standing: set[int] = set()
     for start in sorted({s for one in angles for s in beside.get(one, ())} - set(angles)):
         reached, queue = {start}, [start]
         for shaft in queue:
@@ -65,8 +65,8 @@ def _own_drive(model: Model, angles: Angles, locked: set[str]) -> set[int]:
             reached |= ahead
             queue += sorted(ahead)
         if not reached & free:
-            found |= reached
-    return found
+            standing |= reached
+    return standing
 
 
 def _rotor(name: str, rotor: RotorInertia, changes: Changes) -> None:

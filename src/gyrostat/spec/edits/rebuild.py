@@ -113,11 +113,11 @@ class _Rebuild:
 
     def sources(self, sources: Mapping[str, str]) -> dict[str, str]:
         """file:line of what is left, by the new names."""
-        found: dict[str, str] = {}
+        kept: dict[str, str] = {}
         for path, place in sources.items():
             parts = re.split(r"(?=\.)", path)
             above = ["".join(parts[:n]) for n in range(len(parts), 0, -1)]
             if not any(known in self.gone for known in above):
                 known = next((known for known in above if known in self.moved), "")
-                found[(self.moved[known] if known else "") + path[len(known) :]] = place
-        return found
+                kept[(self.moved[known] if known else "") + path[len(known) :]] = place
+        return kept

@@ -40,12 +40,12 @@ def _companions(model: Model, full: str, name: str, new: str) -> list[tuple[str,
     """What belongs to an entity by its name, and is connected with it."""
     wiring = model.wiring
     mates = {other for group in wiring.groups if any(n == full for n, _ in group) for other, _ in group}
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for suffix in COMPANIONS:
         own = f"{full}_{suffix}"
         if any(other == own or other.startswith(f"{own}.") for other in mates):
-            found.append((f"{name}_{suffix}", f"{new}_{suffix}"))
-    return found
+            pairs.append((f"{name}_{suffix}", f"{new}_{suffix}"))
+    return pairs
 
 
 def _port(model: Model, old: str, new: str, who: str) -> Changes:

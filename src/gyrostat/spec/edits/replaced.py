@@ -20,9 +20,9 @@ def expect_sound(before: Model, after: Model, paths: Iterable[str]) -> None:
         if name and _structure(before[name]) != _structure(after[name])
     ]
     known = {(p.entity, p.rule, p.message) for p in problems(before)} if changed else set()
-    found = [p for p in problems(after) if (p.entity, p.rule, p.message) not in known] if changed else []
-    if found:
-        raise SpecError([replace(found[0], remedy=_remedy(after, changed, found[0].remedy)), *found[1:]])
+    new = [p for p in problems(after) if (p.entity, p.rule, p.message) not in known] if changed else []
+    if new:
+        raise SpecError([replace(new[0], remedy=_remedy(after, changed, new[0].remedy)), *new[1:]])
 
 
 def _owner(model: Model, path: str) -> str:

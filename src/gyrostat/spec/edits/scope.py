@@ -51,7 +51,7 @@ def within(model: Model, full: str) -> list[str]:
     return [name for name in model.wiring.entities if name.startswith(f"{full}.")]
 
 
-class Found(NamedTuple):
+class PlacedPort(NamedTuple):
     """A port: the assemblies that hold its entity, its name in there, and its kind."""
 
     scope: tuple[str, ...]
@@ -59,7 +59,7 @@ class Found(NamedTuple):
     port: Port
 
 
-def find_port(model: Model, text: object, who: str) -> Found:
+def find_port(model: Model, text: object, who: str) -> PlacedPort:
     """The port that is meant: ``hand.tip``, ``hand`` for its origin, ``elbow`` for its b, ``left.hand.tip`` inside an
     assembly."""
     if not isinstance(text, str):
@@ -75,7 +75,7 @@ def find_port(model: Model, text: object, who: str) -> Found:
         ports = {port.name: port for port in entity.ports}
         meant = rest or _own_port(entity, ports)
         if meant in ports:
-            return Found(tuple(scope), f"{name}.{meant}", ports[meant])
+            return PlacedPort(tuple(scope), f"{name}.{meant}", ports[meant])
         if not isinstance(entity, Assembly) or not rest or parts[1] not in first_of_each(entity.entities):
             what = f"'{name}' has no port '{rest}'" if rest else f"'{name}' has several ports and none was named"
             raise refused(f"{who} '{text[:60]}'", what, nearest(rest, ports), text)
@@ -111,5 +111,5 @@ def with_scope(
         fields = {key: getattr(inner, key) for key in type(inner).model_fields}
         changed = type(inner).model_validate(fields | {"entities": entities, "connections": connections})
         entities, connections = tuple(changed if e is inner else e for e in outer), links
-    found = model.sources if sources is None else sources
-    return replace(model, entities=entities, connections=tuple(connections), sources=found)
+    places = model.sources if sources is None else sources
+    return replace(model, entities=entities, connections=tuple(connections), sources=places)

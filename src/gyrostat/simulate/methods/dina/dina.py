@@ -86,7 +86,7 @@ class Dina(ImplicitMethod):
         self._kept: KeptMatrix | None = None
         self._passes: Passes | None = None
         self._each = self.iterations + 1.0
-        self._model, self._source = plant.model, None
+        self._model, self._recording = plant.model, None
         self._length, self._span = FIRST, 0.0
         self._series: Series | None = None
 
@@ -101,9 +101,9 @@ class Dina(ImplicitMethod):
         super().start(t, q, v, p)
         self._series, self._length = None, FIRST
         self._before: Array | None = None
-        if self._model is not self.plant.model or self._source not in (None, self.plant.source):
+        if self._model is not self.plant.model or self._recording not in (None, self.plant.recording):
             self._model, self._passes, self._kept = self.plant.model, None, None
-        self._source = self.plant.source
+        self._recording = self.plant.recording
         if self._printed is not None:
             self._printed.restart()
 
@@ -145,8 +145,8 @@ class Dina(ImplicitMethod):
         by Newton's method to its end."""
         if self._printed is not None:
             return self._as_printed(self._printed, t_limit)
-        if self.plant.hold is not None or self._longest < np.inf:
-            return self._alone(t_limit)  # what is held is held exactly; or the rest of a step that was halved
+        if not self.plant.active.empty or self._longest < np.inf:
+            return self._alone(t_limit)  # constraints are fulfilled exactly; or the rest of a step that was halved
         h = self.clock.length(self.state.t, t_limit)
         fresh = self._kept is None or self._kept.h != h
         kept = self._kept = self._made(h) if self._kept is None or fresh else self._kept
@@ -248,6 +248,7 @@ class Dina(ImplicitMethod):
         forces = kept.forces
         fixed: dict[str, Any] = {"S": kept.S, "whole": kept.whole, "mass": forces.mass, "slopes": forces.slopes}
         fixed |= {"h": kept.h, "t0": x.t, "last": float(len(times)), "share": self.share, "m": plant.memory}
+        fixed["directions"] = plant.active.directions
         count = int(len(times) * self._each) + TRIES + 2
         before = plant.counters.residual_evaluations
         if plant.why_not_compiled:

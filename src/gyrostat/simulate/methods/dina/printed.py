@@ -61,7 +61,7 @@ class PrintedScheme:
         return now
 
     def _renew(self, x: State, h: float) -> None:
-        by_q, by_v, M = self.plant.residual_jacobians(x.t, x.q, x.v, x.a, x.p)
+        by_q, by_v, M = self.plant.derivatives.residual_jacobians(x.t, x.q, x.v, x.a, x.p)
         A = M + (h if self.literal else 0.5 * h) * by_v + 0.25 * h * h * by_q
         self._S, self._forces, self._h, self._served = np.linalg.inv(A), Forces.of(A, M, h), h, 0
         self.made += 1

@@ -34,7 +34,7 @@ PARTS = ("q", "v", "a", "w", "before", "p", "f")
 """State of the method: w moves v on, see ``newmark.State``; ``before``: a one step ago; f = dp/dt."""
 TRIED = ("a1", "p1", "step", "tries")
 """Within a step: what Newton's method has found so far; the number of the step, and of Newton steps in it."""
-FIXED = ("S", "whole", "mass", "slopes", "h", "t0", "last", "share", "m")
+FIXED = ("S", "whole", "mass", "slopes", "h", "t0", "last", "share", "m", "directions")
 TOLD = ("tau", "residual", "done", "tried")
 """What a pass tells besides: ``done``: a step ends with it, after so many Newton steps, ``tried``."""
 TRIES = 8
@@ -82,7 +82,8 @@ def compiled_passes(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
         def residual(t: Any, q: Array, v: Array, a: Array, p: Array) -> tuple[Array, Array, Array]:
             on = Setting(representation("body"), law, t if timed else 0.0)
             tau, f = plant.source.evaluate(t, q, v, p, x["m"])
-            return sweep_forces(net, on, q, v, a)[0] - tau - plant.rubbing(v, x["m"]), tau, f
+            sliding = plant.constraints.sliding_efforts(v, x["directions"])
+            return sweep_forces(net, on, q, v, a)[0] - tau - sliding, tau, f
 
         given = x | {name: x[name][()] for name in ("h", "t0", "last", "share", "step", "tries")}
         given["t0"] = given["t0"] + x["zero"][()]  # a loop needs an input that goes on
@@ -97,6 +98,7 @@ def compiled_passes(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
     shapes |= dict.fromkeys(("v", "a", "w", "before", "a1"), rates)
     shapes |= dict.fromkeys(("step", "tries", "h", "t0", "last", "share"), one)
     shapes |= dict.fromkeys(("S", "whole", "slopes"), (n, n)) | {"mass": (plant.nv, plant.nv), "m": plant.memory.shape}
+    shapes["directions"] = plant.active.directions.shape
     with np.errstate(all="ignore"):
         program = record(function, shapes, f"{model.name}_dina")
         return Loop(program, {f"{name}_next": name for name in (*PARTS, *TRIED)})

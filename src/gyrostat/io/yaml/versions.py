@@ -1,0 +1,85 @@
+"""Which version of the text form a file says it is in, and which one a model needs to be written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gyrostat.errors import LoadError, Problem, SaveError, SpecError, clipped, near
+from gyrostat.io.yaml.migrations import MIGRATIONS, VERSION, Migrations, newest, oldest_alike
+from gyrostat.io.yaml.parse import Node, read
+from gyrostat.io.yaml.reading import Reading
+from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.entity import Entity
+
+RULE = "schema-version"
+UPGRADE = "upgrade gyrostat: pip install --upgrade gyrostat"
+
+
+def read_version(reading: Reading, root: Node, migrations: Migrations = MIGRATIONS) -> int:
+    """The version that a file says. One that is missing or no whole number is a mistake, and the rest is read as the
+    newest; a newer one than this gyrostat knows is refused at once: nobody here knows what the rest means."""
+    node, last = _version_node(root), newest(migrations)
+    if node is None:
+        message = f"needs the property '{VERSION}', the version of the format"
+        reading.add("model", RULE, message, f"write '{VERSION}: {last}'", None, root.line)
+        return last
+    version = _whole(node)
+    if version is not None and 1 <= version <= last:
+        return version
+    message = f"has the format version {clipped(node.plain())}, this gyrostat reads {_known(last)}"
+    if version is not None and version > last:
+        place = f"{reading.file}:{node.line}"
+        raise SpecError([Problem("model", RULE, message, UPGRADE, version, place)])
+    reading.add("model", RULE, message, f"write '{VERSION}: {last}'", node.plain(), node.line)
+    return last
+
+
+def _version_node(root: Node) -> Node | None:
+    """The value of the version; of a misspelt key, if there is no other: the reader tells that."""
+    sections = root.value if isinstance(root.value, dict) else {}
+    keys = [VERSION] if VERSION in sections else list(sections)[:100]
+    return next((sections[key] for key in keys if near(key, (VERSION,), 1)), None)
+
+
+def _whole(node: Node) -> int | None:
+    return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
+
+
+def _known(last: int) -> str:
+    return "version 1" if last == 1 else f"versions 1 to {last}"
+
+
+def stated_version(text: str, file: str) -> int | None:
+    """The whole number that a text says as its version; None if it says none, or is no YAML."""
+    try:
+        root = read(text, file)
+    except LoadError:
+        return None
+    node = _version_node(root)
+    return None if node is None else _whole(node)
+
+
+def needed_version(entities: Iterable[Entity], migrations: Migrations = MIGRATIONS) -> int:
+    """The oldest version that can say these entities: older programs read what they can read."""
+    last, version = newest(migrations), oldest_alike(migrations)
+    for entity in _all(entities):
+        if entity.since > last:
+            message = f"the kind '{entity.type_name}' says since = {entity.since}, the newest version is {last}"
+            remedy = "leave 'since' out in a kind of your own"
+            raise SaveError([entity.problem("kind-version", message, remedy, entity.since)])
+        version = max(version, entity.since)
+    return version
+
+
+def _all(entities: Iterable[Entity]) -> Iterator[Entity]:
+    for entity in entities:
+        yield entity
+        if isinstance(entity, Assembly):
+            yield from _all(entity.entities)
+
+
+def refuse_later_kind(reading: Reading, label: str, kind: type[Entity], line: int) -> None:
+    """A kind that came with a later version than the file says."""
+    if kind.since > reading.version:
+        message = f"the kind '{kind.type_name}' came with version {kind.since}, the file says version {reading.version}"
+        reading.add(label, "kind-version", message, f"write '{VERSION}: {kind.since}' at its top", kind.since, line)

@@ -1,0 +1,126 @@
+"""What is active along a run: decided anew at the start, and whenever something has changed.
+
+1. rows that approach their limit have an impact                                    (impacts)
+2. who touches: one-sided rows at their limit without speed, bilateral rows, friction at rest
+3. their forces within their limits, all at once                                    (algorithms/constrained/active_set)
+4. a one-sided row that pushes is active, one that would have to pull leaves; friction within its limits sticks,
+   otherwise it slides                                                              (stick_slip)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gyrostat.algorithms.constrained.active_set import ActiveRows, constraint_forces
+from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
+from gyrostat.errors import StateError
+from gyrostat.simulate.constraints.dry_friction import DryFriction
+from gyrostat.simulate.constraints.impacts import settled_rates, still
+from gyrostat.simulate.constraints.penetration import AT, Penetration
+from gyrostat.simulate.constraints.stick_slip import Change, StickSlip
+from gyrostat.simulate.plant.plant import Plant
+
+Array = np.ndarray
+WHO = "simulate"
+DRIFT = 1e-6
+"""How far [rad, m] an active row may have drifted from its limit, by the errors of a method, and is still there."""
+
+
+class Settled(NamedTuple):
+    """Rates v (nv,) after impacts and without rounding, and frictions that began to stick or slip."""
+
+    v: Array
+    changes: Sequence[Change]
+
+
+class Transitions:
+    """The constraints of a plant along a run: those that are ``given``, and the dry friction of its model."""
+
+    def __init__(self, plant: Plant, given: Sequence[Any]):
+        self.plant, self.given = plant, tuple(given)
+        self.penetration = Penetration(plant)
+        self.stick_slip: StickSlip | None = None
+        self.build()
+
+    def build(self) -> None:
+        """The rows for the model of the plant, nothing of which is active yet."""
+        model = self.plant.model
+        dry = DryFriction.of(model)
+        rows = ConstraintSet.of(model, [*self.given, *([] if dry is None else [dry])])
+        self.plant.constrain(rows, model if dry is None else dry.smooth)
+        self.stick_slip = StickSlip(self.plant) if rows.on_speed else None
+
+    def expect_inside(self, q: Array) -> None:
+        """Refuse a start beyond a limit, or off a bilateral constraint."""
+        rows, g = self.plant.constraints, self.plant.constraints.residuals(q)
+        for row in (*rows.one_sided, *rows.bilateral):
+            depth = rows.side[row] * g[row] if rows.side[row] else abs(g[row])
+            if not depth <= AT:
+                raise StateError(f"{WHO}: {rows.refusal(q, row)}")
+
+    def settle(self, t: float, q: Array, v: Array, p: Array) -> Settled:
+        """Impacts, and what is active from now on: ``plant.active``."""
+        plant = self.plant
+        if not len(plant.constraints):
+            return Settled(v, ())
+        g, before = plant.constraints.residuals(q), plant.active
+        J = plant.constraints.jacobian(q, np.abs(g) <= DRIFT)
+        v = settled_rates(plant, q, v, J, g)
+        touching = self._touching(v, J, g)
+        resting, directions = ([], before.directions) if self.stick_slip is None else self.stick_slip.resting(t, v)
+        candidates = [*touching, *(plant.constraints.on_speed[i] for i in resting)]
+        v = _at_rest(J[candidates], v)
+        plant.active = Active.none(plant.constraints).with_directions(directions)
+        plant.active = self._balanced(t, q, v, p, J, touching, resting)
+        friction = self.stick_slip
+        return Settled(v, () if friction is None else friction.changes(t, before.sticking, before.directions, resting))
+
+    def _touching(self, v: Array, J: Array, g: Array) -> list[int]:
+        """Rows at their limits that do not move."""
+        rows, on = self.plant.constraints, self.plant.active.on
+        speed = J @ v
+        at_rest = np.where(rows.constant, speed == 0.0, still(J, v))
+        there = (np.abs(g) <= AT) & at_rest | on & (np.abs(g) <= DRIFT)
+        return sorted([*rows.bilateral, *(row for row in rows.one_sided if there[row])])
+
+    def _balanced(
+        self, t: float, q: Array, v: Array, p: Array, J: Array, touching: list[int], resting: list[int]
+    ) -> Active:
+        """Who of those that touch or rest is active, by their forces on the motion without any of them."""
+        plant, rows = self.plant, self.plant.constraints
+        candidates, free = [*touching, *(rows.on_speed[i] for i in resting)], plant.active
+        if not candidates:
+            return free
+        forces = constraint_forces(
+            *self._problem(t, q, v, p, J[candidates], candidates), *self._limits(touching, resting)
+        )
+        pushing = rows.side[touching] * forces[: len(touching)] < 0.0
+        closed = [row for row, pushes in zip(touching, pushing, strict=True) if pushes or not rows.side[row]]
+        on = np.zeros(len(rows), dtype=bool)
+        on[closed] = True
+        if self.stick_slip is None:
+            return free.with_rows(on)
+        sticking, directions = self.stick_slip.decide(resting, forces[len(touching) :], J[closed], free.directions)
+        on[[rows.on_speed[i] for i in sticking]] = True
+        return free.with_rows(on, directions)
+
+    def _problem(self, t: float, q: Array, v: Array, p: Array, J: Array, candidates: list[int]) -> tuple[Array, Array]:
+        """Delassus' matrix of the rows, and their accelerations without forces."""
+        needed = np.zeros(len(self.plant.constraints), dtype=bool)
+        needed[candidates] = True
+        c, bias = J @ self.plant.free_acceleration(t, q, v, p), self.plant.constraints.bias(q, v, needed)
+        return J @ self.plant.inverse_inertia(q) @ J.T, c if bias is None else c + bias[candidates]
+
+    def _limits(self, touching: list[int], resting: list[int]) -> tuple[Array, Array]:
+        low, high = self.plant.constraints.low[touching], self.plant.constraints.high[touching]
+        if self.stick_slip is None:
+            return low, high
+        least, greatest = self.stick_slip.limits(resting)
+        return np.concatenate([low, least]), np.concatenate([high, greatest])
+
+
+def _at_rest(J: Array, v: Array) -> Array:
+    """v (nv,) with what rests exactly at rest."""
+    return ActiveRows(J).projector @ v if len(J) and np.any(J @ v) else v

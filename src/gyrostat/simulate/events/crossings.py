@@ -1,0 +1,173 @@
+"""Instants at which an event's function changes its sign within a step.
+
+After every step the functions are looked at along its dense output, at four instants; a change of sign is located by
+Brent's method to 1e-12 s. What comes and goes within a quarter of a step is not seen: ``max_step`` bounds that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gyrostat.simulate.events.roots import WITHIN, root
+from gyrostat.simulate.events.run_event import RunEvent
+from gyrostat.simulate.methods.method import Step
+
+Array = np.ndarray
+FRACTIONS = np.array([0.25, 0.5, 0.75, 1.0])
+EARLY = np.array([0.01, 0.25, 0.5, 0.75, 1.0])
+"""Where a step is looked at; the second if it begins with an event."""
+ODD = np.array([0.0718, 0.1697, 0.3819, 0.6180, 0.8660])
+"""More of them for functions that may change fast, at no common distance: nothing periodic hides between them."""
+LOOKS = 400
+"""How often a function is looked at in a step at most, about."""
+NEAR = 1e-9
+"""Values of an event's function that are zero, right after it."""
+
+
+@dataclass
+class Watch:
+    """The function of one event along a run, and the sign that it has had last (0: not known).
+
+    ``fresh``: it has just happened, and the function may come back from zero to either side. ``looks``: how often it
+    was looked at in the last step."""
+
+    event: RunEvent
+    sign: int = 0
+    last: float = 0.0
+    fresh: bool = False
+    looks: int = 0
+
+    def value(self, t: float, q: Array, v: Array, p: Array) -> float:
+        """Of the function."""
+        return self.event.value(t, q, v, p)
+
+    def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Look at the state at the start, or after a jump."""
+        self.last = self.value(t, q, v, p)
+        self.sign, self.fresh = _sign(self.last), False
+
+    def again(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Go on after an event of this watch: a function that is still about zero is taken to go back where it came
+        from, until the next step tells."""
+        came_from = -self.sign
+        self.begin(t, q, v, p)
+        if abs(self.last) <= NEAR:
+            self.sign, self.fresh = came_from, True
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A watch whose function changes its sign at t; ``rising`` or not."""
+
+    t: float
+    watch: Watch
+    rising: bool
+
+
+def hits(watches: Sequence[Watch], step: Step, after_event: bool = False, last: bool = False) -> list[Hit]:
+    """Events of a step in order of time, up to the first one that cuts it. The watches know where they were. ``last``:
+    the run ends with this step, and what is zero but for rounding at its end happens there."""
+    if not watches:
+        return []
+    times = step.t0 + (step.t1 - step.t0) * (EARLY if after_event else FRACTIONS)
+    times[-1] = step.t1
+    states = step.dense(times)
+    seen: list[Hit] = []
+    ends: list[tuple[Watch, float]] = []
+    for watch in watches:
+        values = watch.event.values(times, *states)
+        at, values = _finer(watch, step, times, values) if watch.event.fine else (times, values)
+        seen += _crossings(watch, step, at, values)
+        seen += _at_the_end(watch, step, at, values) if last else []
+        ends.append((watch, values[-1]))
+    seen.sort(key=lambda hit: hit.t)
+    first = next((k for k, hit in enumerate(seen) if hit.watch.event.cuts), None)
+    if first is None:
+        for watch, value in ends:
+            watch.last = value
+    else:  # the step ends there: the others are looked at again from there on
+        state = step.dense(seen[first].t)
+        for watch, _ in ends:
+            if watch is not seen[first].watch:
+                watch.begin(seen[first].t, *state)
+    return seen if first is None else seen[: first + 1]
+
+
+def _finer(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> tuple[Array, list[float]]:
+    """More instants between those at which the function bends: by a fifth of its range in this step, or so that it may
+    reach zero between two of them."""
+    t, f = np.array([step.t0, *times]), np.array([watch.last, *values])
+    more = step.t0 + (step.t1 - step.t0) * ODD
+    while True:
+        seen = [
+            watch.value(float(x), *state) for x, state in zip(more, zip(*step.dense(more), strict=True), strict=True)
+        ]
+        order = np.argsort(np.concatenate([t, more]), kind="stable")
+        t, f = np.concatenate([t, more])[order], np.concatenate([f, seen])[order]
+        lever = np.diff(t)
+        bend = np.abs(np.diff(np.diff(f) / lever)) * 0.25 * (lever[1:] + lever[:-1])
+        between = np.maximum(np.append(bend, 0.0), np.insert(bend, 0, 0.0))
+        top = np.maximum(f[1:], f[:-1])
+        unclear = (between > max(0.2 * np.ptp(f), 1e-9)) | ((top < 0.0) & (top + between > 0.0))
+        unclear &= lever > 1e-6 * (step.t1 - step.t0)
+        if not unclear.any() or len(t) > LOOKS:
+            watch.looks = len(t)
+            return t[1:], f[1:].tolist()
+        more = 0.5 * (t[1:] + t[:-1])[unclear]
+
+
+def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> Iterable[Hit]:
+    """Changes of sign in the wanted direction. The sign of the watch becomes that at the end of the step."""
+
+    def value(t: float) -> float:
+        return watch.value(t, *step.dense(t))
+
+    before, f_before = step.t0, watch.last
+    for t, f in zip(times.tolist(), values, strict=True):
+        sign = _sign(f)
+        if watch.sign and sign != watch.sign:
+            start, f_start = _on_the_old_side(watch.sign, value, before, f_before, t)
+            if watch.fresh and not f_start:
+                watch.sign, watch.fresh, before, f_before = sign, False, t, f
+                continue
+            at = root(value, start, t, f_start, f) if f_start else start
+            rising = watch.sign < 0
+            watch.sign = -watch.sign
+            if watch.event.direction in (0, watch.sign):
+                yield Hit(float(at), watch, rising)
+                if watch.event.cuts:
+                    return
+        elif sign:
+            watch.sign = sign
+        watch.fresh, before, f_before = False, t, f
+
+
+def _at_the_end(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> list[Hit]:
+    """A user's function that would be zero within rounding of the time after the end of a step, as it changes there."""
+    f, before, h = values[-1], values[-2], float(times[-1] - times[-2])
+    came = watch.sign != 0 and _sign(f) == _sign(before) == watch.sign and abs(f) < abs(before)
+    if not watch.event.by_user or not came:
+        return []
+    left = h * abs(f) / abs(before - f)
+    if left > WITHIN + 32.0 * np.spacing(abs(step.t1)) or watch.event.direction not in (0, -watch.sign):
+        return []
+    rising, watch.sign = watch.sign < 0, -watch.sign
+    return [Hit(step.t1, watch, rising)]
+
+
+def _on_the_old_side(sign: int, value: Callable[[float], float], a: float, f_a: float, b: float) -> tuple[float, float]:
+    """An instant shortly after a at which the function has the sign; a itself, with zero, if there is none."""
+    if _sign(f_a) == sign:
+        return a, f_a
+    for k in range(1, 9):
+        t = a + (b - a) * 10.0**-k
+        f = value(t)
+        if _sign(f) == sign:
+            return t, f
+    return a, 0.0
+
+
+def _sign(x: float) -> int:
+    return int(x > 0.0) - int(x < 0.0)

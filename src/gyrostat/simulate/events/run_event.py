@@ -1,0 +1,71 @@
+"""What an event of a run is: a function whose change of sign is watched, and what happens then."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from gyrostat.simulate.plant.plant import Plant
+
+Array = np.ndarray
+
+
+class Outcome(NamedTuple):
+    """State q (nq,), v (nv,) from which a run goes on; ``end``: why it ends, "" if it does not."""
+
+    q: Array
+    v: Array
+    end: str = ""
+
+
+class RunState(Protocol):
+    """What an event gets: the state of a run at its instant, and what it may do there."""
+
+    plant: Plant
+
+    @property
+    def t(self) -> float: ...
+    @property
+    def q(self) -> Array: ...
+    @property
+    def v(self) -> Array: ...
+    @property
+    def p(self) -> Array: ...
+
+    def keep(self, q: Array, v: Array) -> None:
+        """Keep a sample of the state, where every step is kept."""
+        ...
+
+    def tell(self, name: str, kind: str, q: Array, v: Array, v_after: Array) -> None:
+        """The result will tell of it."""
+        ...
+
+    def settle(self, q: Array, v: Array) -> Array:
+        """Impacts, and what is active from now on; v (nv,) after that."""
+        ...
+
+
+class RunEvent(ABC):
+    """``direction``: 1 if it happens where the function rises through zero, -1 where it falls, 0 both. ``cuts``:
+    whether the run must go on from the event anew; ``fine``: the function may change much faster than the motion, and
+    is looked at until its course is clear; ``by_user``: it is a user's event."""
+
+    name: str
+    direction: int = 1
+    cuts: bool = True
+    fine: ClassVar[bool] = False
+    by_user: ClassVar[bool] = False
+
+    @abstractmethod
+    def value(self, t: float, q: Array, v: Array, p: Array) -> float:
+        """Of the function at a state."""
+
+    def values(self, t: Array, q: Array, v: Array, p: Array) -> list[float]:
+        """At some states (T, ...)."""
+        return [self.value(float(t_k), *state) for t_k, *state in zip(t, q, v, p, strict=True)]
+
+    @abstractmethod
+    def happens(self, run: RunState) -> Outcome:
+        """What happens at its instant."""

@@ -1,0 +1,64 @@
+"""What happens at a stop, or at any one-sided constraint: a row meets its limit, and a row that rests there leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gyrostat.algorithms.constrained.constraint import LOWER
+from gyrostat.simulate.constraints.transitions import Transitions
+from gyrostat.simulate.events.run_event import Outcome, RunEvent, RunState
+from gyrostat.simulate.plant.plant import Plant
+
+Array = np.ndarray
+
+
+class Stop(RunEvent):
+    """A one-sided row meets its limit: it bounces, or comes to rest there (kinds "lower" and "upper")."""
+
+    def __init__(self, transitions: Transitions, row: int):
+        self.transitions, self.row = transitions, row
+        rows = transitions.plant.constraints
+        self.name, self.kind = rows.names[row], "lower" if rows.side[row] == LOWER else "upper"
+
+    def value(self, t: float, q: Array, v: Array, p: Array) -> float:
+        """How far the row is beyond its limit."""
+        return float(self.transitions.penetration(q, v)[self.row])
+
+    def values(self, t: Array, q: Array, v: Array, p: Array) -> list[float]:
+        return self.transitions.penetration(q, v)[:, self.row].tolist()
+
+    def happens(self, run: RunState) -> Outcome:
+        q = at_limit(run.plant, run.q, self.row)
+        run.keep(q, run.v)
+        after = run.settle(q, run.v)
+        run.tell(self.name, self.kind, q, run.v, after)
+        return Outcome(q, after)
+
+
+class Release(RunEvent):
+    """A row that rests at its limit would have to pull: it leaves."""
+
+    def __init__(self, plant: Plant, row: int):
+        self.plant, self.row, self.name = plant, row, plant.constraints.names[row]
+
+    def value(self, t: float, q: Array, v: Array, p: Array) -> float:
+        """The force of the row, positive when it pulls."""
+        plant, active = self.plant, self.plant.active
+        rows = active.rows(q, v)
+        if rows is None or not active.on[self.row]:
+            return -1.0
+        forces = rows.forces(plant.inverse_inertia(q), plant.free_acceleration(t, q, v, p))
+        at = int(np.searchsorted(active.numbers, self.row))
+        return float(plant.constraints.side[self.row]) * float(forces[at])
+
+    def happens(self, run: RunState) -> Outcome:
+        run.plant.active = run.plant.active.without(self.row)
+        run.tell(self.name, "release", run.q, run.v, run.v)
+        run.keep(run.q, run.v)
+        return Outcome(run.q, run.settle(run.q, run.v))
+
+
+def at_limit(plant: Plant, q: Array, row: int) -> Array:
+    """q (nq,) on the limit of a row, along its Jacobian."""
+    J, g = plant.constraints.jacobian(q)[row], plant.constraints.residuals(q)[row]
+    return plant.retract(q, J * (-g / (J @ J)))

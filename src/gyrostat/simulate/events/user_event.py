@@ -1,0 +1,78 @@
+"""What happens at an event of the user: the run ends, or goes on from the state of its reset, maybe with another
+model."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from gyrostat.configuration.packing import coordinates, rates
+from gyrostat.simulate.events.event import Event, event_value, reset_state
+from gyrostat.simulate.events.run_event import Outcome, RunEvent, RunState
+from gyrostat.simulate.methods.method import StepFailure
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "simulate"
+COMING, SOON = 9, 1e-6
+"""So many intervals between events, each shorter than the one before, the last one below [s], are a sequence that has
+no end."""
+
+
+class UserRun(RunState, Protocol):
+    """What a user's event may do with a run besides."""
+
+    def expect_no_memory(self) -> None:
+        """Refuse functions that have remembered something."""
+        ...
+
+    def renew(self) -> None:
+        """What functions read may have changed."""
+        ...
+
+    def change_model(self, model: Model) -> None:
+        """Another model from here on."""
+        ...
+
+
+class UserEvent(RunEvent):
+    """An :class:`Event` along a run."""
+
+    by_user = True
+
+    def __init__(self, event: Event):
+        self.event, self.name, self.direction = event, event.name, event.direction
+        self.cuts = event.terminal or event.reset is not None
+        self._times: list[float] = []  # the last ones, if it changes the state
+
+    def value(self, t: float, q: Array, v: Array, p: Array) -> float:
+        return event_value(self.event, t, q, v)
+
+    def happens(self, run: UserRun) -> Outcome:  # type: ignore[override]
+        event, plant = self.event, run.plant
+        self._expect_an_end(run.t)
+        run.keep(run.q, run.v)
+        run.expect_no_memory()
+        model, q_given, v_given = reset_state(event, plant.model, run.t, run.q, run.v)
+        run.renew()
+        q = np.array(coordinates(model, q_given, f"{WHO}: reset of '{event.name}'"))
+        v = np.array(rates(model, v_given, f"{WHO}: reset of '{event.name}'", "v"))
+        run.tell(event.name, "event", run.q, run.v, v)
+        if model is not plant.model:
+            run.change_model(model)
+        if event.terminal:
+            return Outcome(q, v, f"ended by event '{event.name}' at t = {run.t:.9g} s")
+        return Outcome(q, run.settle(q, v))
+
+    def _expect_an_end(self, t: float) -> None:
+        """Refuse events that come ever faster: a ball that bounces by resets does so without end in a finite time."""
+        if self.event.reset is None:
+            return
+        self._times = [*self._times[-COMING:], t]
+        gaps = np.diff(self._times)
+        if len(gaps) == COMING and np.all(np.diff(gaps) < 0.0) and gaps[-1] < SOON:
+            raise StepFailure(
+                f"event '{self.name}' comes ever faster, the last two within {gaps[-1]:.1e} s: there is no end of it",
+                hint="let reset end the motion when it is slow, terminal=True, or gs.JointLimits(rest=...)",
+            )

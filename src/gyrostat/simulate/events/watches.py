@@ -1,0 +1,63 @@
+"""All that is watched along a run: events of users, and those of the constraints that may act or are active."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gyrostat.simulate.constraints.transitions import Transitions
+from gyrostat.simulate.events.crossings import Watch
+from gyrostat.simulate.events.event import Event
+from gyrostat.simulate.events.stick_slip import Slip, Stick
+from gyrostat.simulate.events.stop import Release, Stop
+from gyrostat.simulate.events.user_event import UserEvent
+
+Array = np.ndarray
+
+
+class Watches:
+    """``users``: of users' events; ``all`` of them, with those of the constraints."""
+
+    def __init__(self, transitions: Transitions, users: Sequence[Event]):
+        self.transitions = transitions
+        self.users = [Watch(UserEvent(event)) for event in users]
+        self.build()
+
+    def build(self) -> None:
+        """For the constraints of the plant as they are now, of which none is active."""
+        transitions, friction = self.transitions, self.transitions.stick_slip
+        self._rows = [Watch(Stop(transitions, row)) for row in transitions.plant.constraints.one_sided]
+        self._slip: Watch | None = None
+        if friction is not None:
+            self._rows += [Watch(Stick(friction, i)) for i in range(len(friction.rows))]
+            self._slip = Watch(Slip(friction))
+            self._rows.append(self._slip)
+        self._releases: dict[int, Watch] = {}
+        self.follow_active()
+
+    def follow_active(self) -> None:
+        """One-sided rows that are active are watched for their release."""
+        plant = self.transitions.plant
+        active = [row for row in plant.constraints.one_sided if plant.active.on[row]]
+        self._releases = {row: self._releases.get(row) or Watch(Release(plant, row)) for row in active}
+        self.all = [*self.users, *self._rows, *self._releases.values()]
+
+    def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Look at the state at the start."""
+        for watch in self.all:
+            watch.begin(t, q, v, p)
+
+    def go_on(self, happened: Watch, t: float, q: Array, v: Array, p: Array) -> None:
+        """Look at the state after an event."""
+        by_user = happened.event.by_user
+        for watch in self.all:
+            (watch.again if watch is happened and by_user else watch.begin)(t, q, v, p)
+        for watch in [] if by_user else self.all:
+            if not watch.event.by_user and watch.sign >= 0:
+                watch.sign = -1  # at a limit: inside until it goes out again
+
+    def looked(self, h: float, span: float) -> None:
+        """A step of h [s] in a run of span [s] was looked at."""
+        if self._slip is not None and self.transitions.stick_slip is not None:
+            self.transitions.stick_slip.looked(self._slip.looks, h, span)

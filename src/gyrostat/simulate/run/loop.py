@@ -1,0 +1,246 @@
+"""The loop of a run: step after step, cut by events and sampling instants, until its end."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import PerformanceWarning, StateError
+from gyrostat.simulate.constraints.transitions import Transitions
+from gyrostat.simulate.events.crossings import Hit, hits
+from gyrostat.simulate.events.event import event_memory
+from gyrostat.simulate.events.happened import Happened
+from gyrostat.simulate.events.watches import Watches
+from gyrostat.simulate.methods import Method, StepFailure
+from gyrostat.simulate.methods.method import Step
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.results.recorder import Recorder
+from gyrostat.simulate.results.result import Counted, Result
+from gyrostat.simulate.run.failure import failed
+from gyrostat.simulate.run.progress import Progress
+from gyrostat.simulate.run.runaway import Runaway
+from gyrostat.simulate.run.settings import given_events
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "simulate"
+AGAIN = 1e-9
+"""Time [s] between two events of one kind that is no progress."""
+OFTEN = 100
+"""How often that may happen."""
+FINISHED = "finished", ""
+State = tuple[float, Array, Array, Array]
+_log = logging.getLogger("gyrostat")
+
+
+class Run:
+    """One run: a plant, a method, and what is watched along the way. It is the :class:`RunState` of events."""
+
+    def __init__(
+        self, plant: Plant, method: Method, recorder: Recorder, events: Any, settings: dict[str, Any], t_end: float
+    ):
+        self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
+        self.state: State = (settings["t_start"], np.zeros(0), np.zeros(0), np.zeros(0))
+        self.settings, t0 = settings, settings["t_start"]
+        users, constraints = given_events(events)
+        self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
+        self.transitions = Transitions(plant, constraints)
+        self.watches = Watches(self.transitions, users)
+        method.watched = bool(self.watches.all) or recorder.t_eval is None
+        self.just_happened, self.often, self.last_event = False, 0, -np.inf
+        self.built, self.steps_until_looked = 0.0, 1
+        self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
+        self.runaway = Runaway(t0, t_end, method.adaptive)
+
+    # ------------------------------------------------------------------ the whole of it
+    def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
+        """Run to the end, or until something ends it."""
+        plant = self.plant
+        told = self._begin(t, q, v)
+        self.built, self.began = time.perf_counter() - start, time.perf_counter()
+        self.recorder.began = self.began
+        status, message = FINISHED
+        try:
+            self.method.start(*self.state)
+            while self.t < self.t_end and status == "finished":
+                status, message = self._advance(progress)
+            self.expect_no_memory()
+        except KeyboardInterrupt:
+            status, message = "interrupted", f"interrupted at t = {self.t:g} s of {self.t_end:g} s"
+            _log.warning("%s: %s; the result holds what was computed", WHO, message)
+        except Exception as error:
+            result = partial(self._result, "failed")
+            raise failed(error, plant, self.state, self.t_end, self.settings["dt"], result) from error
+        finally:
+            progress.close()
+        if not told and plant.falls_back:  # on the way
+            warnings.warn(f"{WHO}: {plant.falls_back}", PerformanceWarning, stacklevel=3)
+        return self._result(status, message)
+
+    def _begin(self, t: float, q: Array, v: Array) -> str:
+        """The first state; what is said of a source that is not compiled."""
+        plant, p = self.plant, self.plant.source.p0.copy()
+        if plant.source.sample_times:
+            plant.sample(t, q, v, p)
+        self.transitions.expect_inside(q)
+        if words := plant.source.trouble(t, q, v, p, plant.memory):
+            raise StateError(f"{WHO}: at the start {words}")
+        plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
+        if told := plant.falls_back:
+            warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
+        self.state = (t, q, v, p)
+        self.state = (t, q, self.settle(q, v), p)
+        self.recorder.start(*self.state)
+        self.watches.begin(*self.state)
+        self.runaway.start(self.v)
+        self.method.prepare(*self.state)
+        return told
+
+    def _result(self, status: str, message: str) -> Result:
+        c, m = self.plant.counters, self.method
+        counted = Counted(
+            c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations,
+            self.recorder.steps, m.rejected, time.perf_counter() - self.began, self.built,
+            self.t - self.settings["t_start"],
+            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics),
+        )  # fmt: skip
+        return self.recorder.result(status, message, counted, self.settings)
+
+    # ------------------------------------------------------------------ the state, and what events do with it
+    @property
+    def t(self) -> float:
+        return self.state[0]
+
+    @property
+    def q(self) -> Array:
+        return self.state[1]
+
+    @property
+    def v(self) -> Array:
+        return self.state[2]
+
+    @property
+    def p(self) -> Array:
+        return self.state[3]
+
+    def keep(self, q: Array, v: Array) -> None:
+        """Keep a sample of the state, where every step is kept."""
+        self.recorder.state(self.t, q, v, self.p)
+
+    def tell(self, name: str, kind: str, q: Array, v: Array, v_after: Array) -> None:
+        """The result will tell of an event."""
+        self.recorder.events.append(Happened(self.t, name, kind, q, v, v_after))
+
+    def settle(self, q: Array, v: Array) -> Array:
+        """Rates after impacts; what is active from now on, and what is watched of it."""
+        after, changes = self.transitions.settle(self.t, q, v, self.p)
+        for name, kind in changes:
+            self.tell(name, kind, q, v, after)
+        self.watches.follow_active()
+        return after
+
+    def change_model(self, model: Model) -> None:
+        """Another model from here on, with constraints of its own."""
+        self.plant.change_model(model)
+        self.recorder.change(model)
+        self.transitions.build()
+        self.watches.build()
+
+    # ------------------------------------------------------------------ functions of users
+    def renew(self) -> None:
+        """What functions read may have been changed by the reset of an event."""
+        self.plant.renew()
+        for memory in self.event_memories:
+            memory.renewed()
+
+    def expect_no_memory(self) -> None:
+        """Functions that are called may remember something at states that they had not seen before."""
+        plant = self.plant
+        called = plant.user_memory if plant.why_not_compiled else None
+        sampled = plant.user_memory is not None and plant.user_memory.start.sampled
+        events = () if sampled else self.event_memories  # samples may change what they read
+        for memory in [*([] if called is None else [called]), *events]:
+            memory.watched()
+
+    def _in_python(self) -> str:
+        why, source = self.plant.why_not_compiled, self.plant.source
+        told = [f"{source.told}: {why}" if source.users else why] if why else []
+        return "; ".join([*told, *(f"event '{watch.event.name}'" for watch in self.watches.users)])
+
+    # ------------------------------------------------------------------ one step
+    def _advance(self, progress: Progress) -> tuple[str, str]:
+        t = self.t
+        limit = min([self.t_end, *(k * T for T, k in self.instants.items())])
+        if limit - t <= 32.0 * np.spacing(max(abs(t), abs(limit))):  # an event was there just now
+            self.state = (limit, *self.state[1:])
+            self.recorder.reached(*self.state)
+            self._arrived(limit)
+            return FINISHED
+        step = self.method.step(self._reach(limit))
+        self.runaway(step)
+        seen = hits(self.watches.all, step, self.just_happened, step.t1 >= self.t_end)
+        self.watches.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
+        self.just_happened = False
+        cut = seen[-1] if seen and seen[-1].watch.event.cuts else None
+        status = self._reached(step, seen, cut)
+        if self.t == limit:
+            self._arrived(limit)
+        progress(step.t1 if cut is None else cut.t, step.t1 - step.t0)
+        return status
+
+    def _reach(self, limit: float) -> float:
+        """Where the next step must end at the latest: not far while efforts on what sticks are to be seen."""
+        friction = self.transitions.stick_slip
+        return min(limit, self.t + friction.reach) if friction is not None and self.method.adaptive else limit
+
+    def _reached(self, step: Step, seen: list[Hit], cut: Hit | None) -> tuple[str, str]:
+        """The end of a step, or the event that cuts it."""
+        self.recorder.step(step, step.t1 if cut is None else cut.t)
+        if self.recorder.steps >= self.steps_until_looked:
+            self.steps_until_looked = 2 * self.recorder.steps
+            self.expect_no_memory()
+        for hit in seen:
+            if hit is not cut:
+                q, v, _ = step.dense(hit.t)
+                self.recorder.events.append(Happened(hit.t, hit.watch.event.name, "event", q, v, v))
+        if cut is None:
+            self.state = (step.t1, step.q1, step.v1, step.p1)
+            return FINISHED
+        q, v, p = (np.array(x) for x in step.dense(cut.t))
+        self.state = (cut.t, q, v, p)
+        status = self._happens(cut)
+        if status[0] == "finished":
+            self.method.start(*self.state)
+        return status
+
+    def _happens(self, hit: Hit) -> tuple[str, str]:
+        """An event that ends the run, or changes its state."""
+        event = hit.watch.event
+        self.often = self.often + 1 if self.t - self.last_event < AGAIN else 0
+        self.last_event, self.just_happened = self.t, True
+        if self.often > OFTEN:
+            raise StepFailure(f"events follow each other without end, the last one of '{event.name}'", hint="see reset")
+        q, v, end = event.happens(self)
+        self.state = (self.t, q, v, self.p)
+        if end:
+            return "event", end
+        self.keep(q, v)
+        self.watches.go_on(hit.watch, *self.state)
+        return FINISHED
+
+    def _arrived(self, limit: float) -> None:
+        """At a limit of the steps, exactly: a sampling instant, or the end."""
+        due = [T for T, k in self.instants.items() if k * T <= limit]
+        for T in due:
+            self.instants[T] += 1
+        if due and limit < self.t_end:
+            self.plant.sample(*self.state, due)
+            if self.plant.active.sticking:
+                self.state = (self.t, self.q, self.settle(self.q, self.v), self.p)
+                self.just_happened = True
+            self.method.start(*self.state)

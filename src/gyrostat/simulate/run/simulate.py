@@ -1,0 +1,84 @@
+"""``gs.simulate``: from torques to motion, step by step, with events, sampling instants and partial results."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from gyrostat.configuration.manifold import neutral
+from gyrostat.configuration.packing import coordinates, rates
+from gyrostat.errors import ShapeError
+from gyrostat.simulate.methods import METHODS
+from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
+from gyrostat.simulate.results.recorder import Recorder
+from gyrostat.simulate.results.result import Result
+from gyrostat.simulate.run.loop import Run
+from gyrostat.simulate.run.progress import Progress
+from gyrostat.simulate.run.settings import given_numbers, given_times, last_of, made_method, sampled, spelt
+from gyrostat.spec.model import Model
+
+WHO = "simulate"
+
+
+def simulate(
+    model: Model,
+    torque: Any = None,
+    q0: Any = None,
+    v0: Any = None,
+    t_end: float | None = None,
+    method: str = "dopri5",
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    t_eval: Any = None,
+    events: Any = (),
+    max_step: float = np.inf,
+    dt: float | None = None,
+    progress: Any = None,
+    *,
+    t_start: float = 0.0,
+    compiled: bool | None = None,
+    wrenches: Any = None,
+    forward_dynamics: Any = None,
+    **options: Any,
+) -> Result:
+    """The motion of a model from (q0, v0) at ``t_start`` to ``t_end`` [s] under the efforts ``torque``.
+
+    ``torque``: None, an array (nv,), a dict by joint name (others get none), a function f(t, q, v) -> (nv,) or such a
+    dict, or a block; or an array (T, nv) of efforts at the instants ``t_eval``, with straight lines between them. A
+    function that can be recorded is compiled together with the forward dynamics: it is then called a few times only,
+    and must return the same for the same arguments; ``compiled=False`` calls it every time.
+    ``wrenches``: external ones by port, each an array (6,) (torque, then force, in the port's axes), a
+    :class:`Wrench` with another frame, a function f(t, q, v) -> (6,), a block that gives (6,), or rows (T, 6) at
+    ``t_eval``; a :class:`Wrench` may hold a function or block as its value.
+    ``q0``, ``v0``: arrays or dicts; by default at rest in the neutral configuration.
+
+    ``method``: "dopri5" (default), "ode23": adaptive, explicit; "bdf", "radau", "cvode", "ida": adaptive, for stiff
+    models; "rk4", "semi-implicit-euler", "newmark", "trapezoid", "generalised-alpha", "dina": steps of ``dt`` [s].
+    Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
+    ``atol``. ``options`` are those of the method.
+
+    ``forward_dynamics``: ``gs.BlockSolver(model, f, like=gs.ForwardDynamics)``, a function of yours in the place of the
+    articulated-body algorithm, for methods that ask for accelerations (not newmark, trapezoid, generalised-alpha,
+    dina, ida).
+
+    ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
+    :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
+    bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
+    on raises :class:`SimulationError`, whose ``result`` holds it up to there."""
+    start = time.perf_counter()
+    t0, t1 = given_numbers(t_start, last_of(t_end, t_eval), dt)
+    times = given_times(t_eval, t0, t1)
+    plant = Plant(model, sampled(torque, times), compiled, wrenches, times, forward_dynamics)
+    refuse_by_residual(forward_dynamics, spelt(method))
+    q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
+    v = rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
+    if q.shape != (model.nq,) or v.shape != (model.nv,):
+        raise ShapeError(f"{WHO}: q0 and v0 have shapes {q.shape} and {v.shape}, expected one state. Hint: gs.rollout")
+    made = made_method(METHODS, method, plant, rtol, atol, max_step, dt, options)
+    recorder = Recorder(plant, times, made.name)
+    settings = {"rtol": rtol, "atol": atol, "dt": dt, "max_step": max_step, "t_start": t0, "t_end": t1, **options}
+    run = Run(plant, made, recorder, events, settings, t1)
+    return run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)

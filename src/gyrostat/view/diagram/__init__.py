@@ -1,0 +1,1 @@
+"""The component diagram of a model: boxes, their order and places, and the drawing."""

@@ -1,0 +1,1 @@
+"""What is drawn for a model, as plain data: solids on parts that move as one."""

@@ -1,0 +1,1 @@
+"""The robot in the browser: sliders, torques, replay, and one HTML file of it."""

@@ -1,0 +1,82 @@
+"""Start and end of the web server, the first picture, and the export to one HTML file."""
+
+from __future__ import annotations
+
+import contextlib
+import html as html_text
+import io
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, SaveError
+from gyrostat.view.scene.scene import Scene
+from gyrostat.view.viewer.replay import RATE, between
+from gyrostat.view.viewer.stage import Stage
+
+Array = np.ndarray
+_log = logging.getLogger("gyrostat")
+
+
+class ViewError(GyrostatError):
+    """The viewer cannot start: a package is missing, or no port is free."""
+
+
+def start(host: str, port: int) -> Any:
+    """A viser server, seen from this machine only unless ``host`` says otherwise."""
+    try:
+        import viser
+    except ImportError:
+        raise ViewError("view: the viewer needs the package viser. Hint: pip install 'gyrostat[view]'") from None
+    with contextlib.redirect_stdout(io.StringIO()):  # it greets with a table
+        server = viser.ViserServer(host=host, port=port, verbose=False)
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+    return server
+
+
+def stop(server: Any) -> None:
+    """End a server without a word."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
+
+
+def set_out(stage: Stage, drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) -> None:
+    """The robot where it begins, and a camera that sees all of its motion."""
+    R, p = drawn.placements(q, None if t is None else t[0])
+    stage.place(R, p)
+    if t is None:
+        stage.look(R[None], p[None])
+    else:
+        some = np.unique(np.linspace(0, len(t) - 1, 12).astype(int))
+        stage.look(*drawn.placements(data["q"][some], t[some]))
+
+
+def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
+    """One HTML file that shows a scene, with a trajectory if there is one; it holds all that it needs."""
+    server = start("127.0.0.1", 8080)
+    try:
+        stage = Stage(server, drawn)
+        set_out(stage, drawn, q, t, data)
+        record = server.get_scene_serializer()
+        if t is not None:
+            times = np.arange(t[0], t[-1] + 0.5 / RATE, 1.0 / RATE)
+            poses = np.array([between(drawn.model, t, data["q"], now) for now in times])
+            for R, p in zip(*drawn.placements(poses, times), strict=True):
+                stage.place(R, p)
+                record.insert_sleep(1.0 / RATE)
+        text = record.as_html()
+    finally:
+        stop(server)
+    for line in stage.missing[:1]:
+        _log.warning("view: %d shapes are not shown: %s", len(stage.missing), line)
+    target = Path(path)
+    title = html_text.escape(drawn.model.name)
+    try:
+        target.write_text(text.replace("<title>Viser</title>", f"<title>{title}</title>", 1), "utf-8")
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}"
+        raise SaveError.one(f"file '{target}'", "file", message, "choose a folder that exists") from None
+    return target
