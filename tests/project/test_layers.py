@@ -77,15 +77,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
 """Folder -> its rooms and files from top to bottom; ``*`` are the files that are not named. Those side by side in a
 tuple do not import each other, those in a set may."""
 
-BACK: dict[tuple[str, str], str] = {
-    ("solvers.dynamics.linearisation", "solvers.functions"): "answers of other solvers",
-    ("solvers.dynamics.rotor_coupling", "solvers.functions"): "answers of other solvers",
-    ("solvers.kinematics.frame_jacobian", "solvers.dynamics.derivatives"): "derivatives by properties",
-    ("solvers.kinematics.inverse.block_kinematics", "solvers.builders.block_checks"): "blocks with one input",
-    ("solvers.kinematics.inverse.block_kinematics", "solvers.functions"): "answers of other solvers",
-    ("solvers.kinematics.inverse.pose_error", "solvers.functions"): "answers of other solvers",
-    ("solvers.machinery.state_solver", "solvers.dynamics.singular_inertia"): "its explanation of failures",
-}
+BACK: dict[tuple[str, str], str] = {}
 """(module, module) -> why it goes against the order of rooms for the time being."""
 
 LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}

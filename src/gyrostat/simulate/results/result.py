@@ -16,8 +16,9 @@ from gyrostat.graph.network import network
 from gyrostat.simulate.events.happened import Happened
 from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
-from gyrostat.solvers.functions import fk, kept_solver, kinetic_energy, potential_energy
+from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
 from gyrostat.solvers.kinematics.forward_kinematics import Motions
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Application, Wrench
 from gyrostat.spec.model import Model
 
@@ -119,7 +120,7 @@ class Result:
         for model, at in self._spans():
             wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
             options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
-            solver = kept_solver(model, InverseDynamics, representation="body")
+            solver = cached_solver(model, InverseDynamics, representation="body")
             motion = self.q[at], self.v[at], self.a[at]
             parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options))
         if not parts:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.model_cache import kept
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import coordinates, rates, real_array
 from gyrostat.engine.arguments import check_nonfinite, check_threads
 from gyrostat.engine.kernel import Kernel
@@ -163,7 +163,7 @@ def _kernel(model: Model, method: str, controller: Any, given: Given, applied: R
     words = None if law is None else (law.program.digest, tuple(law.p0), tuple(law.m0), law.sample_time)
     if law is not None and is_block(controller) and len(law.p0) + len(law.m0):
         words = (controller, words)  # rates and updates are not in the program of tau
-    table = kept(model).setdefault("rollouts", {})
+    table = cached_on(model).setdefault("rollouts", {})
     beside = (tuple(applied.places), applied.program.digest if applied.laws else "", tuple(applied.inputs))
     beside += (tuple(applied.p0), tuple(applied.m0), tuple(applied.sample_times))
     key = method, words, tuple(law.gains.items()) if law else (), live, beside
