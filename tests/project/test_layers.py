@@ -79,12 +79,6 @@ tuple do not import each other, those in a set may."""
 
 BACK: dict[tuple[str, str], str] = {
     ("algorithms.recursions.sensitivity", "algorithms.matrices.coriolis_matrix"): "forces of velocities by one joint",
-    ("io.dh.from_table", "io.urdf.build"): "names that are not taken yet",
-    ("io.mjcf.build", "io.urdf.build"): "names that are not taken yet",
-    ("io.mjcf.rules", "io.urdf.links_and_joints"): "rules of inertias",
-    ("io.mjcf.rules", "io.urdf.rules"): "rules of inertias",
-    ("io.mjcf.xml", "io.yaml.text"): "sizes and encodings of texts",
-    ("io.xml", "io.yaml.text"): "sizes and encodings of texts",
     ("simulate.constraints.dry_friction", "simulate.events.events"): "a change from slip to stick is an event",
     ("simulate.constraints.stops", "simulate.events.events"): "a stop is an event",
     ("simulate.plant.derivatives", "simulate.constraints.held"): "constraints act in the derivative",
@@ -102,7 +96,6 @@ BACK: dict[tuple[str, str], str] = {
 LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
     ("engine.tracing.recorded", "engine.tracing.signals"): "choices of NumPy on a scalar make arrays of scalars",
-    ("io.mjcf.xml", "io.files"): "an included file is read like any other",
     ("robots.catalogue", "robots"): "the package lists what is in it",
     ("simulate.blocks.foreign_systems", "simulate.blocks.linear"): "python-control's systems become blocks of ours",
     ("simulate.results.result", "simulate.results.files"): "files need more than a result does",
