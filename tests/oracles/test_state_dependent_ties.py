@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support.comparing import REPRESENTATIONS, assert_close
-from tests.support.lagrangian_cams import FOLLOWERS, Lagrangian, model, numbers
-from tests.engine.test_export_c import checked, compilers
 
 import gyrostat as gs
 from gyrostat.algorithms.forward_dynamics import FORWARD, MASS_MATRIX
 from gyrostat.simulate.methods import METHODS
+from tests.engine.test_export_c import checked, compilers
+from tests.support.comparing import REPRESENTATIONS, assert_close
+from tests.support.lagrangian_cams import FOLLOWERS, Lagrangian, model, numbers
 
 CASES = [(name, driven) for name in FOLLOWERS for driven in (False, True)]
 IDS = [f"{name}{', driven' * driven}" for name, driven in CASES]

@@ -85,7 +85,11 @@ def by_differences(f, model, q, v, what):
     """Columns of the derivative of f(q) along displacements, or of f(v)."""
     n, columns = model.nv, []
     for unit in np.eye(n):
-        ends = [gs.integrate(model, q, s * H * unit) for s in (1, -1)] if what == "q" else [v + s * H * unit for s in (1, -1)]
+        ends = (
+            [gs.integrate(model, q, s * H * unit) for s in (1, -1)]
+            if what == "q"
+            else [v + s * H * unit for s in (1, -1)]
+        )
         columns.append((f(ends[0]) - f(ends[1])) / (2.0 * H))
     return np.stack(columns, axis=-1)
 
@@ -115,7 +119,10 @@ def ask_bias(r, name, q, v, a):
 
 
 def ask_center_of_mass(r, name, q, v, a):
-    mine, theirs = made(gs.CenterOfMass, r, name)(q, v), gs.CenterOfMass(r.free, mode="interpret")(*r.motion(q, v, a)[:2])
+    mine, theirs = (
+        made(gs.CenterOfMass, r, name)(q, v),
+        gs.CenterOfMass(r.free, mode="interpret")(*r.motion(q, v, a)[:2]),
+    )
     assert_close(np.concatenate(mine), np.concatenate(theirs), 1e-12)
 
 
@@ -124,7 +131,9 @@ def ask_centroidal_matrix(r, name, q, v, a):
 
 
 def ask_centroidal_momentum(r, name, q, v, a):
-    assert_close(made(gs.CentroidalMomentum, r, name)(q, v), gs.centroidal_momentum(r.free, *r.motion(q, v, a)[:2]), 1e-12)
+    assert_close(
+        made(gs.CentroidalMomentum, r, name)(q, v), gs.centroidal_momentum(r.free, *r.motion(q, v, a)[:2]), 1e-12
+    )
 
 
 def ask_coriolis(r, name, q, v, a):
@@ -178,13 +187,9 @@ def ask_gravity_forces(r, name, q, v, a):
 
 
 def ask_innovations(r, name, q, v, a):
-    """u = (1 + H K phi) nu, M = (1 + H K phi) D (1 + H K phi)^T: what is tied must be refused, or fit."""
-    try:
-        L, D = made(gs.Innovations, r, name)(q)[:2]
-    except gs.GyrostatError as error:
-        assert "follow" in str(error) or "tied" in str(error) or "coupled" in str(error)
-        return
-    assert_close(L @ np.diag(D) @ L.T if D.ndim == 1 else L @ D @ L.T, r.M(q), 1e-10)
+    """M = L^T D L."""
+    L, D = made(gs.Innovations, r, name)(q)
+    assert_close(L.T @ np.diag(D) @ L, r.M(q), 1e-10)
 
 
 def ask_inverse_dynamics(r, name, q, v, a):
@@ -214,18 +219,20 @@ def ask_inverse_mass_matrix(r, name, q, v, a):
 
 
 def ask_inverse_operational_inertia(r, name, q, v, a):
-    J = gs.jacobian(r.free, FRAME[name], r.q(q), expressed_in="local") @ r.G(q)
+    J = gs.jacobian(r.free, r.q(q), FRAME[name], "local") @ r.G(q)
     mine = made(gs.InverseOperationalInertia, r, name, first=({FRAME[name]: "fixed"},))(q)
     assert_close(mine, J @ np.linalg.inv(r.M(q)) @ J.T, 1e-10)
 
 
 def ask_jacobian(r, name, q, v, a):
-    assert_close(made(gs.Jacobian, r, name, first=(FRAME[name],))(q), gs.jacobian(r.free, FRAME[name], r.q(q)) @ r.G(q), 1e-12)
+    assert_close(
+        made(gs.Jacobian, r, name, first=(FRAME[name],))(q), gs.jacobian(r.free, r.q(q), FRAME[name]) @ r.G(q), 1e-12
+    )
 
 
 def ask_jacobian_rate(r, name, q, v, a):
     x, w, _ = r.motion(q, v, a)
-    rate = gs.jacobian_rate(r.free, FRAME[name], x, w) @ r.G(q) + gs.jacobian(r.free, FRAME[name], x) @ r.G_rate(q, v)
+    rate = gs.jacobian_rate(r.free, x, w, FRAME[name]) @ r.G(q) + gs.jacobian(r.free, x, FRAME[name]) @ r.G_rate(q, v)
     assert_close(made(gs.JacobianRate, r, name, first=(FRAME[name],))(q, v), rate, 1e-11)
 
 
@@ -249,7 +256,6 @@ def ask_parameter_derivatives(r, name, q, v, a):
 
 
 def ask_parameter_jacobian(r, name, q, v, a):
-    path = ["tip"]
     path = [f"{FRAME[name]}.translation"]
     mine = made(gs.ParameterJacobian, r, name, first=(FRAME[name], path))(q)
     assert_close(mine, gs.ParameterJacobian(r.free, FRAME[name], path)(r.q(q)), 1e-12)
@@ -266,8 +272,8 @@ def ask_reference_dynamics(r, name, q, v, a):
 
 
 def ask_regressor(r, name, q, v, a):
-    solver = made(gs.Regressor, r, name)
-    assert_close(solver(q, v, a) @ np.ravel(gs.inertial_parameters(r.model)), r.tau(q, v, a), 1e-10)
+    Y, rest = made(gs.Regressor, r, name)(q, v, a)
+    assert_close(Y @ gs.inertial_parameters(r.model) + rest, r.tau(q, v, a), 1e-10)
 
 
 def ask_total_inertia(r, name, q, v, a):
@@ -305,8 +311,8 @@ def test_inverse_kinematics_reaches_by_a_follower():
     model = PAIRS["inboard"]().model
     q = np.array([0.6, -0.4])
     target = gs.fk(model, q)["hand.tip"]
-    found = gs.inverse_kinematics(model, "hand.tip", target.p, q0=np.array([0.5, -0.2]))
-    assert_close(gs.fk(model, found.q)["hand.tip"].p, target.p, 1e-8)
+    reached = gs.inverse_kinematics(model, "hand.tip", target.p, q0=np.array([0.5, -0.2]))
+    assert_close(gs.fk(model, reached.q)["hand.tip"].p, target.p, 1e-8)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -319,14 +325,15 @@ def test_inverse_and_forward_dynamics_agree_on_every_robot(name):
     assert_close(M @ a + h, tau, 1e-11)
     assert_close(gs.ForwardDynamics(model, mode="interpret")(q, v, tau), a, 1e-10)
     closed, forward = (
-        gs.InverseDynamicsDerivatives(model, method=m, mode="interpret")(q, v, a) for m in ("closed-form", "forward-mode")
+        gs.InverseDynamicsDerivatives(model, method=m, mode="interpret")(q, v, a)
+        for m in ("closed-form", "forward-mode")
     )
     for x, y in zip(closed, forward, strict=True):
         assert_close(x, y, 1e-11)
-    found = gs.operators(model, q, v)
-    assert_close(found.mass_matrix(), M, 1e-11)
-    assert_close(found.rnea(a), tau, 1e-11)
-    assert_close(found.aba(tau), a, 1e-10)
+    stacked = gs.operators(model, q, v)
+    assert_close(stacked.mass_matrix(), M, 1e-11)
+    assert_close(stacked.rnea(a), tau, 1e-11)
+    assert_close(stacked.aba(tau), a, 1e-10)
     C = gs.Coriolis(model, mode="interpret")(q, v)
     rate = [gs.crba(model, gs.integrate(model, q, s * H * v)) for s in (1, -1)]
     assert_close(C + C.T, (rate[0] - rate[1]) / (2.0 * H), 1e-6)
@@ -335,17 +342,8 @@ def test_inverse_and_forward_dynamics_agree_on_every_robot(name):
     assert_close(C + C.T, (rate[0] - rate[1]) / (2.0 * H), 1e-6)
 
 
-def test_the_slider_crank_of_the_user_is_in_files():
+def test_the_slider_crank_of_the_user_is_in_files(tmp_path):
     model = inboard()
-    assert gs.load_string(gs.save(model, None) if False else _text(model)) == model
+    gs.save(model, tmp_path / "model.yaml")
+    assert gs.load(tmp_path / "model.yaml") == model
     assert isinstance(model.entities[-1], SliderCrank)
-
-
-def _text(model):
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.yaml"
-        gs.save(model, path)
-        return path.read_text("utf-8")

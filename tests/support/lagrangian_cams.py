@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import mpmath as mp
 import numpy as np
-from tests.support.cam_models import ANGLES, CLOSED, SliderCrank, tied
 from scipy.interpolate import PPoly, make_interp_spline
 
 import gyrostat as gs
+from tests.support.cam_models import ANGLES, CLOSED, SliderCrank, tied
 
 mp.mp.dps = 40
 G = 9.81
