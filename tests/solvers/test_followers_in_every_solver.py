@@ -1,5 +1,5 @@
-"""Joints that follow by curves, in every public solver: against the same robot with all joints free, whose motion is put
-together here from g, its first and second derivative, by CasADi."""
+"""Joints that follow by curves, in every public solver: against the same robot with all joints free, whose motion is
+put together here from g, its first and second derivative, by CasADi."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from tests.support.cam_models import ROBOTS, SliderCrank, branched, inboard
+from tests.support.cam_models import ROBOTS, SlidingCrank, branched, inboard
 from tests.support.comparing import assert_close
 from tests.support.solver_zoo import solver_classes
 
@@ -149,7 +149,7 @@ def ask_delta_acceleration(r, name, q, v, a):
 
 def ask_elastic_inverse_dynamics(r, name, q, v, a):
     if name != "inboard":
-        with pytest.raises(gs.SpecError, match="quaternion|free"):
+        with pytest.raises(gs.SpecError, match=r"quaternion|free"):
             gs.ElasticInverseDynamics(r.model)
         return
     assert_close(gs.ElasticInverseDynamics(r.model, mode="interpret")([q, v, a]).tau_motor, r.tau(q, v, a), 1e-11)
@@ -346,4 +346,4 @@ def test_the_slider_crank_of_the_user_is_in_files(tmp_path):
     model = inboard()
     gs.save(model, tmp_path / "model.yaml")
     assert gs.load(tmp_path / "model.yaml") == model
-    assert isinstance(model.entities[-1], SliderCrank)
+    assert isinstance(model.entities[-1], SlidingCrank)
