@@ -1,5 +1,5 @@
-"""Joints that follow by curves, in every public solver: against the same robot with all joints free, whose motion is put
-together here from g, its first and second derivative, by CasADi."""
+"""Joints that follow by curves, in every public solver: against the same robot with all joints free, whose motion is
+put together here from g, its first and second derivative, by CasADi."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from tests.support.cam_models import ROBOTS, SliderCrank, branched, inboard
+from tests.support.cam_models import ROBOTS, SlidingCrank, branched, inboard
 from tests.support.comparing import assert_close
 from tests.support.solver_zoo import solver_classes
 
@@ -149,7 +149,7 @@ def ask_delta_acceleration(r, name, q, v, a):
 
 def ask_elastic_inverse_dynamics(r, name, q, v, a):
     if name != "inboard":
-        with pytest.raises(gs.SpecError, match="quaternion|free"):
+        with pytest.raises(gs.SpecError, match=r"quaternion|free"):
             gs.ElasticInverseDynamics(r.model)
         return
     assert_close(gs.ElasticInverseDynamics(r.model, mode="interpret")([q, v, a]).tau_motor, r.tau(q, v, a), 1e-11)
@@ -187,13 +187,9 @@ def ask_gravity_forces(r, name, q, v, a):
 
 
 def ask_innovations(r, name, q, v, a):
-    """u = (1 + H K phi) nu, M = (1 + H K phi) D (1 + H K phi)^T: what is tied must be refused, or fit."""
-    try:
-        L, D = made(gs.Innovations, r, name)(q)[:2]
-    except gs.GyrostatError as error:
-        assert "follow" in str(error) or "tied" in str(error) or "coupled" in str(error)
-        return
-    assert_close(L @ np.diag(D) @ L.T if D.ndim == 1 else L @ D @ L.T, r.M(q), 1e-10)
+    """M = L^T D L."""
+    L, D = made(gs.Innovations, r, name)(q)
+    assert_close(L.T @ np.diag(D) @ L, r.M(q), 1e-10)
 
 
 def ask_inverse_dynamics(r, name, q, v, a):
@@ -223,20 +219,20 @@ def ask_inverse_mass_matrix(r, name, q, v, a):
 
 
 def ask_inverse_operational_inertia(r, name, q, v, a):
-    J = gs.jacobian(r.free, FRAME[name], r.q(q), expressed_in="local") @ r.G(q)
+    J = gs.jacobian(r.free, r.q(q), FRAME[name], "local") @ r.G(q)
     mine = made(gs.InverseOperationalInertia, r, name, first=({FRAME[name]: "fixed"},))(q)
     assert_close(mine, J @ np.linalg.inv(r.M(q)) @ J.T, 1e-10)
 
 
 def ask_jacobian(r, name, q, v, a):
     assert_close(
-        made(gs.Jacobian, r, name, first=(FRAME[name],))(q), gs.jacobian(r.free, FRAME[name], r.q(q)) @ r.G(q), 1e-12
+        made(gs.Jacobian, r, name, first=(FRAME[name],))(q), gs.jacobian(r.free, r.q(q), FRAME[name]) @ r.G(q), 1e-12
     )
 
 
 def ask_jacobian_rate(r, name, q, v, a):
     x, w, _ = r.motion(q, v, a)
-    rate = gs.jacobian_rate(r.free, FRAME[name], x, w) @ r.G(q) + gs.jacobian(r.free, FRAME[name], x) @ r.G_rate(q, v)
+    rate = gs.jacobian_rate(r.free, x, w, FRAME[name]) @ r.G(q) + gs.jacobian(r.free, x, FRAME[name]) @ r.G_rate(q, v)
     assert_close(made(gs.JacobianRate, r, name, first=(FRAME[name],))(q, v), rate, 1e-11)
 
 
@@ -260,7 +256,6 @@ def ask_parameter_derivatives(r, name, q, v, a):
 
 
 def ask_parameter_jacobian(r, name, q, v, a):
-    path = ["tip"]
     path = [f"{FRAME[name]}.translation"]
     mine = made(gs.ParameterJacobian, r, name, first=(FRAME[name], path))(q)
     assert_close(mine, gs.ParameterJacobian(r.free, FRAME[name], path)(r.q(q)), 1e-12)
@@ -277,8 +272,8 @@ def ask_reference_dynamics(r, name, q, v, a):
 
 
 def ask_regressor(r, name, q, v, a):
-    solver = made(gs.Regressor, r, name)
-    assert_close(solver(q, v, a) @ np.ravel(gs.inertial_parameters(r.model)), r.tau(q, v, a), 1e-10)
+    Y, rest = made(gs.Regressor, r, name)(q, v, a)
+    assert_close(Y @ gs.inertial_parameters(r.model) + rest, r.tau(q, v, a), 1e-10)
 
 
 def ask_total_inertia(r, name, q, v, a):
@@ -316,8 +311,8 @@ def test_inverse_kinematics_reaches_by_a_follower():
     model = PAIRS["inboard"]().model
     q = np.array([0.6, -0.4])
     target = gs.fk(model, q)["hand.tip"]
-    found = gs.inverse_kinematics(model, "hand.tip", target.p, q0=np.array([0.5, -0.2]))
-    assert_close(gs.fk(model, found.q)["hand.tip"].p, target.p, 1e-8)
+    reached = gs.inverse_kinematics(model, "hand.tip", target.p, q0=np.array([0.5, -0.2]))
+    assert_close(gs.fk(model, reached.q)["hand.tip"].p, target.p, 1e-8)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -335,10 +330,10 @@ def test_inverse_and_forward_dynamics_agree_on_every_robot(name):
     )
     for x, y in zip(closed, forward, strict=True):
         assert_close(x, y, 1e-11)
-    found = gs.operators(model, q, v)
-    assert_close(found.mass_matrix(), M, 1e-11)
-    assert_close(found.rnea(a), tau, 1e-11)
-    assert_close(found.aba(tau), a, 1e-10)
+    stacked = gs.operators(model, q, v)
+    assert_close(stacked.mass_matrix(), M, 1e-11)
+    assert_close(stacked.rnea(a), tau, 1e-11)
+    assert_close(stacked.aba(tau), a, 1e-10)
     C = gs.Coriolis(model, mode="interpret")(q, v)
     rate = [gs.crba(model, gs.integrate(model, q, s * H * v)) for s in (1, -1)]
     assert_close(C + C.T, (rate[0] - rate[1]) / (2.0 * H), 1e-6)
@@ -347,17 +342,8 @@ def test_inverse_and_forward_dynamics_agree_on_every_robot(name):
     assert_close(C + C.T, (rate[0] - rate[1]) / (2.0 * H), 1e-6)
 
 
-def test_the_slider_crank_of_the_user_is_in_files():
+def test_the_slider_crank_of_the_user_is_in_files(tmp_path):
     model = inboard()
-    assert gs.load_string(gs.save(model, None) if False else _text(model)) == model
-    assert isinstance(model.entities[-1], SliderCrank)
-
-
-def _text(model):
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.yaml"
-        gs.save(model, path)
-        return path.read_text("utf-8")
+    gs.save(model, tmp_path / "model.yaml")
+    assert gs.load(tmp_path / "model.yaml") == model
+    assert isinstance(model.entities[-1], SlidingCrank)

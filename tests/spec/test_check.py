@@ -12,6 +12,7 @@ import gyrostat.spec
 from gyrostat.errors import GyrostatError, LoadError, Problem, SaveError, SpecError, clipped, nearest
 from gyrostat.spec.assemble import assemble, assembly, chain, connect
 from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.cam import Cam, ScotchYoke
 from gyrostat.spec.check import check, problems
 from gyrostat.spec.context import CentralGravity, Context, GravityField, HarmonicMotion, UniformGravity
 from gyrostat.spec.displacement import DHDisplacement, Displacement
@@ -493,6 +494,45 @@ WRONG = {
         lambda: geared(Gear("g", 2), "g.motor", "g.joint", Gear("h", 3), connect("g.motor", "h.motor"),
                        connect("g.joint", "h.joint")),
         "gear 'h'", "gear-loop", "locks its shafts: together with other gears it allows one angle only", "a ratio"),
+    "a cam without follower": (
+        lambda: arm(Cam("c", [0, 1], [0, 1]), connect("hinge.shaft", "c.driver")),
+        "cam 'c'", "open-shaft", "its shaft 'follower' is connected to nothing", "a joint, a rotor or a gear"),
+    "a cam with a lift too few": (
+        lambda: geared(Cam("c", [0, 1, 2], [0, 1]), "c.follower", "c.driver"),
+        "cam 'c'", "cam-table", "has 3 angles and 2 lifts", "one lift for each angle"),
+    "a cam of one point": (
+        lambda: geared(Cam("c", [0], [0]), "c.follower", "c.driver"),
+        "cam 'c'", "cam-table", "has 1 point(s), expected 2 or more", "more angles"),
+    "a periodic cam of three points": (
+        lambda: geared(Cam("c", [0, 1, 2], [0, 1, 0], periodic=True), "c.follower", "c.driver"),
+        "cam 'c'", "cam-table", "has 3 point(s), expected 4 or more", "more angles"),
+    "a cam that turns back": (
+        lambda: geared(Cam("c", [0, 2, 1], [0, 1, 2]), "c.follower", "c.driver"),
+        "cam 'c'", "cam-table", "'angles' must increase, got (0, 2, 1)", "sort them"),
+    "a periodic cam that does not close": (
+        lambda: geared(Cam("c", [0, 1, 2, 3], [0, 1, 2, 3], periodic=True), "c.follower", "c.driver"),
+        "cam 'c'", "cam-table", "is periodic, but its first lift is 0, its last 3", "end the table with its first"),
+    "a scotch yoke without crank": (
+        lambda: geared(ScotchYoke("y", 0), "y.follower", "y.driver"),
+        "scotch yoke 'y'", "scotch-yoke", "radius must not be zero", "radius of the crank"),
+    "two cams for one follower": (
+        lambda: geared(Cam("c", [0, 1], [0, 1]), "c.follower", "c.driver", ScotchYoke("y", 1),
+                       connect("c.follower", "y.follower"), connect("c.driver", "y.driver")),
+        "scotch yoke 'y'", "curve-loop", "its follower follows 'c' already", "take one of them out"),
+    "a cam and a gear between the same joints": (
+        lambda: geared(Cam("c", [0, 1], [0, 1]), "c.follower", "c.driver", Gear("g", 2),
+                       connect("c.follower", "g.motor"), connect("c.driver", "g.joint")),
+        "cam 'c'", "curve-loop", "drives itself: its driver depends on its follower", "that does not follow it"),
+    "two cams that drive each other": (
+        lambda: geared(Cam("c", [0, 1], [0, 1]), "c.follower", "c.driver", ScotchYoke("y", 1),
+                       connect("c.follower", "y.driver"), connect("c.driver", "y.follower")),
+        "cam 'c'", "curve-loop", "drives itself, through 'y'", "that does not follow it"),
+    "a gear between two followers": (
+        lambda: geared(Cam("c", [0, 1], [0, 1]), "c.follower", "c.driver", ScotchYoke("y", 1), Gear("g", 2),
+                       chain("fore.tip", hinge("wrist"), rod("hand")), connect("c.driver", "y.driver"),
+                       connect("wrist.shaft", "y.follower", "g.motor"), connect("c.follower", "g.joint")),
+        "gear 'g'", "curve-loop", "ties shafts to each other that follow curves already: those of 'y', 'c'",
+        "take one of them out"),
     "a spring without partner": (
         lambda: arm(Spring("s", stiffness=1), connect("hinge.shaft", "s.a")),
         "spring 's'", "open-shaft", "its shaft 'b' is connected to nothing", "or write ground=True"),

@@ -17,7 +17,7 @@ CLOSED = (*LIFTS[:-1], LIFTS[0])
 INERTIA = ((0.02, 0.001, 0.002), (0.001, 0.03, -0.003), (0.002, -0.003, 0.04))
 
 
-class SliderCrank(gs.Entity):
+class SlidingCrank(gs.Entity):
     """A user's own curve: x = r cos(angle) + sqrt(l^2 - r^2 sin(angle)^2)."""
 
     r: float
@@ -85,7 +85,7 @@ def inboard() -> gs.Model:
     parts = gs.Joint("rail", "prismatic", axis="x"), body("cart"), gs.Joint("arm", "revolute", axis="y"), body("link")
     more = gs.Joint("end", "revolute", axis="x"), body("hand")
     model = gs.assemble("inboard", gs.chain("world", *parts, *more))
-    return tied(model, (SliderCrank("crank", r=0.2, l=0.5), "arm.shaft", "rail.shaft"))
+    return tied(model, (SlidingCrank("crank", r=0.2, l=0.5), "arm.shaft", "rail.shaft"))
 
 
 def branched(base: str = "fixed") -> gs.Model:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.interpolate import PPoly, make_interp_spline
 
 import gyrostat as gs
-from tests.support.cam_models import ANGLES, CLOSED, SliderCrank, tied
+from tests.support.cam_models import ANGLES, CLOSED, SlidingCrank, tied
 
 mp.mp.dps = 40
 G = 9.81
@@ -72,7 +72,7 @@ FOLLOWERS = {
         lambda q: -mp.mpf(0.2) * mp.sin(q + mp.mpf(0.4)),
         lambda: gs.ScotchYoke("curve", 0.2, offset=0.3, phase=0.4),
     ),
-    "slider-crank": Follower(_crank, _crank_slope, lambda: SliderCrank("curve", r=0.2, l=0.5)),
+    "slider-crank": Follower(_crank, _crank_slope, lambda: SlidingCrank("curve", r=0.2, l=0.5)),
     "periodic cam": Follower(*spline(ANGLES, CLOSED, True), lambda: gs.Cam("curve", ANGLES, CLOSED, periodic=True)),
     "open cam": Follower(*spline(*OPEN, False), lambda: gs.Cam("curve", *OPEN)),
 }
