@@ -94,13 +94,10 @@ class ConstraintSet:
 
     def refusal(self, q: Array, row: int) -> str:
         """What is said of a start at q beyond a row."""
-        for part in self.parts:
-            if row < len(part.names) and part.refusal is not None:
-                return part.refusal(q, row)
-            if row < len(part.names):
-                break
-            row -= len(part.names)
-        return f"q0 violates '{part.names[row]}'. Hint: start where its residual allows it"
+        part, k = self._own[row]
+        if part.refusal is not None:
+            return part.refusal(q, k)
+        return f"q0 violates '{part.names[k]}'. Hint: start where its residual allows it"
 
     def _stacked(self, values: Sequence[Any], dtype: type = float) -> Array:
         """(rows,) from an array, or one number, for each part."""
@@ -117,6 +114,16 @@ class ConstraintSet:
             for x in self.parts
         ]
         return np.concatenate([zero, *values], axis=-1)
+
+    def residual(self, row: int, q: Array) -> float:
+        """g of one row at q (nq,)."""
+        part, k = self._own[row]
+        return 0.0 if part.residual is None else float(part.residual(q)[k])
+
+    @cached_property
+    def _own(self) -> tuple[tuple[ConstraintRows, int], ...]:
+        """Of each row: its constraint, and its number there."""
+        return tuple((part, k) for part in self.parts for k in range(len(part.names)))
 
     def jacobian(self, q: Array, needed: Array | None = None) -> Array:
         """J (rows, nv) at q (nq,); zero in rows that depend on q and are not ``needed`` (rows,) bool, None for all:

@@ -16,17 +16,29 @@ INSIDE = 1e-300
 
 
 class Penetration:
-    """Of the rows of a plant."""
+    """side g of the rows of a plant, positive beyond the limit; one that is at its limit, rests there or leaves from
+    there is inside, below zero."""
 
     def __init__(self, plant: Plant):
         self.plant = plant
         self._known: tuple[Array, Array, Active, Array] | None = None
 
-    def __call__(self, q: Array, v: Array) -> Array:
-        """side g (..., rows), positive beyond the limit; one that is at its limit, rests there or leaves from there is
-        inside, below zero. The last answer is kept: each row is asked for on its own."""
-        active = self.plant.active
-        known = self._known
+    def of(self, row: int, q: Array, v: Array) -> float:
+        """Of one row at a state."""
+        rows = self.plant.constraints
+        side = int(rows.side[row])
+        depth = side * rows.residual(row, q)
+        beyond = depth > AT or (depth > ROUNDING * rows.size[row] and side * self._speed(row, q, v) > 0.0)
+        return depth if beyond and not self.plant.active.blocked[row] else min(depth, -INSIDE)
+
+    def _speed(self, row: int, q: Array, v: Array) -> float:
+        rows = self.plant.constraints
+        J = rows.constant_jacobian if rows.constant[row] else rows.jacobian(q, np.arange(len(rows)) == row)
+        return float(J[row] @ v)
+
+    def along(self, q: Array, v: Array) -> Array:
+        """(T, rows) at states q (T, nq), v (T, nv). The last answer is kept: each row is asked for on its own."""
+        active, known = self.plant.active, self._known
         if known is None or known[0] is not q or known[1] is not v or known[2] is not active:
             self._known = known = q, v, active, self._depths(q, v)
         return known[3]
@@ -35,16 +47,6 @@ class Penetration:
         rows = self.plant.constraints
         depth = rows.side * rows.residuals(q)
         beyond = depth > AT
-        close = (depth > ROUNDING * rows.size) & ~beyond
-        if close.any():
-            beyond |= close & (rows.side * self._speeds(q, v, close) > 0.0)
+        for k, row in np.argwhere((depth > ROUNDING * rows.size) & ~beyond):
+            beyond[k, row] = rows.side[row] * self._speed(row, q[k], v[k]) > 0.0
         return np.where(beyond & ~self.plant.active.blocked, depth, np.minimum(depth, -INSIDE))
-
-    def _speeds(self, q: Array, v: Array, needed: Array) -> Array:
-        """J v (..., rows), where they are needed (..., rows)."""
-        rows = self.plant.constraints
-        if rows.constant.all():
-            return v @ rows.constant_jacobian.T
-        if q.ndim == 1:
-            return rows.jacobian(q, needed) @ v
-        return np.array([rows.jacobian(q[k], needed[k]) @ v[k] for k in range(len(q))])

@@ -22,10 +22,10 @@ class Stop(RunEvent):
 
     def value(self, t: float, q: Array, v: Array, p: Array) -> float:
         """How far the row is beyond its limit."""
-        return float(self.transitions.penetration(q, v)[self.row])
+        return self.transitions.penetration.of(self.row, q, v)
 
     def values(self, t: Array, q: Array, v: Array, p: Array) -> list[float]:
-        return self.transitions.penetration(q, v)[:, self.row].tolist()
+        return self.transitions.penetration.along(q, v)[:, self.row].tolist()
 
     def happens(self, run: RunState) -> Outcome:
         q = at_limit(run.plant, run.q, self.row)
@@ -60,7 +60,7 @@ class Release(RunEvent):
 
 def at_limit(plant: Plant, q: Array, row: int) -> Array:
     """q (nq,) on the limit of a row, along its Jacobian; what the row does not move stays as it is."""
-    J, g = plant.constraints.jacobian(q)[row], plant.constraints.residuals(q)[row]
+    J, g = plant.constraints.jacobian(q)[row], plant.constraints.residual(row, q)
     there, q = plant.retract(q, J * (-g / (J @ J))), q.copy()
     for block in plant.model.layout:
         if J[block.v].any():
