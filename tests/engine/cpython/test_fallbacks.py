@@ -49,7 +49,7 @@ def calls_machine_code(solver: object) -> bool:
 @pytest.fixture
 def no_builtins(monkeypatch):
     monkeypatch.setattr(fast, "available", lambda: "this Python is unknown")
-    monkeypatch.setattr("gyrostat.solvers.machinery.solver.available", lambda: "this Python is unknown")
+    monkeypatch.setattr("gyrostat.solvers.machinery.explanation.available", lambda: "this Python is unknown")
 
 
 def test_everything_works_without_builtins(no_builtins):
