@@ -49,8 +49,8 @@ def _run(name: str, model: gs.Model, peer: Any, effort: Effort) -> list[Row]:
 
     for what, (solver, function, theirs) in subjects.items():
         want = [np.array(matrix) for matrix in theirs(peer, data, q, v, x)]
-        found = zip(want, solver(q, v, x), solver(Q, V, X), function(model, q, v, x), strict=True)
-        for matrix, one, batch, short in found:
+        matrices = zip(want, solver(q, v, x), solver(Q, V, X), function(model, q, v, x), strict=True)
+        for matrix, one, batch, short in matrices:
             check(f"{name}: {what}", matrix, one, batch[0], short)
         add(f"{what}, one call", "gyrostat", lambda f=solver: f(q, v, x))
         add(f"{what}, one call", f"gs.{what}", lambda f=function: f(model, q, v, x))

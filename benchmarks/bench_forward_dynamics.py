@@ -78,9 +78,9 @@ def _run(name: str, model: gs.Model, peer: Any, effort: Effort) -> list[Row]:
     return rows
 
 
-def check(what: str, want: np.ndarray, *found: np.ndarray) -> None:
+def check(what: str, want: np.ndarray, *results: np.ndarray) -> None:
     """Nothing is timed before it is right."""
-    for got in found:
+    for got in results:
         if np.abs(got - want).max() > 1e-9 * np.abs(want).max():
             raise ArithmeticError(f"{what}: gyrostat and Pinocchio disagree by {np.abs(got - want).max():.1e}")
 
@@ -89,16 +89,16 @@ def build_rows(case: str, model: gs.Model, solver: str, arguments: str, effort: 
     """A cold build and a warm one, each in a process of its own; ``arguments``: letters q and v of the state.
 
     The shortest of three: other processes can only add time."""
-    found: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
+    times: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     for _ in range(min(3, effort.repeat)):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.yaml"
             gs.save(model, path)
             command = [sys.executable, "-c", BUILD, str(path), solver, arguments]
             surroundings = os.environ | {"GYROSTAT_CACHE": str(Path(folder) / "cache")}
-            for runs in found.values():  # the second run finds what the first one left
+            for runs in times.values():  # the second run finds what the first one left
                 runs.append(json.loads(subprocess.check_output(command, text=True, env=surroundings)))
-    best = {name: min(runs, key=lambda run: run["total"]) for name, runs in found.items()}
+    best = {name: min(runs, key=lambda run: run["total"]) for name, runs in times.items()}
     rows = [Row("build", case, f"gyrostat, {name}", run["total"]) for name, run in best.items()]
     return rows + [
         Row("build", case, f"  of the cold build: {part}", seconds)

@@ -78,8 +78,8 @@ class Peer:
         y, limit = np.concatenate([START, np.zeros(7)]), SHARE * tolerance
         options: dict[str, Any] = {"method": "BDF", "jac": self.jacobian, "rtol": limit, "atol": limit}
         began = time.perf_counter()
-        found = solve_ivp(self.rates, (0.0, t_end), y, **options)
-        return found, time.perf_counter() - began
+        motion = solve_ivp(self.rates, (0.0, t_end), y, **options)
+        return motion, time.perf_counter() - began
 
     def check(self) -> None:
         """Nothing is timed before it is right."""

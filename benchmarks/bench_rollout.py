@@ -54,8 +54,8 @@ def check(model: gs.Model, peer: MujocoRobot, method: str) -> None:
     q, v = states(model, 1)
     set_state(peer, q[0], v[0])
     peer.mj.mj_step(peer.model, peer.data, 100)
-    found = gs.rollout(model, None, q, v, DT, 100, method, every=None)
-    here, there = found.q[0, 0], read(peer, model)
+    motion = gs.rollout(model, None, q, v, DT, 100, method, every=None)
+    here, there = motion.q[0, 0], read(peer, model)
     if np.abs(here - there).max() > 1e-9:
         raise ArithmeticError(f"{method}: gyrostat and MuJoCo disagree by {np.abs(here - there).max():.1e}")
 

@@ -100,13 +100,13 @@ ROBOTS: dict[str, Callable[[], gs.Model]] = {
 # ------------------------------------------------------------------------------------------------ programs
 def programs(model: gs.Model) -> dict[tuple[str, str], Program]:
     """What is counted for a robot, by task and algorithm."""
-    found: dict[tuple[str, str], Program] = {(INVERSE, "rne"): gs.InverseDynamics(model).main_kernel().program}
+    programs: dict[tuple[str, str], Program] = {(INVERSE, "rne"): gs.InverseDynamics(model).main_kernel().program}
     left_out = SLOW if model.nv > SLOW_UP_TO else ()
     for algorithm in (name for name in FORWARD if name not in left_out):
-        found[FORWARD_TASK, algorithm] = gs.ForwardDynamics(model, algorithm=algorithm).main_kernel().program
+        programs[FORWARD_TASK, algorithm] = gs.ForwardDynamics(model, algorithm=algorithm).main_kernel().program
     for algorithm in (name for name in MASS_MATRIX if name not in left_out):
-        found[MASS, algorithm] = gs.MassMatrix(model, algorithm=algorithm).main_kernel().program
-    return found | terms(model)
+        programs[MASS, algorithm] = gs.MassMatrix(model, algorithm=algorithm).main_kernel().program
+    return programs | terms(model)
 
 
 def terms(model: gs.Model) -> dict[tuple[str, str], Program]:
@@ -197,8 +197,8 @@ def print_tables(rows: Sequence[Count], console: Console) -> None:
         shown = [n for n in dict.fromkeys(r.n for r in chain) if n in SHOWN]
         table = _table(f"{family}: mul + add, by n", ["task", "algorithm"], shown)
         for task, algorithm in _kinds(chain):
-            found = sums(rows, family, task, algorithm)
-            table.add_row(task, algorithm, *(str(found.get(n, "-")) for n in shown))
+            counts = sums(rows, family, task, algorithm)
+            table.add_row(task, algorithm, *(str(counts.get(n, "-")) for n in shown))
         console.print(table)
     _print_answers(rows, console)
     for note in NOTES:
@@ -211,8 +211,8 @@ def _print_answers(rows: Sequence[Count], console: Console) -> None:
     table = _table(title, ["chains", "algorithm"], lengths)
     for family in CHAINS:
         for against in (SEPARATE, TOGETHER, COMPOSITE):
-            found = savings(rows, family, against)
-            table.add_row(family, against, *(f"{found[n]:.2f}" for n in lengths))
+            shares = savings(rows, family, against)
+            table.add_row(family, against, *(f"{shares[n]:.2f}" for n in lengths))
     console.print(table)
     for family in CHAINS:
         n, last = crossing(rows, family), max(lengths)

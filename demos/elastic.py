@@ -97,28 +97,28 @@ def forward(solver: gs.ElasticInverseDynamics, rigid: bool = False, dt: float = 
 
 
 # ---------------------------------------------------------------------------------------------------- figures
-def figure_52(found: Torques):
+def figure_52(torques: Torques):
     figure, axes = subplots(1, 1, (8.5, 5.2))
     ax = axes[0, 0]
     for j in range(3):
-        ax.plot(found.t, found.elastic.tau_motor[:, j], lw=1.8, label=f"τ{j + 1}")
+        ax.plot(torques.t, torques.elastic.tau_motor[:, j], lw=1.8, label=f"τ{j + 1}")
     ax.set(xlabel="time [s]", ylabel="motor torque [N m]", title="Elastic arm: motor torques, as H04 Fig. 5.2")
     ax.legend(loc="upper right")
     inset = ax.inset_axes((0.62, 0.08, 0.34, 0.26))
-    inset.plot(found.t, found.derivatives[:, 0, 0], color="0.2", lw=1.4)
+    inset.plot(torques.t, torques.derivatives[:, 0, 0], color="0.2", lw=1.4)
     inset.set_title("all joints [rad]", fontsize=9)
     inset.tick_params(labelsize=8)
     inset.grid(alpha=0.3)
     return figure
 
 
-def figure_53(found: Torques):
+def figure_53(torques: Torques):
     figure, axes = subplots(3, 1, (8.5, 8.0), sharex=True)
-    gyroscopic, springs = found.stiff - found.rigid, found.elastic.tau_motor - found.stiff
+    gyroscopic, springs = torques.stiff - torques.rigid, torques.elastic.tau_motor - torques.stiff
     for j, ax in enumerate(axes[:, 0]):
-        ax.plot(found.t, 1e3 * found.difference[:, j], lw=1.8, color=f"C{j}", label="elastic - rigid model")
-        ax.plot(found.t, 1e3 * springs[:, j], lw=1.0, ls="--", color="0.25", label="of it: springs")
-        ax.plot(found.t, 1e3 * gyroscopic[:, j], lw=1.0, ls=":", color="0.25", label="of it: gyroscopic coupling")
+        ax.plot(torques.t, 1e3 * torques.difference[:, j], lw=1.8, color=f"C{j}", label="elastic - rigid model")
+        ax.plot(torques.t, 1e3 * springs[:, j], lw=1.0, ls="--", color="0.25", label="of it: springs")
+        ax.plot(torques.t, 1e3 * gyroscopic[:, j], lw=1.0, ls=":", color="0.25", label="of it: gyroscopic coupling")
         ax.set_ylabel(f"Δτ{j + 1} [mN m]")
     axes[0, 0].legend(loc="upper right")
     axes[0, 0].set_title("What the rigid model misses at the motors, as H04 Fig. 5.3")
@@ -127,13 +127,13 @@ def figure_53(found: Torques):
     return figure
 
 
-def figure_springs(found: Torques, check: Check, rigid: Check):
+def figure_springs(torques: Torques, check: Check, rigid: Check):
     figure, axes = subplots(1, 3, (13.0, 4.4))
     torque, wound, error = axes[0]
-    stiffness = np.array([found.solver.model[f"q{j}_drive.spring.stiffness"] for j in range(1, 8)])
+    stiffness = np.array([torques.solver.model[f"q{j}_drive.spring.stiffness"] for j in range(1, 8)])
     for j in range(7):
-        torque.plot(found.t, found.elastic.tau_spring[:, j], lw=1.4, label=f"q{j + 1}")
-        wound.plot(found.t, 1e3 * found.elastic.tau_spring[:, j] / stiffness[j], lw=1.4)
+        torque.plot(torques.t, torques.elastic.tau_spring[:, j], lw=1.4, label=f"q{j + 1}")
+        wound.plot(torques.t, 1e3 * torques.elastic.tau_spring[:, j] / stiffness[j], lw=1.4)
         error.semilogy(check.run.t[1:], np.maximum(np.abs(check.error[1:, j]), 1e-17), lw=1.0)
     worst = np.abs(rigid.error[1:]).max(axis=1)
     error.semilogy(rigid.run.t[1:], worst, "k--", lw=1.2, label="torques of the rigid model, worst joint")
@@ -153,16 +153,16 @@ def zeros(solver: gs.ElasticInverseDynamics) -> str:
     return "\n".join("  " + " ".join(row) for row in signs)
 
 
-def report(found: Torques, fast: Torques, check: Check, rigid: Check) -> str:
+def report(torques: Torques, fast: Torques, check: Check, rigid: Check) -> str:
     def peak(x: Array) -> Array:
         return np.abs(x).max(axis=0)
 
     columns = (
-        peak(found.elastic.tau_motor),
-        peak(found.elastic.theta_dot),
-        peak(found.elastic.tau_spring),
-        1e3 * peak(found.difference),
-        100.0 * peak(found.difference) / peak(found.rigid),
+        peak(torques.elastic.tau_motor),
+        peak(torques.elastic.theta_dot),
+        peak(torques.elastic.tau_spring),
+        1e3 * peak(torques.difference),
+        100.0 * peak(torques.difference) / peak(torques.rigid),
         100.0 * peak(fast.difference) / peak(fast.rigid),
     )
     head = ("joint", "motor [N m]", "[rad/s]", "spring [N m]", "elastic - rigid [mN m]", "[%]", "[%], twice as fast")
@@ -172,8 +172,8 @@ def report(found: Torques, fast: Torques, check: Check, rigid: Check) -> str:
             "Elastic arm like the DLR LBR 2 [H04 5.1], largest values; masses, rotors, gears are ours\n",
             table(head, rows),
             "\nS(q) (5.1), x: not zero, o: zero, but the rotor's rate acts; derivatives of q needed: "
-            f"{found.solver.order}",
-            zeros(found.solver),
+            f"{torques.solver.order}",
+            zeros(torques.solver),
             f"\nforward simulation with these torques, rk4, steps of {DT:g} s: joints follow within "
             f"{np.abs(check.error).max():.1e} rad,\nrotors within {np.abs(check.rotor_error).max():.1e} rad; energy "
             f"balance within {np.abs(check.run.energy_residual).max():.1e} J",

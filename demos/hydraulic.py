@@ -67,10 +67,10 @@ def level_pose(x: float, y: float, z: float, turn: float) -> Array:
 def planned_path(arm: gs.Model) -> gs.trajectories.Trajectory:
     """Inverse kinematics of the three places, then third-order polynomials that do not stop at the second."""
     targets = np.array([level_pose(*place) for place in PLACES])
-    found = gs.inverse_kinematics(arm, "link5.tool", targets, q0=ELBOW_UP)
-    if not np.all(found.converged):
-        raise gs.GyrostatError(f"hydraulic: a place is out of reach by {np.max(found.position_error):.3g} m")
-    return gs.trajectories.spline(TIMES, found.q, names=arm.dofs)
+    reached = gs.inverse_kinematics(arm, "link5.tool", targets, q0=ELBOW_UP)
+    if not np.all(reached.converged):
+        raise gs.GyrostatError(f"hydraulic: a place is out of reach by {np.max(reached.position_error):.3g} m")
+    return gs.trajectories.spline(TIMES, reached.q, names=arm.dofs)
 
 
 def inverse_problem(samples: int = 501) -> Motion:

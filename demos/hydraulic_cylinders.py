@@ -72,17 +72,17 @@ class Cylinders:
 
 def places(arm: gs.Model, q: Array) -> dict[str, Place]:
     """Lengths and levers of all cylinders."""
-    frames, found = gs.fk(arm, q), {}
+    frames, places = gs.fk(arm, q), {}
     for j, (joint, drive) in enumerate(DRIVES.items()):
         if drive.between is None:
-            found[joint] = Place(drive.lever * q[j], drive.lever)
+            places[joint] = Place(drive.lever * q[j], drive.lever)
             continue
         a, b = drive.between
         way = frames[b].p - frames[a].p
         apart = gs.jacobian(arm, q, b, "aligned")[3:, j] - gs.jacobian(arm, q, a, "aligned")[3:, j]
         length = float(np.linalg.norm(way))
-        found[joint] = Place(length, float(way @ apart) / length)
-    return found
+        places[joint] = Place(length, float(way @ apart) / length)
+    return places
 
 
 def hose(cylinder: gs.blocks.HydraulicCylinder, length: float, stiffness: float) -> float:
@@ -91,19 +91,19 @@ def hose(cylinder: gs.blocks.HydraulicCylinder, length: float, stiffness: float)
     A, A_b = cylinder.area[0], cylinder.area[0] * cylinder.rod_ratio[0]
     a, b = (float(x[0]) for x in cylinder.capacities(np.array([length])))
     roots = np.roots([stiffness, stiffness * (a + b) - A**2 - A_b**2, stiffness * a * b - A**2 * b - A_b**2 * a])
-    found = float(np.max(roots.real))
-    if found <= 0.0:
+    compliance = float(np.max(roots.real))
+    if compliance <= 0.0:
         raise gs.GyrostatError(f"hydraulic: the oil alone is softer than {stiffness:.3g} N/m. Hint: a larger area")
-    return found
+    return compliance
 
 
 def matched(arm: gs.Model, q: Array, stiffness: Array, damping: Array) -> dict[str, gs.blocks.HydraulicCylinder]:
     """Cylinders that have, at q, the stiffness [N m/rad] and damping [N m s/rad] of (14) at their joints."""
-    found = {}
+    elastic = {}
     for j, (joint, place) in enumerate(places(arm, q).items()):
         rigid = DRIVES[joint].cylinder(joint, viscous=damping[j] / place.lever**2)
-        found[joint] = replace(rigid, compliance=hose(rigid, place.length, stiffness[j] / place.lever**2))
-    return found
+        elastic[joint] = replace(rigid, compliance=hose(rigid, place.length, stiffness[j] / place.lever**2))
+    return elastic
 
 
 def closure(

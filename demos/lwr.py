@@ -130,8 +130,8 @@ def say_fixed(rows: list[Row]) -> None:
     print(table(head, ((name, f"{1e3 * float(step):g}", *rest) for name, step, *rest in cells)))
 
 
-def say_explicit(found: gs.Result) -> None:
-    c, times = found.counters, DURATION / EXPLICIT
+def say_explicit(motion: gs.Result) -> None:
+    c, times = motion.counters, DURATION / EXPLICIT
     print(
         f"dopri5, held back by stability: {c.rhs_evaluations} evaluations for the first {EXPLICIT:g} s alone, "
         f"{1e-6 * times * c.rhs_evaluations:.1f} million and {times * c.wall_time:.0f} s for all at this rate\n"

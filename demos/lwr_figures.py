@@ -22,13 +22,13 @@ TIME = "time [s]"
 Array = np.ndarray
 
 
-def torque_figure(inverse: Torques, found: gs.Result) -> Figure:
+def torque_figure(inverse: Torques, motion: gs.Result) -> Figure:
     """Torques by inverse dynamics along the programmed motion, and those of the laws (32) [WM15 Fig. 5]."""
     figure, axes = subplots(2, 4, (12, 5.6), sharex=True)
-    tau = law_torques(found)
+    tau = law_torques(motion)
     for j, ax in enumerate(axes.flat[:7]):
         ax.plot(inverse.t, inverse.tau[:, j], lw=2.4, color="0.65", label="inverse dynamics, (28)")
-        ax.plot(found.t[1:], tau[1:, j], lw=1.1, color="tab:blue", label="PD laws, (32)")
+        ax.plot(motion.t[1:], tau[1:, j], lw=1.1, color="tab:blue", label="PD laws, (32)")
         ax.axvline(DURATION / 2, color="0.3", lw=0.7, ls=":", label="axis of symmetry")
         ax.set_title(f"joint {j + 1}", fontsize=10)
         ax.set_xticks((0.0, 3.5, 7.0, 10.5, 14.0), ("0", "3.5", "7", "10.5", "14"))
@@ -43,17 +43,17 @@ def torque_figure(inverse: Torques, found: gs.Result) -> Figure:
     return figure
 
 
-def motion_figure(found: gs.Result) -> Figure:
+def motion_figure(motion: gs.Result) -> Figure:
     """Joint 1 [WM15 Figs. 6, 8, 10], and what the laws leave of the programmed motion in all joints."""
     figure, axes = subplots(2, 2, (10, 6.4), sharex=True)
     names = (r"$q_1$ [rad]", r"$\dot q_1$ [rad/s]", r"$\ddot q_1$ [rad/s$^2$]")
-    for ax, name, wanted, got in zip(axes.flat, names, desired(found.t), (found.q, found.v, found.a), strict=False):
-        ax.plot(found.t, wanted[:, 0], lw=2.6, color="0.7", label="programmed")
-        ax.plot(found.t[1:], got[1:, 0], lw=1.1, color="tab:blue", label="simulated, from t = 0.1 s")
+    for ax, name, wanted, got in zip(axes.flat, names, desired(motion.t), (motion.q, motion.v, motion.a), strict=False):
+        ax.plot(motion.t, wanted[:, 0], lw=2.6, color="0.7", label="programmed")
+        ax.plot(motion.t[1:], got[1:, 0], lw=1.1, color="tab:blue", label="simulated, from t = 0.1 s")
         ax.set_ylabel(name)
     axes[0, 0].legend(fontsize=8)
     last = axes[1, 1]
-    last.plot(found.t, 1e3 * tracking(found), lw=1.2, label=[f"joint {j}" for j in range(1, 8)])
+    last.plot(motion.t, 1e3 * tracking(motion), lw=1.2, label=[f"joint {j}" for j in range(1, 8)])
     last.set_ylabel(r"$q_j - q_{dj}$ [mrad]")
     last.legend(ncols=4, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 1.16), framealpha=1.0)
     for ax in axes[1]:
@@ -62,10 +62,10 @@ def motion_figure(found: gs.Result) -> Figure:
     return figure
 
 
-def difference_figure(found: Sequence[Differences], exact: Sequence[Differences]) -> Figure:
+def difference_figure(differences: Sequence[Differences], exact: Sequence[Differences]) -> Figure:
     """Differences against Exudyn over time for its smallest step [WM15 Figs. 7, 9, 11], and over its step."""
     figure, axes = subplots(2, 2, (10, 6.8))
-    best = found[-1]
+    best = differences[-1]
     names = (r"$|\delta q|$ [rad]", r"$|\delta \dot q|$ [rad/s]", r"$|\delta \ddot q|$ [rad/s$^2$]")
     for ax, name, delta, limit in zip(axes.flat, names, best.delta, DIFFERENCES, strict=False):
         for j in range(7):
@@ -134,9 +134,9 @@ def wall_figure(courses: Mapping[tuple[str, float], gs.Result], bodies: Sequence
     count = len(tolerances) + bool(bodies)
     figure, (axes,) = subplots(1, count, (5.5 * count, 4.2))
     for ax, tolerance in zip(axes, tolerances, strict=False):
-        for (name, of), found in courses.items():
+        for (name, of), course in courses.items():
             if of == tolerance:
-                ax.plot(found.t, 1e3 * found.wall, color=COLOURS.get(name), lw=1.4, label=name)
+                ax.plot(course.t, 1e3 * course.wall, color=COLOURS.get(name), lw=1.4, label=name)
         ax.set_title(f"tolerance $10^{{{round(np.log10(tolerance))}}}$", fontsize=10)
     for (row, course), colour in zip(bodies, ("tab:purple", "tab:brown"), strict=False):
         label = f"step {1e3 * row.tolerance:g} ms, {row.errors[0]:.0e} rad"

@@ -30,10 +30,10 @@ def torques(samples: int, quiet: bool) -> tuple[np.ndarray, np.ndarray]:
     solver = gs.InverseDynamics(gs.robots.kuka_lwr4())
     t = np.linspace(0.0, DURATION, samples)
     blocks = np.array_split(np.arange(samples), 40)
-    found = [
+    torques = [
         solver(*trajectory(t[k])) for k in track(blocks, "inverse dynamics", disable=quiet, transient=True) if k.size
     ]
-    return t, np.concatenate(found)
+    return t, np.concatenate(torques)
 
 
 def table(t: np.ndarray, tau: np.ndarray) -> str:

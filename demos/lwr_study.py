@@ -88,9 +88,9 @@ def solution() -> gs.Result:
     return run("radau", 1e-11, 1e-12)
 
 
-def errors(found: gs.Result | lwr_exudyn.Motion, exact: gs.Result) -> tuple[Array, Array, Array]:
+def errors(motion: gs.Result | lwr_exudyn.Motion, exact: gs.Result) -> tuple[Array, Array, Array]:
     """|delta| (T, 7) of q, v, a."""
-    return np.abs(found.q - exact.q), np.abs(found.v - exact.v), np.abs(found.a - exact.a)
+    return np.abs(motion.q - exact.q), np.abs(motion.v - exact.v), np.abs(motion.a - exact.a)
 
 
 def measured(method: str, tolerance: float, exact: gs.Result) -> Row:
@@ -107,8 +107,8 @@ def measured(method: str, tolerance: float, exact: gs.Result) -> Row:
 
 def stepped(method: str, step: float, exact: gs.Result) -> Row:
     """A run with fixed steps [s], which stand in the place of the tolerance."""
-    found = run(method, 1e-6, 1e-6, dt=step)
-    c, (q, v, a) = found.counters, (float(x.max()) for x in errors(found, exact))
+    motion = run(method, 1e-6, 1e-6, dt=step)
+    c, (q, v, a) = motion.counters, (float(x.max()) for x in errors(motion, exact))
     return Row(method, step, c.residual_evaluations, c.jacobian_evaluations, c.steps, (q, v, a), c.wall_time)
 
 
@@ -126,23 +126,23 @@ def course(method: str, tolerance: float) -> gs.Result:
     return min((run(method, tolerance, tolerance, t_eval=None) for _ in range(2)), key=lambda x: x.wall[-1])
 
 
-def compared(motion: lwr_exudyn.Motion, step: float, found: gs.Result) -> Differences:
+def compared(motion: lwr_exudyn.Motion, step: float, exact: gs.Result) -> Differences:
     """Exudyn next to a run of gyrostat, at the same instants."""
-    return Differences(step, motion.t, errors(motion, found), motion.steps, motion.newton, motion.wall)
+    return Differences(step, motion.t, errors(motion, exact), motion.steps, motion.newton, motion.wall)
 
 
 def compared_first(step: float = 1e-5) -> Differences:
     """The first 10 ms, with a step that follows what is fast."""
     motion = lwr_exudyn.simulate(FIRST, step, every=2e-4)
-    found = run("radau", 1e-10, 1e-13, t_end=FIRST, t_eval=np.linspace(0.0, FIRST, 51))
-    return compared(motion, step, found)
+    exact = run("radau", 1e-10, 1e-13, t_end=FIRST, t_eval=np.linspace(0.0, FIRST, 51))
+    return compared(motion, step, exact)
 
 
-def law_torques(found: gs.Result) -> Array:
+def law_torques(motion: gs.Result) -> Array:
     """tau (T, 7) [N m] of the laws along a run."""
-    return np.array([law(t, q, v) for t, q, v in zip(found.t, found.q, found.v, strict=True)])
+    return np.array([law(t, q, v) for t, q, v in zip(motion.t, motion.q, motion.v, strict=True)])
 
 
-def tracking(found: gs.Result) -> Array:
+def tracking(motion: gs.Result) -> Array:
     """q - q_d (T, 7) [rad]."""
-    return found.q - desired(found.t)[0]
+    return motion.q - desired(motion.t)[0]

@@ -17,22 +17,22 @@ FORMATS = ("png", "svg")
 
 def parser(name: str, description: str | None) -> argparse.ArgumentParser:
     """Options that every experiment has: --out, --format, --quiet."""
-    found = argparse.ArgumentParser(
+    options = argparse.ArgumentParser(
         prog=f"./run demo {name}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    found.add_argument("--out", type=Path, default=Path("out"), help="folder for the figures (default: out)")
-    found.add_argument("--format", choices=FORMATS, default="png", help="of the figures (default: png)")
-    found.add_argument("--quiet", action="store_true", help="no progress")
-    return found
+    options.add_argument("--out", type=Path, default=Path("out"), help="folder for the figures (default: out)")
+    options.add_argument("--format", choices=FORMATS, default="png", help="of the figures (default: png)")
+    options.add_argument("--quiet", action="store_true", help="no progress")
+    return options
 
 
 def with_samples(name: str, description: str | None, default: int, what: str, arguments: Any) -> argparse.Namespace:
     """What was given to an experiment that has --samples, too: the number of ``what``."""
-    found = parser(name, description)
-    found.add_argument("--samples", type=int, default=default, help=f"number of {what}, 2 at least")
-    options = found.parse_args(arguments)
+    known = parser(name, description)
+    known.add_argument("--samples", type=int, default=default, help=f"number of {what}, 2 at least")
+    options = known.parse_args(arguments)
     if options.samples < 2:
-        found.error(f"--samples must be 2 or more, got {options.samples}")
+        known.error(f"--samples must be 2 or more, got {options.samples}")
     return options
 
 
@@ -51,9 +51,9 @@ class Stages:
     def __call__(self, text: str, job: Callable[[], T]) -> T:
         """What the job returns."""
         self._bar.update(self._task, description=text)
-        found = job()
+        answer = job()
         self._bar.advance(self._task)
-        return found
+        return answer
 
     def __enter__(self) -> Self:
         self._bar.start()

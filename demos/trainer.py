@@ -123,14 +123,14 @@ def joint_forces(motors: Motors) -> dict[str, JointForces]:
         motors.programme[:-2], v[:-1], np.diff(v, axis=0) / CYCLE, ports=ports.values()
     )
     both = asked, motors.achieved.forces(list(ports.values()))
-    found = {}
+    forces = {}
     for joint, axis in AXES.items():
         wrenches = [x[ports[joint]] for x in both]
         drive = [x[:, axis] for x in wrenches]
         moment = [np.linalg.norm(np.delete(x[:, :3], axis, axis=1), axis=1) for x in wrenches]
         force = [np.linalg.norm(x[:, 3:], axis=1) for x in wrenches]
-        found[joint] = JointForces(*((a, b) for a, b in (drive, moment, force)))
-    return found
+        forces[joint] = JointForces(*((a, b) for a, b in (drive, moment, force)))
+    return forces
 
 
 # ---------------------------------------------------------------------------------------------------- figures
@@ -158,12 +158,12 @@ def figure_3(links: Links):
 
 def figure_achievable(motors: Motors):
     figure, axes = subplots(4, 3, (12.0, 9.0), sharex=True)
-    found, limits = motors.achieved, [torque for _, _, torque in DRIVES.values()]
-    t, v = found.t, np.diff(motors.programme, axis=0) / CYCLE
+    achieved, limits = motors.achieved, [torque for _, _, torque in DRIVES.values()]
+    t, v = achieved.t, np.diff(motors.programme, axis=0) / CYCLE
     pairs = (
-        (t[:-1], v, found.v, "v{} [rad/s]"),
-        (t[:-2], np.diff(v, axis=0) / CYCLE, found.a, "a{} [rad/s²]"),
-        (t[:-2], motors.wanted, found.u, "u{} [N m]"),
+        (t[:-1], v, achieved.v, "v{} [rad/s]"),
+        (t[:-2], np.diff(v, axis=0) / CYCLE, achieved.a, "a{} [rad/s²]"),
+        (t[:-2], motors.wanted, achieved.u, "u{} [N m]"),
     )
     for j in range(4):
         for ax, (x, asked, done, label) in zip(axes[j], pairs, strict=True):
@@ -173,7 +173,7 @@ def figure_achievable(motors: Motors):
         for side in (-1.0, 1.0):
             axes[j, 2].axhline(side * limits[j], color="C3", lw=0.8, ls=":", label="limit" if side > 0 else None)
         for ax in axes[j]:
-            for episode in found.report():
+            for episode in achieved.report():
                 if episode.who == f"q{j + 1}":
                     ax.axvspan(episode.start, episode.end, color="C3", alpha=0.10, lw=0)
     axes[0, 2].legend(loc="upper right")
@@ -220,16 +220,16 @@ def report_forces(forces: dict[str, JointForces]) -> str:
 
 
 def report(links: Links, motors: Motors) -> str:
-    found = motors.achieved
+    achieved = motors.achieved
     columns = (
         np.abs(motors.wanted).max(axis=0),
-        np.abs(found.u).max(axis=0),
-        (found.cut != 0).sum(axis=0),
-        np.abs(found.deviation).max(axis=0),
+        np.abs(achieved.u).max(axis=0),
+        (achieved.cut != 0).sum(axis=0),
+        np.abs(achieved.deviation).max(axis=0),
         np.abs(motors.by_44.deviation).max(axis=0),
     )
     head = ("motor", "needs [N m]", "gives [N m]", "cycles at its limit", "off by [rad]", "off by, KV (44) [rad]")
-    rows = [(name, *(x[j].item() for x in columns)) for j, name in enumerate(found.actuators)]
+    rows = [(name, *(x[j].item() for x in columns)) for j, name in enumerate(achieved.actuators)]
     return "\n".join(
         [
             "Spatial disorientation trainer [KV IV-VI]; masses, motors and programme are ours\n",
@@ -237,7 +237,7 @@ def report(links: Links, motors: Motors) -> str:
             f"RNEA and mRNEA differ by {np.abs(links.rnea - links.mrnea).max():.1e} N m; accelerations from (34) and "
             f"those of the input by {np.abs(links.solved - links.a).max():.1e} rad/s^2\n",
             table(head, rows),
-            f"\nto the operator: {found}",
+            f"\nto the operator: {achieved}",
             f"slower by the factor {motors.factor:.6f} the whole programme is achievable\n",
         ]
     )

@@ -17,7 +17,7 @@ LINKS = 4
 
 
 @dataclass(frozen=True)
-class Found:
+class Difference:
     """A relative difference, and how large it may be."""
 
     error: float
@@ -63,27 +63,27 @@ def random_state(model: gs.Model, seed: int = 3) -> tuple[np.ndarray, np.ndarray
     return q, *rng.normal(size=(2, model.nv))
 
 
-def compare_dynamics(model: gs.Model, peer: Dynamics, forward: bool, mode: str = "interpret") -> dict[str, Found]:
+def compare_dynamics(model: gs.Model, peer: Dynamics, forward: bool, mode: str = "interpret") -> dict[str, Difference]:
     """Differences by quantity; ``forward``: accelerations exist."""
     q, v, a = random_state(model)
     tau, M = peer.torques(q, v, a), peer.mass_matrix(q)
-    found = {"torques": Found(off(gs.InverseDynamics(model, mode=mode)(q, v, a), tau))}
+    differences = {"torques": Difference(off(gs.InverseDynamics(model, mode=mode)(q, v, a), tau))}
     if forward:
         got, want = gs.ForwardDynamics(model, mode=mode)(q, v, tau), peer.accelerations(q, v, tau)
         rounding = float(np.finfo(float).eps * np.linalg.cond(M)) if model.nv else 0.0
-        found["accelerations"] = Found(off(got, want), max(TOLERANCE, rounding))
-    return found | {"mass matrix": Found(off(gs.MassMatrix(model, mode=mode)(q), M))}
+        differences["accelerations"] = Difference(off(got, want), max(TOLERANCE, rounding))
+    return differences | {"mass matrix": Difference(off(gs.MassMatrix(model, mode=mode)(q), M))}
 
 
-def compare(model: gs.Model, peer: Peer, forward: bool = True, mode: str = "interpret") -> dict[str, Found]:
+def compare(model: gs.Model, peer: Peer, forward: bool = True, mode: str = "interpret") -> dict[str, Difference]:
     """Differences of dynamics and kinematics."""
-    found, (q, _, _) = compare_dynamics(model, peer, forward, mode), random_state(model)
+    differences, (q, _, _) = compare_dynamics(model, peer, forward, mode), random_state(model)
     places, motions = peer.placements(q), gs.ForwardKinematics(model, mode=mode)(q)
     pairs = [pair for link, (R, p) in places.items() for pair in ((motions[link].R, R), (motions[link].p, p))]
-    found["placements"] = Found(max((off(got, want, 1.0) for got, want in pairs), default=0.0))
-    links = spread(moved(peer, q, list(places))) if model.nv else []
-    found["Jacobians"] = Found(max((_jacobian(model, peer, q, link, mode) for link in links), default=0.0))
-    return found
+    differences["placements"] = Difference(max((off(got, want, 1.0) for got, want in pairs), default=0.0))
+    links = evenly(moved(peer, q, list(places))) if model.nv else []
+    differences["Jacobians"] = Difference(max((_jacobian(model, peer, q, link, mode) for link in links), default=0.0))
+    return differences
 
 
 def moved(peer: Peer, q: np.ndarray, links: list[str]) -> list[str]:
@@ -92,7 +92,7 @@ def moved(peer: Peer, q: np.ndarray, links: list[str]) -> list[str]:
     return [link for link, rates in count.items() if 2 * rates >= max(count.values())]
 
 
-def spread(links: list[str]) -> list[str]:
+def evenly(links: list[str]) -> list[str]:
     """A few of them, evenly, with the last."""
     return links[:: -max(1, len(links) // LINKS)][:LINKS]
 

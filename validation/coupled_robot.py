@@ -64,8 +64,8 @@ class CoupledRobot:
 def _followers(file: RobotFile) -> dict[str, tuple[str, float, float]]:
     """Joint -> the one it follows, multiplier, offset; by their names in the model."""
     root = etree.parse(str(file.path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
-    found = {}
+    mimics = {}
     for mimic in root.findall("joint/mimic"):
         name, leader = (file.joints.get(x, x) for x in (mimic.getparent().get("name"), mimic.get("joint")))
-        found[name] = leader, float(mimic.get("multiplier", 1)), float(mimic.get("offset", 0))
-    return found
+        mimics[name] = leader, float(mimic.get("multiplier", 1)), float(mimic.get("offset", 0))
+    return mimics

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
-from validation.compare import QUANTITIES, TOLERANCE, Found
+from validation.compare import QUANTITIES, TOLERANCE, Difference
 from validation.references import ADAMS, MEASURED, ReferenceRow
 from validation.robots import BASES, RobotRow
 
@@ -67,10 +67,10 @@ class Results:
     @property
     def failures(self) -> list[str]:
         """What differs by more than it may."""
-        rows = [(peer, row) for peer, found in self.robots.items() for row in found]
+        rows = [(peer, row) for peer, robots in self.robots.items() for row in robots]
         rows += [("as loaded", row) for row in self.loaded]
-        found = [f"{row.name} ({peer})" for peer, row in rows if row.failed]
-        return found + [f"{row.case}, {row.quantity} ({row.source})" for row in self.references if row.failed]
+        failed = [f"{row.name} ({peer})" for peer, row in rows if row.failed]
+        return failed + [f"{row.case}, {row.quantity} ({row.source})" for row in self.references if row.failed]
 
 
 def page(results: Results) -> str:
@@ -96,7 +96,7 @@ def _summary(results: Results) -> str:
     lines = []
     for peer, rows in results.robots.items():
         compared = [row for row in rows if row.errors]
-        numbers = [one for row in compared for one in row.found]
+        numbers = [one for row in compared for one in row.differences]
         agreeing = sum(not row.failed for row in compared)
         worst = max((one.error for one in numbers if one.allowed <= TOLERANCE), default=0.0)
         lines.append(
@@ -136,14 +136,14 @@ def _robot_table(rows: Sequence[RobotRow], quantities: Sequence[str] = QUANTITIE
 
 
 def _cell(row: RobotRow, base: str, quantity: str) -> str:
-    found = row.errors.get(base, {}).get(quantity)
-    return "-" if found is None else _number(found)
+    difference = row.errors.get(base, {}).get(quantity)
+    return "-" if difference is None else _number(difference)
 
 
-def _number(found: Found) -> str:
-    text = f"{found.error:.0e}" if found.error else "0"
-    text += f" (allowed {found.allowed:.0e})" if found.allowed > TOLERANCE else ""
-    return f"**{text}**" if found.failed else text
+def _number(difference: Difference) -> str:
+    text = f"{difference.error:.0e}" if difference.error else "0"
+    text += f" (allowed {difference.allowed:.0e})" if difference.allowed > TOLERANCE else ""
+    return f"**{text}**" if difference.failed else text
 
 
 def _reference_section(results: Results) -> str:
@@ -158,9 +158,9 @@ def _reference_section(results: Results) -> str:
     return text + _history_section(histories, results.histories)
 
 
-def _history_section(found: Sequence[ReferenceRow], complete: bool) -> str:
+def _history_section(histories: Sequence[ReferenceRow], complete: bool) -> str:
     """One line per case."""
-    if not found and complete:
+    if not histories and complete:
         return ""
     text = HISTORIES
     if not complete:
@@ -168,7 +168,7 @@ def _history_section(found: Sequence[ReferenceRow], complete: bool) -> str:
             "The histories of ADAMS were not at hand: samples at 1, 2.5 and 5 s that the tests hold are compared.\n\n"
         )
     by_case: dict[str, dict[str, ReferenceRow]] = {}
-    for row in found:
+    for row in histories:
         by_case.setdefault(row.case, {})[row.quantity] = row
     cells = [
         [case, *(_of_history(row[name]) if name in row else "-" for name, _ in MEASURED.values())]

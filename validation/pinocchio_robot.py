@@ -35,12 +35,12 @@ class PinocchioRobot:
 
     def _q(self, q: np.ndarray) -> np.ndarray:
         """Continuous joints are cosine and sine there; a free base is the same in both."""
-        found = self.pin.neutral(self.model)
+        configuration = self.pin.neutral(self.model)
         if self.model.njoints > 1 and self.model.joints[1].nq == 7:
-            found[:7] = q[:7]
+            configuration[:7] = q[:7]
         for here, there, count in self.singles:
-            found[there : there + count] = q[here] if count == 1 else (np.cos(q[here]), np.sin(q[here]))
-        return found
+            configuration[there : there + count] = q[here] if count == 1 else (np.cos(q[here]), np.sin(q[here]))
+        return configuration
 
     def torques(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         return self.T.T @ self.pin.rnea(self.model, self.data, self._q(q), self.T @ v, self.T @ a)

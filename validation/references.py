@@ -54,8 +54,8 @@ def rbdl() -> Iterator[ReferenceRow]:
     figures, source = from_tests("oracles.test_reference_values"), "RBDL, unit tests"
     for case, (build, a) in figures.RBDL.items():
         zero = np.zeros(len(a))
-        found = gs.ForwardDynamics(build(), mode="interpret")(zero, zero, zero)
-        yield ReferenceRow(source, case, "accelerations", "rad/s^2", worst(found, a), 1e-12)
+        accelerations = gs.ForwardDynamics(build(), mode="interpret")(zero, zero, zero)
+        yield ReferenceRow(source, case, "accelerations", "rad/s^2", worst(accelerations, a), 1e-12)
     far = gs.fk(figures.point(-1.9, -1.8, 0), figures.STATE, figures.STATE, np.zeros(6))["body.point"]
     for quantity, unit, got, want in (
         ("position", "m", far.p, [-0.6357089363622626, -0.6831041744630977, 2.96897480591697]),
@@ -88,8 +88,8 @@ def puma() -> Iterator[ReferenceRow]:
     C = gs.coriolis(model, figures.QN, figures.COUNT)
     yield ReferenceRow(source, "Puma 560", "Coriolis matrix", "N m s", worst(C, figures.PUMA_CORIOLIS), 6e-5)
     v, tau, want = (np.array(x) for x in figures.PUMA_ACCEL)
-    found = np.linalg.solve(M, tau - figures.puma_torques(v, figures.ZERO))
-    yield ReferenceRow(source, "Puma 560", "accelerations", "rad/s^2", worst(found, want), 6e-5)
+    accelerations = np.linalg.solve(M, tau - figures.puma_torques(v, figures.ZERO))
+    yield ReferenceRow(source, "Puma 560", "accelerations", "rad/s^2", worst(accelerations, want), 6e-5)
 
 
 def lwr() -> Iterator[ReferenceRow]:
@@ -97,9 +97,9 @@ def lwr() -> Iterator[ReferenceRow]:
     paper = from_tests("solvers.dynamics.test_equations_of_motion").paper_terms
     model = gs.robots.kuka_lwr4()
     q, v = np.random.default_rng(3).normal(size=(2, 7))
-    found = gs.EquationsOfMotion(model, mode="interpret")(q, v)
+    terms = gs.EquationsOfMotion(model, mode="interpret")(q, v)
     for quantity, unit, want in zip("DCG", ("kg m^2", "N m s", "N m"), paper(q, v), strict=True):
-        error = worst(getattr(found, quantity), want)
+        error = worst(getattr(terms, quantity), want)
         yield ReferenceRow("Wolinski and Malczyk 2015, equations", "KUKA LWR 4+", quantity, unit, error, 1e-12)
 
 

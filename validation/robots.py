@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import gyrostat as gs
-from validation.compare import Found, Peer, compare, compare_dynamics
+from validation.compare import Difference, Peer, compare, compare_dynamics
 from validation.coupled_robot import CoupledRobot
 from validation.mujoco_robot import MujocoRobot, UnsuitedError
 from validation.pinocchio_robot import PinocchioRobot
@@ -24,15 +24,15 @@ class RobotRow:
     dofs: int = 0
     audit: tuple[str, ...] = ()
     refused: str = ""
-    errors: dict[str, dict[str, Found]] = field(default_factory=dict)
+    errors: dict[str, dict[str, Difference]] = field(default_factory=dict)
 
     @property
-    def found(self) -> list[Found]:
+    def differences(self) -> list[Difference]:
         return [one for by_quantity in self.errors.values() for one in by_quantity.values()]
 
     @property
     def failed(self) -> bool:
-        return any(one.failed for one in self.found)
+        return any(one.failed for one in self.differences)
 
 
 MakePeer = Callable[[RobotFile, gs.Model, str], Peer]

@@ -43,8 +43,8 @@ class RobotFile:
 
 def robot_files(only: tuple[str, ...] = ()) -> list[Path]:
     """Every URDF file of the wheel, or those whose path contains one of the given texts."""
-    found = sorted(FOLDER.rglob("*.urdf"))
-    return [path for path in found if not only or any(text in path.as_posix() for text in only)]
+    paths = sorted(FOLDER.rglob("*.urdf"))
+    return [path for path in paths if not only or any(text in path.as_posix() for text in only)]
 
 
 def opened(path: Path) -> RobotFile:

@@ -107,36 +107,36 @@ from gyrostat.solvers.functions import total_inertia as total_inertia
 
 # ---- solvers: dynamics
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
-from gyrostat.solvers.dynamics.derivatives import DeltaAcceleration as DeltaAcceleration
+from gyrostat.solvers.dynamics.base_parameters import base_parameters as base_parameters
+from gyrostat.solvers.dynamics.bias_forces import Bias as Bias
+from gyrostat.solvers.dynamics.bias_forces import GravityForces as GravityForces
+from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass as CenterOfMass
+from gyrostat.solvers.dynamics.center_of_mass import TotalInertia as TotalInertia
+from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix as CentroidalMatrix
+from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMomentum as CentroidalMomentum
+from gyrostat.solvers.dynamics.coriolis_matrix import Coriolis as Coriolis
+from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration as DeltaAcceleration
 from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
 from gyrostat.solvers.dynamics.derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
 from gyrostat.solvers.dynamics.derivatives import InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives
-from gyrostat.solvers.dynamics.derivatives import ParameterDerivatives as ParameterDerivatives
+from gyrostat.solvers.dynamics.eigenfrequencies import eigenfrequencies as eigenfrequencies
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
-from gyrostat.solvers.dynamics.equations_of_motion import Bias as Bias
-from gyrostat.solvers.dynamics.equations_of_motion import Coriolis as Coriolis
+from gyrostat.solvers.dynamics.energy import KineticEnergy as KineticEnergy
+from gyrostat.solvers.dynamics.energy import PotentialEnergy as PotentialEnergy
 from gyrostat.solvers.dynamics.equations_of_motion import EquationsOfMotion as EquationsOfMotion
-from gyrostat.solvers.dynamics.equations_of_motion import GravityForces as GravityForces
-from gyrostat.solvers.dynamics.equations_of_motion import ReferenceDynamics as ReferenceDynamics
 from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics as ForwardDynamics
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics as InverseDynamics
-from gyrostat.solvers.dynamics.linearisation import eigenfrequencies as eigenfrequencies
 from gyrostat.solvers.dynamics.linearisation import linearise as linearise
 from gyrostat.solvers.dynamics.mass_matrix import Innovations as Innovations
 from gyrostat.solvers.dynamics.mass_matrix import InverseMassMatrix as InverseMassMatrix
 from gyrostat.solvers.dynamics.mass_matrix import MassMatrix as MassMatrix
 from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia as InverseOperationalInertia
 from gyrostat.solvers.dynamics.operators import operators as operators
+from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives as ParameterDerivatives
+from gyrostat.solvers.dynamics.reference_dynamics import ReferenceDynamics as ReferenceDynamics
 from gyrostat.solvers.dynamics.regressor import Regressor as Regressor
-from gyrostat.solvers.dynamics.regressor import base_parameters as base_parameters
 from gyrostat.solvers.dynamics.regressor import inertial_parameters as inertial_parameters
 from gyrostat.solvers.dynamics.rotor_coupling import rotor_coupling as rotor_coupling
-from gyrostat.solvers.dynamics.whole_body import CenterOfMass as CenterOfMass
-from gyrostat.solvers.dynamics.whole_body import CentroidalMatrix as CentroidalMatrix
-from gyrostat.solvers.dynamics.whole_body import CentroidalMomentum as CentroidalMomentum
-from gyrostat.solvers.dynamics.whole_body import KineticEnergy as KineticEnergy
-from gyrostat.solvers.dynamics.whole_body import PotentialEnergy as PotentialEnergy
-from gyrostat.solvers.dynamics.whole_body import TotalInertia as TotalInertia
 
 # ---- solvers: kinematics
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics as ForwardKinematics
@@ -150,10 +150,11 @@ from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinem
 
 # ---- solvers: several at once, and what they share
 from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
-from gyrostat.solvers.builders.master import Solvers as Solvers
+from gyrostat.solvers.builders.master_solver import Solvers as Solvers
 from gyrostat.solvers.machinery.wrench import Wrench as Wrench
 
-# ---- studies
+# ---- studies: questions that need many evaluations; the whole package
+from gyrostat import studies as studies
 from gyrostat.studies.achievable.achievable_motion import AchievableMotion as AchievableMotion
 
 # ---- simulation

@@ -88,7 +88,7 @@ def test_dicts_batches_threads_derivatives_and_c_of_a_subset(tmp_path):
     assert_close(np.array(solver.casadi()(q, v, a)).ravel(), tau, 1e-12)
     header = next(f for f in solver.export_c(tmp_path, "part") if f.suffix == ".h").read_text()
     assert "slide" in header and "waist" not in header
-    assert solver.order == ("slide", "shoulder") and solver.held == (0, 1, 2, 3, 4, 5, 6)
+    assert solver.order == ("slide", "shoulder") and solver.locked == (0, 1, 2, 3, 4, 5, 6)
     solver.reconfigure(FREE.replace({"arm.mass": 2.0}))
     assert solver.order == ("slide", "shoulder") and solver(q, v, a).shape == (4,)
 

@@ -77,32 +77,12 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
 """Folder -> its rooms and files from top to bottom; ``*`` are the files that are not named. Those side by side in a
 tuple do not import each other, those in a set may."""
 
-BACK: dict[tuple[str, str], str] = {
-    ("algorithms.recursions.sensitivity", "algorithms.matrices.coriolis_matrix"): "forces of velocities by one joint",
-    ("io.dh.from_table", "io.urdf.build"): "names that are not taken yet",
-    ("io.mjcf.build", "io.urdf.build"): "names that are not taken yet",
-    ("io.mjcf.rules", "io.urdf.links_and_joints"): "rules of inertias",
-    ("io.mjcf.rules", "io.urdf.rules"): "rules of inertias",
-    ("io.mjcf.xml", "io.yaml.text"): "sizes and encodings of texts",
-    ("io.xml", "io.yaml.text"): "sizes and encodings of texts",
-    ("simulate.constraints.dry_friction", "simulate.events.events"): "a change from slip to stick is an event",
-    ("simulate.constraints.stops", "simulate.events.events"): "a stop is an event",
-    ("simulate.plant.derivatives", "simulate.constraints.held"): "constraints act in the derivative",
-    ("simulate.plant.plant", "simulate.constraints.friction_law"): "constraints act in the derivative",
-    ("solvers.dynamics.linearisation", "solvers.functions"): "answers of other solvers",
-    ("solvers.dynamics.rotor_coupling", "solvers.functions"): "answers of other solvers",
-    ("solvers.kinematics.frame_jacobian", "solvers.dynamics.derivatives"): "derivatives by properties",
-    ("solvers.kinematics.inverse.block_kinematics", "solvers.builders.block_checks"): "blocks with one input",
-    ("solvers.kinematics.inverse.block_kinematics", "solvers.functions"): "answers of other solvers",
-    ("solvers.kinematics.inverse.pose_error", "solvers.functions"): "answers of other solvers",
-    ("solvers.machinery.state_solver", "solvers.dynamics.singular_inertia"): "its explanation of failures",
-}
+BACK: dict[tuple[str, str], str] = {}
 """(module, module) -> why it goes against the order of rooms for the time being."""
 
 LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
     ("engine.tracing.recorded", "engine.tracing.signals"): "choices of NumPy on a scalar make arrays of scalars",
-    ("io.mjcf.xml", "io.files"): "an included file is read like any other",
     ("robots.catalogue", "robots"): "the package lists what is in it",
     ("simulate.blocks.foreign_systems", "simulate.blocks.linear"): "python-control's systems become blocks of ours",
     ("simulate.results.result", "simulate.results.files"): "files need more than a result does",

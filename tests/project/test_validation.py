@@ -15,7 +15,7 @@ pytest.importorskip("mujoco", reason="MuJoCo comes with the extra 'oracles'")
 
 from validation import __main__ as command
 from validation import robots
-from validation.compare import QUANTITIES, Found, compare, compare_dynamics, off, spread
+from validation.compare import QUANTITIES, Difference, compare, compare_dynamics, evenly, off
 from validation.coupled_robot import CoupledRobot
 from validation.page import Results, page
 from validation.pinocchio_robot import PinocchioRobot
@@ -101,7 +101,7 @@ def test_losses_that_are_left_out_are_found_out():
 
 
 def test_nan_fails_and_sizes_are_relative():
-    assert Found(float("nan")).failed
+    assert Difference(float("nan")).failed
     assert ReferenceRow("", "", "", "", float("nan"), 1.0).failed
     assert off([101.0, 0.0], [100.0, 0.0]) == 0.01
     assert off([0.1], [0.0], 1.0) == 0.1
@@ -111,8 +111,8 @@ def test_nan_fails_and_sizes_are_relative():
 
 
 def test_links_are_spread_and_the_last_is_among_them():
-    assert spread([f"l{k}" for k in range(9)]) == ["l8", "l6", "l4", "l2"]
-    assert spread(["only"]) == ["only"]
+    assert evenly([f"l{k}" for k in range(9)]) == ["l8", "l6", "l4", "l2"]
+    assert evenly(["only"]) == ["only"]
 
 
 def test_the_command_fails_with_a_list_when_something_is_above_what_is_allowed(tmp_path, monkeypatch, capsys):

@@ -422,3 +422,12 @@ def test_meshes_of_a_second_robot_are_found_beside_its_own_file(tmp_path):
     gs.save(gs.assemble("tool", gs.chain("world", part)), tmp_path / "second" / "tool.yaml")
     model = arm().attach(gs.load(tmp_path / "second" / "tool.yaml"), to="hand.tip", prefix="my_")
     assert find_mesh(model, "my_part", "cube.stl")[0] == mesh
+
+
+def test_a_joint_without_its_axis_cannot_be_locked():
+    """What it would look like is not known, even where the check is left for later."""
+    for kind in ("revolute", "prismatic", "universal", "planar"):
+        model = gs.assemble("arm", gs.chain("world", gs.Joint("j", kind), gs.RigidBody("b", mass=1.0)))
+        q = [0.1] * len(model.layout.of["j"].coordinates)
+        with pytest.raises(gs.SpecError, match=rf"lock: joint 'j': a {kind} joint needs 'axis'.*Hint: add 'axis'"):
+            model.lock("j", q, check=False)

@@ -10,7 +10,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.engine.llvm.loop import Loop
-from gyrostat.studies.achievable import cycles as achievable_cycles
+from gyrostat.studies.achievable import cycle_loop
 from tests.support.achievable_models import Drive, Machine, limited, machine, programme, reference
 
 DT = 0.01
@@ -121,8 +121,8 @@ def cascade(n=12):
 def test_more_rounds_than_the_machine_code_has(monkeypatch):
     m, path = cascade()
     solver, apart = gs.AchievableMotion(m.model, DT), []
-    once = achievable_cycles.Cycles._apart
-    monkeypatch.setattr(achievable_cycles.Cycles, "_apart", lambda *x: apart.append(x) or once(*x))
+    once = cycle_loop.CycleLoop._apart
+    monkeypatch.setattr(cycle_loop.CycleLoop, "_apart", lambda *x: apart.append(x) or once(*x))
     found = solver(path)
     agrees(m, solver, found, path, guess=True)
     assert np.all(found.cut[0] != 0)
@@ -136,7 +136,7 @@ def test_every_code_path_gives_the_same_motion(monkeypatch):
     found = solver(path)
     assert len(solver._cycles.loops) > 1
     for levels in ((8,), (0, 1), (0,)):
-        monkeypatch.setattr(achievable_cycles, "LEVELS", levels)
+        monkeypatch.setattr(cycle_loop, "LEVELS", levels)
         other = gs.AchievableMotion(m.model, DT, passive=m.passive)(path)
         for key in ("q", "v", "a", "u", "cut", "slowed", "stopped"):
             assert np.allclose(getattr(other, key), getattr(found, key), rtol=1e-9, atol=1e-9), (levels, key)
@@ -337,7 +337,7 @@ def beyond(found, model):
     """The velocity of the first cycle is given, so nothing limits it: it alone may be too fast."""
     solver = gs.AchievableMotion(model, DT)
     w = np.abs(found.motor_map @ found.v[0])
-    return np.any(w > [a.speed_limit for a in solver._found]) or np.any(np.abs(found.v[0]) > solver.limits.speed)
+    return np.any(w > [a.speed_limit for a in solver._actuators]) or np.any(np.abs(found.v[0]) > solver.limits.speed)
 
 
 def limits_of_position(model):

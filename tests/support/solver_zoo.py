@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gyrostat as gs
-from gyrostat.solvers.machinery.differentiable import Differentiable
+from gyrostat.solvers.machinery.state_solver import StateSolver
 
 TIP = "end.tip"
 
@@ -62,7 +62,7 @@ def solver_classes() -> dict[str, type]:
     """Public classes that have derivatives, CasADi functions and C, by name; those made of others have their own
     tests."""
     found = {name: getattr(gs, name) for name in gs.__all__ if name not in ("Solvers", "BlockSolver")}
-    return {k: c for k, c in found.items() if isinstance(c, type) and issubclass(c, Differentiable)}
+    return {k: c for k, c in found.items() if isinstance(c, type) and issubclass(c, StateSolver)}
 
 
 def state_of(solver: Any, rng: np.random.Generator) -> list[np.ndarray]:

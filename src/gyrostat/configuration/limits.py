@@ -9,6 +9,7 @@ import numpy as np
 
 from gyrostat.configuration.packing import real_array
 from gyrostat.errors import ShapeError, SpecError, StateError, clipped, nearest
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -42,12 +43,15 @@ def limits_of(model: Model, limits: Any, who: str) -> tuple[Array, Array]:
 
 def _own_limits(model: Model, low: Array, high: Array) -> tuple[Array, Array]:
     for block in model.layout:
-        entity = model.wiring.entities[block.entity]
         if block.nq == 1:
-            lower, upper = getattr(entity, "lower", None), getattr(entity, "upper", None)
-            low[block.q] = -np.inf if lower is None else lower
-            high[block.q] = np.inf if upper is None else upper
+            low[block.q], high[block.q] = own_range(model.wiring.entities[block.entity])
     return low, high
+
+
+def own_range(entity: Entity) -> tuple[float, float]:
+    """``lower`` and ``upper`` of an entity with one coordinate, infinite where it says none."""
+    lower, upper = getattr(entity, "lower", None), getattr(entity, "upper", None)
+    return -np.inf if lower is None else lower, np.inf if upper is None else upper
 
 
 def _side(model: Model, given: Any, empty: Array, who: str) -> Array:

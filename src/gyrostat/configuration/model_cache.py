@@ -1,4 +1,4 @@
-"""Solvers and tables that hang on a model object; they go with it."""
+"""What is cached on a model object: its solvers and tables. They go with it; a copy or pickle begins without any."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 from gyrostat.spec.model import Model
 
 
-class Kept(dict[Any, Any]):
-    """What is kept for one model object; a copy or pickle of the model begins without any."""
+class ModelCache(dict[Any, Any]):
+    """Solvers and tables of one model object by key; a copy or pickle of the model begins with an empty one."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, ()
+        return ModelCache, ()
 
 
-def kept(model: Model) -> Kept:
-    """What is kept with a model."""
-    return model.__dict__.setdefault("_solvers", Kept())
+def cached_on(model: Model) -> ModelCache:
+    """The cache of a model object."""
+    return model.__dict__.setdefault("_solvers", ModelCache())

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gyrostat.configuration.limits import limits_of
+from gyrostat.configuration.limits import limits_of, own_range
 from gyrostat.errors import StateError
 from gyrostat.graph.network import network
-from gyrostat.spec.joint import Joint
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -72,13 +72,13 @@ def sampling_range(model: Model, reach: Array, within_limits: bool) -> SamplingR
     low, high = limits_of(model, "model" if within_limits else None, "random_configuration")
     rows: list[tuple[Array, float, float, float]] = []
     curved: list[tuple[int, float, float]] = []
-    for name, joint in model.wiring.entities.items() if within_limits else ():
-        if isinstance(joint, Joint) and (joint.lower is not None or joint.upper is not None):
-            shaft = model.shafts.shaft(name, joint, 0)
+    for name, entity in model.wiring.entities.items() if within_limits else ():
+        if len(entity.rates) == 1 and np.isfinite(own_range(entity)).any():
+            shaft = model.shafts.shaft(name, entity, 0)
             if shaft is None or model.shafts.is_linear(shaft):
-                rows += _followed(model, name, joint)
+                rows += _followed(model, name, entity)
             else:
-                curved.append((network(model).transmission.slices[name][0].start, *_bounds(joint)))
+                curved.append((network(model).transmission.slices[name][0].start, *own_range(entity)))
     several = [row for row in rows if np.count_nonzero(row[0]) > 1]
     for ratio, offset, least, most in rows:
         if np.count_nonzero(ratio) == 1:
@@ -97,7 +97,7 @@ def sampling_range(model: Model, reach: Array, within_limits: bool) -> SamplingR
     return SamplingRange(low, high, ratio, offset, least, most, CurvedLimits(model, tuple(curved)))
 
 
-def _followed(model: Model, name: str, joint: Joint) -> list[tuple[Array, float, float, float]]:
+def _followed(model: Model, name: str, joint: Entity) -> list[tuple[Array, float, float, float]]:
     """(ratio (nq,), offset, lower, upper) of a joint that follows coordinates; nothing for one with its own."""
     shaft = model.shafts.shaft(name, joint, 0)
     if shaft is None or model.shafts.owner(shaft) == (name, 0):
@@ -112,11 +112,7 @@ def _followed(model: Model, name: str, joint: Joint) -> list[tuple[Array, float,
             leader = model.wiring.entities[owner[0]]
             part = leader.coordinates[owner[1]] if leader.coordinates else "q"
             ratio[place[owner[0], part]] += factor
-    return [(ratio, 0.0 if line is None else line.constant, *_bounds(joint))]
-
-
-def _bounds(joint: Joint) -> tuple[float, float]:
-    return -np.inf if joint.lower is None else joint.lower, np.inf if joint.upper is None else joint.upper
+    return [(ratio, 0.0 if line is None else line.constant, *own_range(joint))]
 
 
 def _completed(low: Array, high: Array, reach: Array) -> tuple[Array, Array]:

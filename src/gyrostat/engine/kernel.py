@@ -120,7 +120,7 @@ class Kernel:
         no builtin can be made (:func:`~gyrostat.engine.cpython.layout.available`), it is ``slow`` itself."""
         if available():
             return slow
-        visible = len(self.program.inputs) - len(hidden)
+        visible = max(0, len(self.program.inputs) - len(hidden))
         entry = Entry(self.program, self.single_code(visible), slow, hidden, result)
         if "_loop" in self.__dict__:
             self._serve_batches(entry)

@@ -14,7 +14,7 @@ import numpy as np
 from gyrostat.errors import MeshError
 
 Array = np.ndarray
-Part = tuple[Array, Array, tuple[float, ...] | None]
+MeshPart = tuple[Array, Array, tuple[float, ...] | None]
 """Vertices (n, 3) [m], triangles (m, 3), colour r g b a or None."""
 
 FORMATS = ("stl", "obj", "dae", "ply", "off", "glb", "gltf", "3mf")
@@ -23,7 +23,7 @@ LARGEST = 128 * 2**20
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, changed: int) -> tuple[Part, ...]:
+def _read(path: Path, changed: int) -> tuple[MeshPart, ...]:
     try:
         import trimesh
     except ImportError:
@@ -45,7 +45,7 @@ def _read(path: Path, changed: int) -> tuple[Part, ...]:
     return parts
 
 
-def read_mesh(path: Path, scale: Sequence[float]) -> list[Part]:
+def read_mesh(path: Path, scale: Sequence[float]) -> list[MeshPart]:
     """The parts of a mesh file, each coordinate times its factor; :class:`MeshError` says why it cannot be read."""
     try:
         parts = _read(path, path.stat().st_mtime_ns)
@@ -67,7 +67,7 @@ def _collada_unit(data: bytes) -> float:
     return value if 0.0 < value < 1e6 else 1.0
 
 
-def _part(mesh: Any, scale: float) -> Part:
+def _part(mesh: Any, scale: float) -> MeshPart:
     color: tuple[float, ...] | None = None
     if mesh.visual is not None and mesh.visual.defined:
         material = getattr(mesh.visual, "material", None)

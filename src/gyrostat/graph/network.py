@@ -10,8 +10,9 @@ import numpy as np
 
 from gyrostat.errors import FrameError, LoopError, SpecError, clipped, nearest
 from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
+from gyrostat.graph.draft import Draft, DraftPart
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
-from gyrostat.graph.rewrite import DEFAULT, RULES, Draft, Part, rewrite
+from gyrostat.graph.rewrite import DEFAULT, RULES, rewrite
 from gyrostat.graph.transmission import Ties, Transmission, transmission
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check
@@ -279,9 +280,9 @@ def _draft(model: Model, visits: Iterable[Visit], live: Mapping[str, Any]) -> tu
         notes += low.notes
         spatial = [port.name for port in entity.ports if port.kind == "spatial"]
         outs = {name: f"{visit.entity}.{name}" for name in spatial if name != visit.inport}
-        draft.add(Part(visit.entity, low.kind, low.props, visit.inport, visit.source, outs, low.places))
+        draft.add(DraftPart(visit.entity, low.kind, low.props, visit.inport, visit.source, outs, low.places))
         if low.beside is not None:
-            draft.hide(Part(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, visit.source, {}, {}))
+            draft.hide(DraftPart(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, visit.source, {}, {}))
     return draft, notes
 
 

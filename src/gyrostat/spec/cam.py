@@ -33,6 +33,7 @@ class Follower(Entity):
     own. Torques go the other way, without loss: tau_driver = g'(angle) x tau_follower."""
 
     abstract = True
+    since = 2
 
     @property
     def ports(self) -> tuple[Port, ...]:

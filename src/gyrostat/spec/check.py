@@ -7,20 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gyrostat.errors import Problem, SpecError, clipped
-from gyrostat.spec.displacement import DHDisplacement, Displacement
-from gyrostat.spec.force_element import ForceElement
-from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
-from gyrostat.spec.pair_forces import PairForce
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
-from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.solver_references import reference_problems
 from gyrostat.spec.state_problems import state_problems
 from gyrostat.spec.wiring import Wiring, label_of
-
-MASSLESS = (RigidBody, Joint, ReferenceFrame, ForceElement, Displacement, DHDisplacement, RotorInertia, PairForce)
-"""Kinds that have no mass, or say it; other kinds may have some."""
 
 
 @dataclass
@@ -171,7 +163,7 @@ def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Probl
     for name in parent:
         entity = wiring.entities[name]
         rigid[name] = name if name == parent[name] or entity.rates else rigid[parent[name]]
-        if getattr(entity, "mass", 0.0) != 0.0 or not isinstance(entity, MASSLESS) or _within(name, doubtful):
+        if getattr(entity, "mass", 0.0) != 0.0 or not entity.tells_mass or _within(name, doubtful):
             massive.add(rigid[name])
         if isinstance(entity, RigidBody) or rigid[name] in massive or name in closing:
             bodies.add(rigid[name])

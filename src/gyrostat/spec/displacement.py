@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -12,6 +12,8 @@ from gyrostat.spec.values import IDENTITY, Number, RotationValue, Vector
 
 class Displacement(Entity):
     """Frame ``b`` seen from frame ``a``: ``translation`` [m] in a, then ``rotation``. Ports ``a``, ``b``."""
+
+    tells_mass: ClassVar[bool] = True
 
     translation: Vector = (0.0, 0.0, 0.0)
     rotation: RotationValue = IDENTITY
@@ -30,6 +32,8 @@ class DHDisplacement(Entity):
     ``standard``: Rz(theta) Tz(d) Tx(a) Rx(alpha). ``modified`` (Craig): Rx(alpha) Tx(a) Rz(theta) Tz(d). Ports ``a``,
     ``b``. A joint coordinate is added by a revolute or prismatic joint about z on the proper side.
     """
+
+    tells_mass: ClassVar[bool] = True
 
     a: Number = 0.0
     alpha: Number = 0.0

@@ -43,6 +43,8 @@ class Entity(BaseModel):
     """Of what acts on shafts alone: whether its torques depend on accelerations."""
     drives: ClassVar[bool] = False
     """Whether it exerts torques of its own on its shafts, as motors do."""
+    tells_mass: ClassVar[bool] = False
+    """Whether its mass, if it has any, is its property ``mass``: no row of an algorithm hides some."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
     since: ClassVar[int] = 1

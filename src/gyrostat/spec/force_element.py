@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity
@@ -16,6 +16,8 @@ class ForceElement(Entity):
     ``expressed_in``: ``"local"`` (axes of the port, they move with it), ``"aligned"`` (axes of the world, point of the
     port) or ``"world"`` (axes of the world, torque about the world's origin).
     """
+
+    tells_mass: ClassVar[bool] = True
 
     wrench: Wrench
     expressed_in: Literal["local", "aligned", "world"] = "local"

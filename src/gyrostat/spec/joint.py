@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -92,6 +92,8 @@ class Joint(Entity):
     Joints with one rate may have limits: ``lower`` and ``upper`` for q, ``velocity_limit`` for |v|, ``effort_limit``
     for the magnitude of the generalised force at the joint. Dynamics does not stop there (``gs.simulate`` does, with
     ``JointLimits``); checks, plots, the viewer and :class:`AchievableMotion` use them."""
+
+    tells_mass: ClassVar[bool] = True
 
     kind: Kind
     axis: Axis | None = None

@@ -32,6 +32,8 @@ Six = Annotated[
 class PairForce(Entity):
     """Forces between the frames ``a`` and ``b``, equal and opposite, from their relative motion."""
 
+    tells_mass: ClassVar[bool] = True
+
     abstract: ClassVar[bool] = True
     binds: ClassVar[bool] = False
 

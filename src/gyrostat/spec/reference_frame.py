@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from gyrostat.spec.entity import Entity
 
 
@@ -10,3 +12,5 @@ class ReferenceFrame(Entity):
 
     Port ``frame``.
     """
+
+    tells_mass: ClassVar[bool] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -19,6 +19,8 @@ class RigidBody(Entity):
     in the body frame [kg m^2/s], for example of a wheel spinning at constant speed relative to the body (H04 (2.7)).
     ``shapes``: what it looks like and where it can touch; no algorithm of the dynamics sees them.
     """
+
+    tells_mass: ClassVar[bool] = True
 
     mass: Number
     com: Vector = (0.0, 0.0, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from gyrostat.errors import Problem
 from gyrostat.spec.entity import Entity, Port
@@ -21,6 +21,8 @@ class RotorInertia(Entity):
 
     Without an ``axis`` it is a pure 1-D inertia without carrier: it loads its shaft, and no body feels it.
     """
+
+    tells_mass: ClassVar[bool] = True
 
     inertia: Number
     axis: Axis | None = None

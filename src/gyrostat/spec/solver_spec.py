@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from gyrostat.errors import Problem, SpecError, clipped, nearest
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS, REPRESENTATIONS, USUAL, Kind
 
-BUILDER = "gyrostat.solvers.builders.builder"
-"""The module whose ``build(spec, model)`` makes solvers. It is looked up by name: a specification depends on nothing
-that computes."""
 COMMON = ("algorithm", "representation", "frames", "order", "live", "rules", "mode")
 
 
@@ -67,8 +63,8 @@ class SolverSpec:
     # ------------------------------------------------------------------ data
     def data(self) -> dict[str, Any]:
         """Plain data, from which ``SolverSpec(**data)`` makes an equal one."""
-        kept = {name: getattr(self, name) for name in ("solver", *COMMON[:5])}
-        return {k: plain(v) for k, v in kept.items() if v not in (None, ())} | dict(self.options)
+        data = {name: getattr(self, name) for name in ("solver", *COMMON[:5])}
+        return {k: plain(v) for k, v in data.items() if v not in (None, ())} | dict(self.options)
 
     def _key(self) -> Any:
         return _frozen(self.data())
@@ -99,7 +95,9 @@ class SolverSpec:
     # ------------------------------------------------------------------ from data to a solver
     def build(self, model: Any) -> Any:
         """The solver of a model."""
-        return import_module(BUILDER).build(self, model)
+        from gyrostat.solvers.builders.builder import build  # upwards, and listed: nothing computes before this call
+
+        return build(self, model)
 
 
 def mistakes(solver: Any, given: Mapping[str, Any]) -> Iterator[Problem]:

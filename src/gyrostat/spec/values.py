@@ -1,7 +1,7 @@
 """Types of physical properties: numbers, vectors, inertia matrices and rotations, as plain frozen data.
 
 Nothing is computed here. A value is taken as it was written (a rotation stays Euler angles if it was given so), so that
-every physical property keeps its meaning and its address. ``spatial.rotation`` turns the forms into matrices.
+every physical property keeps its meaning and its address. ``geometry.rotation`` turns the forms into matrices.
 """
 
 from __future__ import annotations

@@ -198,10 +198,10 @@ def test_an_arm_that_stands_upright_has_modes_that_grow():
 
 
 def test_the_rotors_stand_where_the_springs_carry_the_weight():
-    from gyrostat.solvers.dynamics.linearisation import at_rest
+    from gyrostat.solvers.dynamics.eigenfrequencies import rotors_at_rest
 
     poses = np.stack([POSE, np.zeros(7)])
-    q = at_rest(ARM, poses)
+    q = rotors_at_rest(ARM, poses)
     tau = gs.rnea(ARM, q, np.zeros(14), np.zeros(14))
     assert_close(tau[..., :7], np.zeros((2, 7)), 1e-9)
     found = gs.ElasticInverseDynamics(ARM, mode="interpret")(np.concatenate([POSE[None], np.zeros((10, 7))]))

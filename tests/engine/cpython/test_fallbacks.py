@@ -97,6 +97,7 @@ def test_results_with_and_without_builtins_have_the_same_bits(no_builtins, monke
         (lambda m: m.setattr(ctypes, "sizeof", lambda kind: 4), "not a 64-bit little-endian one"),
         (lambda m: m.setattr(sys, "byteorder", "big"), "not a 64-bit little-endian one"),
         (lambda m: m.setattr(sys, "platform", "win32"), "the calling convention of Windows"),
+        (lambda m: m.setattr(layout_module, "_interpreter", lambda: 1), "this is not the main interpreter"),
         (lambda m: m.setattr(layout_module, "DATA", 4), "the fields of NumPy arrays are not where they are expected"),
         (lambda m: m.setattr(layout_module, "DESCR", 6), "the fields of NumPy arrays are not where they are expected"),
         (lambda m: m.setattr(layout_module, "ND", 2), "the fields of NumPy arrays are not where they are expected"),

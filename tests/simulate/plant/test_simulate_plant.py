@@ -60,7 +60,7 @@ def test_jacobians_are_those_of_differences_on_the_manifold(pair):
     def columns(f, size):
         return np.stack([(f(h * e) - f(-h * e)) / (2 * h) for e in np.eye(size)], axis=1)
 
-    r_q, r_v, r_a = one.residual_jacobians(t, q, v, a, p)
+    r_q, r_v, r_a = one.derivatives.residual_jacobians(t, q, v, a, p)
     close = {"rtol": 1e-5, "atol": 1e-5}
     for r in (one.residual, two.residual):
         np.testing.assert_allclose(r_q, columns(lambda d, r=r: r(t, one.retract(q, d), v, a, p), n), **close)

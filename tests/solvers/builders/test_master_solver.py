@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.solvers.builders.answers import KNOWN, part
+from gyrostat.solvers.builders.answers import KNOWN, answering_solver
 from gyrostat.spec.solver_kinds import ANSWERS, KINDS
 from tests.support.comparing import assert_close
 from tests.support.solver_zoo import OPTIONS, TIP, branched
@@ -54,7 +54,7 @@ def test_every_answer_is_that_of_its_own_solver(mode, names):
     found = together(**given)
     assert found._fields == tuple(answers)
     for name, options in answers.items():
-        alone = part(MODEL, name, options, (), "interpret")
+        alone = answering_solver(MODEL, name, options, (), "interpret")
         expected = alone(*(given[key] for key in alone.state))
         assert type(getattr(found, name)) is type(expected)
         for mine, other in zip(arrays(getattr(found, name)), arrays(expected), strict=True):

@@ -15,7 +15,7 @@ from gyrostat.simulate import trajectories as tr
 from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_branches
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics
 from gyrostat.solvers.kinematics.inverse.pose_error import PoseError, chosen_rows
-from gyrostat.solvers.kinematics.inverse.start_points import spread
+from gyrostat.solvers.kinematics.inverse.start_points import start_points
 from gyrostat.spatial import so3
 from tests.support.comparing import assert_close, central
 from tests.support.puma_arm import A2, A3, D3, D4, planar, puma
@@ -201,7 +201,7 @@ def test_of_several_solutions_the_nearest_to_the_start_is_taken():
     alone = inverse_kinematics(THREE, "l3.tip", target, rest, axes=("x", "y"), starts=1)
     assert alone.reason == "nearest"
     found = inverse_kinematics(THREE, "l3.tip", target, rest, axes=("x", "y"))
-    starts = spread(THREE, np.full(3, -np.inf), np.full(3, np.inf), 15)
+    starts = start_points(THREE, np.full(3, -np.inf), np.full(3, np.inf), 15)
     each = inverse_kinematics(THREE, "l3.tip", target, starts, axes=("x", "y"), starts=1)
     ways = np.linalg.norm(apart(each.q, rest), axis=1)[each.converged]
     assert np.ptp(ways) > 0.1

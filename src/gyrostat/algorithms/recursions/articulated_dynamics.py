@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.foreign.articulated_component import articulated_component
 from gyrostat.algorithms.foreign.component_equations import equations
 from gyrostat.algorithms.recursions.aba import (
     aba,
@@ -22,7 +23,7 @@ from gyrostat.algorithms.recursions.articulated_message import Inward, Outward
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
-from gyrostat.algorithms.shafts.tied_elimination import TiedElimination, keeping_rates
+from gyrostat.algorithms.shafts.tied_elimination import TiedElimination
 from gyrostat.algorithms.shafts.tied_rates import elimination_plan
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array
@@ -48,7 +49,7 @@ def sweep_articulated(
         if aba.serves(c):
             return aba.of(c)(c, on, motion, memo)
         start = own.a if c.tie_rates else None  # the bias of rates that follow by curves
-        return keeping_rates(c, equations(c, on, motion, own.q, own.v, start), known)
+        return articulated_component(c, equations(c, on, motion, own.q, own.v, start), known)
 
     rows, motions = bias_accelerations(network, on, q, v, row)
     places, elements = elimination_plan(network, aba.serves), network.transmission.elements

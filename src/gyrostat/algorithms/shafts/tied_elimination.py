@@ -1,4 +1,4 @@
-"""The articulated-body algorithm with tied rates: rotors, couplings, and components without a row of their own.
+"""The articulated-body algorithm with tied rates: rotors, couplings, elements on shafts.
 
 A joint cannot eliminate a rate that also moves a rotor, or another joint: the rate stays in the message
 (:class:`~gyrostat.algorithms.shafts.tied_rates.TiedRates`) until everything that it moves has been met. There, at a
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import Equations
 from gyrostat.algorithms.recursions.aba import EliminatedRate, aba, eliminate, rigidly
 from gyrostat.algorithms.recursions.articulated_message import (
     NOTHING,
@@ -27,7 +26,7 @@ from gyrostat.algorithms.recursions.articulated_message import (
     Messages,
     Outward,
 )
-from gyrostat.algorithms.recursions.crba import Entries, scaled
+from gyrostat.algorithms.recursions.crba import scaled
 from gyrostat.algorithms.recursions.kinematics import Spin
 from gyrostat.algorithms.recursions.right_hand_sides import in_columns, together
 from gyrostat.algorithms.recursions.rne import spin_momentum
@@ -50,31 +49,6 @@ def spinning(c: Component, on: Setting, motion: Motion, memo: Spin) -> Inward:
         z, b = z + h * memo.a, b + c["inertia"] * memo.a
     tied = TiedRates.of_rates(c.ties, {0: h}, np.array([[c["inertia"]]]), {0: b})
     return rigidly({}, ArticulatedMessage(NOTHING.P, z, tied), rates=1)
-
-
-def keeping_rates(c: Component, own: Equations, known: Mapping[int, Array]) -> Inward:
-    """A component that has no row: its rates are tied, and eliminated as soon as all that they move has been met."""
-
-    def inward(messages: Messages, eliminate: Eliminate) -> tuple[ArticulatedMessage, Outward]:
-        total = ArticulatedMessage(own.inertia, own.z)
-        G, D, b = dict(enumerate(own.G.T)), own.D, dict(enumerate(own.b))
-        coupled = Entries()
-        for name, message in messages.items():
-            total, S = total + message.moved(own.shifts[name]), own.S[name]
-            U = [message.P @ s for s in S.T]
-            D = D + np.array([[s @ u for u in U] for s in S.T]).reshape(D.shape)
-            for j, s in enumerate(S.T):
-                G[j], b[j] = G[j] + own.shifts[name].force(U[j]), together(b[j], s @ message.z)
-                for k, G_k in message.tied.G.items():
-                    coupled.pair(c.ties[j], ((k, 1.0),), s @ G_k)
-        tied = total.tied + TiedRates.of_rates(c.ties, G, D, b)
-        return ArticulatedMessage(total.P, total.z, tied.with_entries(coupled)), Outward(step, own.shifts)
-
-    def step(e: Array) -> tuple[Mapping[str, Array], Array]:
-        a = np.array([tied_acceleration(ties, known) for ties in c.ties]).reshape(len(c.ties), e.shape[1])
-        return {name: shift.motion(e) + own.S[name] @ a for name, shift in own.shifts.items()}, a
-
-    return inward
 
 
 @dataclass(frozen=True)

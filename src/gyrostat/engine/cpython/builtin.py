@@ -33,8 +33,7 @@ class Entry:
         hidden: Sequence[np.ndarray],
         result: type[tuple[Any, ...]] | None,
     ):
-        if available():
-            raise CompileError(f"a builtin cannot be made: {available()}. Hint: call the Python function itself")
+        _check(program, hidden, result)
         self.loaded, self.slow, self.hidden, self.result = loaded, slow, tuple(hidden), result or tuple
         self.out, self.float64 = sys.intern("out"), np.dtype(float)
         self.spares = np.full((len(program.outputs), SPARES + 1), None, dtype=object)
@@ -59,6 +58,21 @@ class Entry:
         self.batch_code = code
         self.table[FIXED.index("scratch")] = scratch
         self.table[FIXED.index("batch")] = code.address("batch")
+
+
+def _check(program: Program, hidden: Sequence[np.ndarray], result: type[tuple[Any, ...]] | None) -> None:
+    """Machine code reads and writes all of these without looking: so they are looked at before."""
+    if available():
+        raise CompileError(f"a builtin cannot be made: {available()}. Hint: call the Python function itself")
+    if not issubclass(result or tuple, tuple):
+        raise CompileError(f"results of a builtin are a tuple, got the class {result!r}. Hint: a NamedTuple")
+    visible = len(program.inputs) - len(hidden)
+    if visible < 0:
+        raise CompileError(f"'{program.name}' has {len(program.inputs)} inputs, got {len(hidden)} hidden arrays")
+    for slot, array in zip(program.inputs[visible:], hidden, strict=True):
+        plain = type(array) is np.ndarray and array.dtype == np.float64 and array.flags.carray
+        if not plain or array.shape != slot.shape:
+            raise CompileError(f"hidden input '{slot.name}' must be a contiguous float64 array of shape {slot.shape}")
 
 
 def vectorcall(builtin: Any) -> int:

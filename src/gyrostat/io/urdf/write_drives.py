@@ -75,7 +75,7 @@ def _followers(model: Model, name: str, joint: Joint, parts: Parts, drives: dict
         shaft = model.shafts.shaft(name, joint, k)
         leader = None if shaft is None else _joint_of(model, shaft)
         if leader is None:
-            message = "follows several coordinates, or a rotor, which a mimic cannot say"
+            message = "follows several coordinates, a rotor, or by a curve, which a mimic cannot say"
             _tell(parts, joint, name, message, "couple it with one joint", essential=True)
         else:
             drives.setdefault((name, k), Drive()).mimic = leader

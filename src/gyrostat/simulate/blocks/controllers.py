@@ -146,13 +146,13 @@ def _delayed(sample_time: Any, delay: Any, size: int | None, who: str) -> tuple[
 
 def _reference(motion: Any, order: int, model: Model | None, who: str) -> Reference:
     """The reference of a controller, whose coordinates must be those of the model."""
-    found = Reference(by_joint(motion, model, who, "reference"), order)
-    names, n = found.motion.names, found.motion.n
+    reference = Reference(by_joint(motion, model, who, "reference"), order)
+    names, n = reference.motion.names, reference.motion.n
     if model is not None and (n != model.nv or (names is not None and names != model.dofs)):
         told = f"{n} coordinates" if names is None else f"coordinates {', '.join(names)}"
         message = f"reference has {told}, but '{model.name}' moves {', '.join(model.dofs[:12])} ({model.nv})"
         raise refuse(who, "reference", message, "give one coordinate for each of model.dofs, in that order", names)
-    return found
+    return reference
 
 
 def _any(gain: Any) -> bool:

@@ -39,7 +39,7 @@ def polynomials_of(system: Any, who: str) -> tuple[tuple[Any, Any], float | None
     """Numerator, denominator and the sample time of a foreign transfer function with one input and output."""
     if not (hasattr(system, "num") and hasattr(system, "den")):
         raise refuse(who, "system", f"{clipped(system)} has no num and den", REMEDY, type(system))
-    found = []
+    polynomials = []
     for what in ("num", "den"):
         value = getattr(system, what)
         while isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim > 1):  # [[coefficients]]
@@ -47,5 +47,5 @@ def polynomials_of(system: Any, who: str) -> tuple[tuple[Any, Any], float | None
                 message = f"{what} belongs to several inputs or outputs, {clipped(value)}"
                 raise refuse(who, what, message, "one channel at a time, or its state space", value)
             value = value[0]
-        found.append(np.atleast_1d(np.asarray(value, dtype=float)))
-    return (found[0], found[1]), sample_time_of(system, who)
+        polynomials.append(np.atleast_1d(np.asarray(value, dtype=float)))
+    return (polynomials[0], polynomials[1]), sample_time_of(system, who)

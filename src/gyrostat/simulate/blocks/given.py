@@ -36,18 +36,18 @@ def numbers(value: Any, who: str, what: str, *, endless: bool = False) -> Number
 
 def at_least_zero(value: Any, who: str, what: str, remedy: str) -> Numbers:
     """Numbers that are not negative."""
-    found = numbers(value, who, what)
-    if min(found) < 0.0:
-        raise refuse(who, what, f"{what} must not be negative, got {min(found):g}", remedy, value)
-    return found
+    entries = numbers(value, who, what)
+    if min(entries) < 0.0:
+        raise refuse(who, what, f"{what} must not be negative, got {min(entries):g}", remedy, value)
+    return entries
 
 
 def above_zero(value: Any, who: str, what: str, remedy: str) -> Numbers:
     """Positive numbers."""
-    found = numbers(value, who, what)
-    if min(found) <= 0.0:
-        raise refuse(who, what, f"{what} must be above zero, got {min(found):g}", remedy, value)
-    return found
+    entries = numbers(value, who, what)
+    if min(entries) <= 0.0:
+        raise refuse(who, what, f"{what} must be above zero, got {min(entries):g}", remedy, value)
+    return entries
 
 
 def matrix(value: Any, who: str, what: str) -> Rows:

@@ -249,13 +249,13 @@ class HydraulicCylinder(Block):
         c = self._of
         u = minimum(maximum(u, -1.0), 1.0)
         out, back, D_0 = maximum(u, 0.0), maximum(-u, 0.0), c["transition"]
-        found = []
+        flows = []
         for K, fill, empty, p in ((c["flow"], out, back, p_a), (c["rod_flow"], back, out, p_b)):
             through = K * (fill * orifice(c["supply"] - p, D_0) - empty * orifice(p - c["tank"], D_0))
             low = maximum(c["tank"] - p, 0.0)
             through = through + (c["suction"] * orifice(low, D_0) if any(self.suction) else 0.0)
-            found.append(through - c["drain"] * (p - c["tank"]))
-        return found[0], found[1]
+            flows.append(through - c["drain"] * (p - c["tank"]))
+        return flows[0], flows[1]
 
     def capacities(self, length: Any) -> tuple[Any, Any]:
         """V / beta + C (n,) [m^3/Pa] of chambers a and b."""

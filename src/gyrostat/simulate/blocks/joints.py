@@ -75,19 +75,19 @@ def per_joint(blocks: Any, model: Model | None = None, others: str = "error", na
         return Joints(parts, places, places, len(parts), name)
     if model is None:
         raise refuse(who, "model", "names of joints were given, but no model", "per_joint({...}, model)")
-    found = [joint_places(model, joint, who) for joint in blocks]
-    taken = [k for _, v in found for k in v]
+    places = [joint_places(model, joint, who) for joint in blocks]
+    taken = [k for _, v in places for k in v]
     _check_taken(model, taken, others, who)
-    return Joints(tuple(blocks.values()), tuple(q for q, _ in found), tuple(v for _, v in found), model.nv, name)
+    return Joints(tuple(blocks.values()), tuple(q for q, _ in places), tuple(v for _, v in places), model.nv, name)
 
 
 def at_joints(model: Model, joints: Sequence[str], block: Block, name: str = "") -> Joints:
     """One block for some joints, in the order they are named; nothing acts on the others."""
     who = f"joints '{name}'" if name else "joints"
     expect_model(model, who)
-    found = [joint_places(model, joint, who) for joint in ([joints] if isinstance(joints, str) else joints)]
-    _check_taken(model, [k for _, v in found for k in v], "zero", who)
-    q, v = (tuple(k for pair in found for k in pair[side]) for side in (0, 1))
+    places = [joint_places(model, joint, who) for joint in ([joints] if isinstance(joints, str) else joints)]
+    _check_taken(model, [k for _, v in places for k in v], "zero", who)
+    q, v = (tuple(k for pair in places for k in pair[side]) for side in (0, 1))
     return Joints((block,), (q,), (v,), model.nv, name)
 
 

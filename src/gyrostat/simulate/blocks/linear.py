@@ -112,8 +112,8 @@ class StateSpace(Through):
 def state_space(*system: Any, initial: Any = (), sample_time: Any = None, **ports: Any) -> StateSpace:
     """``state_space(A, B, C, D)``, or one object that has A, B, C, D and dt, as python-control and SciPy make them."""
     if len(system) == 1:
-        matrices, found = matrices_of(system[0])
-        return StateSpace(*matrices, initial, found if sample_time is None else sample_time, **ports)
+        matrices, own_sample_time = matrices_of(system[0])
+        return StateSpace(*matrices, initial, own_sample_time if sample_time is None else sample_time, **ports)
     if len(system) != 4:
         message = f"expected A, B, C, D or one object that has them, got {len(system)} things"
         raise refuse("state space", "system", message, "state_space(A, B, C, D)", len(system))
@@ -128,8 +128,8 @@ def transfer_function(*system: Any, sample_time: Any = None, size: int = 1, name
     Must be proper: the degree of the numerator is at most that of the denominator."""
     who = f"transfer function '{name}'" if name else "transfer function"
     if len(system) == 1:
-        (numerator, denominator), found = polynomials_of(system[0], who)
-        sample_time = found if sample_time is None else sample_time
+        (numerator, denominator), own_sample_time = polynomials_of(system[0], who)
+        sample_time = own_sample_time if sample_time is None else sample_time
     elif len(system) == 2:
         numerator, denominator = system
     else:
@@ -164,11 +164,11 @@ def _diagonal(systems: Sequence[Four], **options: Any) -> StateSpace:
 
 def _side_by_side(blocks: Sequence[Array]) -> Array:
     rows, columns = (sum(b.shape[axis] for b in blocks) for axis in (0, 1))
-    found, i, j = np.zeros((rows, columns)), 0, 0
+    matrix, i, j = np.zeros((rows, columns)), 0, 0
     for block in blocks:
-        found[i : i + len(block), j : j + block.shape[1]] = block
+        matrix[i : i + len(block), j : j + block.shape[1]] = block
         i, j = i + len(block), j + block.shape[1]
-    return found
+    return matrix
 
 
 # ------------------------------------------------------------------------------------------------ filters

@@ -16,9 +16,10 @@ from gyrostat.engine.tracing.recorded import Recorded
 from gyrostat.errors import RecordError
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import at_least_zero, refuse, same_size, spread
-from gyrostat.solvers.dynamics.equations_of_motion import GravityForces
+from gyrostat.solvers.dynamics.bias_forces import GravityForces
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
-from gyrostat.solvers.functions import gravity, kept_solver, rnea
+from gyrostat.solvers.functions import gravity, rnea
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import MovingBase
 from gyrostat.spec.model import Model
@@ -33,7 +34,7 @@ def _solved(model: Model, solver: Any, function: Any, result: str, t: Any, **sta
                 f"the base of '{model.name}' moves by a Python function, which cannot be recorded. "
                 "Hint: HarmonicMotion can, or run it uncompiled"
             )
-        made = kept_solver(model, solver, **({"representation": "body"} if solver is InverseDynamics else {}))
+        made = cached_solver(model, solver, **({"representation": "body"} if solver is InverseDynamics else {}))
         return made.compute(made.network, made.setting(time), state, no_loads)[result]
     options = {} if isinstance(model.context.base, str) else {"t": float(time)}
     return function(model, *state.values(), **options)

@@ -89,13 +89,13 @@ class PID(Block):
         """sqrt(Ti Td) = sqrt(kd / ki), or Ti = kp / ki without a derivative [Astrom, Hagglund 1995, 3.5]."""
         if self.anti_windup != "back-calculation" or not self._limited() or not self.integrates(self.ki):
             return (1.0,) * n
-        found = []
+        gains = []
         for kp, ki, kd in zip(self.kp, self.ki, self.kd, strict=True):
             if ki > 0.0 and kp == 0.0 and kd == 0.0:
                 message = "there is no usual tracking_time for an integral alone, got None"
                 raise refuse(self.who, "tracking_time", message, "give tracking_time [s], or anti_windup='clamping'")
-            found.append(1.0 if ki == 0.0 else math.sqrt(kd / ki) if kd > 0.0 else kp / ki)
-        return tuple(found)
+            gains.append(1.0 if ki == 0.0 else math.sqrt(kd / ki) if kd > 0.0 else kp / ki)
+        return tuple(gains)
 
     def _limited(self) -> bool:
         return any(math.isfinite(x) for side in self.limit for x in side)

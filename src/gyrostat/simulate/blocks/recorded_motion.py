@@ -43,26 +43,30 @@ def _bernstein(control: list[Array], x: Any, y: Any, h: Any, order: int) -> Arra
     for _ in range(d):
         last = bases[-1]
         bases.append([y * a + x * b for a, b in zip([*last, 0.0], [0.0, *last], strict=True)])
-    found = []
+    derivatives = []
     for k in range(order + 1):
         if k > d:
-            found.append(0.0 * control[0][0])
+            derivatives.append(0.0 * control[0][0])
             continue
         scale = math.perm(d, k) / h**k
-        found.append(scale * sum(base * b for base, b in zip(bases[d - k], control[k], strict=True)))
-    return np.array(found)
+        derivatives.append(scale * sum(base * b for base, b in zip(bases[d - k], control[k], strict=True)))
+    return np.array(derivatives)
 
 
 def _limited(motion: Trajectory, t: Any, inside: Callable[[Any], Array]) -> Array:
     """What happens before 0 and after the duration."""
     if motion.outside == "continue":
         return inside(t)
-    found = inside(minimum(maximum(t, 0.0), motion.duration))
+    motion_inside = inside(minimum(maximum(t, 0.0), motion.duration))
     slack = 1e-12 * motion.duration
     beyond = (t < -slack) | (t > motion.duration + slack)
     if motion.outside == "error":
-        return where(beyond, math.nan, found)
-    return np.concatenate([found[:1], where(beyond, 0.0, found[1:])]) if len(found) > 1 else found
+        return where(beyond, math.nan, motion_inside)
+    return (
+        np.concatenate([motion_inside[:1], where(beyond, 0.0, motion_inside[1:])])
+        if len(motion_inside) > 1
+        else motion_inside
+    )
 
 
 def _piecewise(motion: Piecewise, t: Any, order: int) -> Array:
@@ -100,13 +104,13 @@ def _smooth_step(motion: SmoothStep, t: Any, order: int) -> Array:
 
 
 def _fourier(motion: Fourier, t: Any, order: int) -> Array:
-    found = [1.0 * motion.offset, *(0.0 * motion.offset for _ in range(order))]
+    derivatives = [1.0 * motion.offset, *(0.0 * motion.offset for _ in range(order))]
     for rate, a, b in zip(motion.rates.tolist(), motion.sine, motion.cosine, strict=True):
         s, c = np.sin(t * rate), np.cos(t * rate)
         for k in range(order + 1):
             of_sine, of_cosine = ((s, c), (c, -s), (-s, -c), (-c, s))[k % 4]
-            found[k] = found[k] + rate**k * (of_sine * a + of_cosine * b)
-    return np.array(found)
+            derivatives[k] = derivatives[k] + rate**k * (of_sine * a + of_cosine * b)
+    return np.array(derivatives)
 
 
 def _filtered_step(motion: FilteredStep, t: Any, order: int) -> Array:
@@ -118,15 +122,15 @@ def _filtered_step(motion: FilteredStep, t: Any, order: int) -> Array:
     for k in range(1, lags + 1):
         left, term = left + term, term * x / k
     way = motion.end - motion.start
-    found = [motion.end - left * way]
+    derivatives = [motion.end - left * way]
     for k in range(1, order + 1):
         a = lags - k
         before, laguerre = 0.0, 1.0
         for j in range(k - 1):
             before, laguerre = laguerre, ((2 * j + 1 + a - x) * laguerre - (j + a) * before) / (j + 1)
         scale = math.factorial(k - 1) / math.factorial(lags - 1) / T**k
-        found.append(where(t < 0.0, 0.0, scale * x**a * decay * laguerre) * way)
-    return np.array(found)
+        derivatives.append(where(t < 0.0, 0.0, scale * x**a * decay * laguerre) * way)
+    return np.array(derivatives)
 
 
 def _joined(motion: Joined, t: Any, order: int) -> Array:

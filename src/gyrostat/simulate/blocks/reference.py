@@ -47,5 +47,7 @@ class Reference(Block):
     def output(self, t: Any, x: Signals, p: Any, m: Any) -> dict[str, Any]:
         time = t[()] if isinstance(t, np.ndarray) else t
         recorded = isinstance(time, Recorded)
-        found = recorded_motion(self.motion, time, self.order) if recorded else self.motion.derivatives(t, self.order)
-        return dict(zip(self.outputs, found, strict=True))
+        derivatives = (
+            recorded_motion(self.motion, time, self.order) if recorded else self.motion.derivatives(t, self.order)
+        )
+        return dict(zip(self.outputs, derivatives, strict=True))

@@ -164,12 +164,12 @@ class Composite(Block):
     @cached_property
     def _places(self) -> tuple[tuple[slice, slice], ...]:
         """Of each part: its places in p and in m."""
-        found, i, j = [], 0, int(self._counts)
+        places, i, j = [], 0, int(self._counts)
         for part in self.parts:
             np_, nm = len(part.states), len(part.memory)
-            found.append((slice(i, i + np_), slice(j, j + nm)))
+            places.append((slice(i, i + np_), slice(j, j + nm)))
             i, j = i + np_, j + nm
-        return tuple(found)
+        return tuple(places)
 
     def sized(self, rates: tuple[str, ...]) -> Block:
         parts = tuple(part.sized(self._served(k, rates)) for k, part in enumerate(self.parts))
@@ -181,34 +181,34 @@ class Composite(Block):
         return rates
 
     # ------------------------------------------------------------------ one instant
-    def _given(self, k: int, found: Mapping[str, Any]) -> dict[str, Any]:
+    def _given(self, k: int, signals: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs of a part, as far as they are known."""
         return {
-            port: found[w.signal] if w.places is None else np.asarray(found[w.signal])[list(w.places)]
+            port: signals[w.signal] if w.places is None else np.asarray(signals[w.signal])[list(w.places)]
             for port, w in self.wiring.reads[k].items()
-            if w.signal in found
+            if w.signal in signals
         }
 
     def _signals(self, t: Any, x: Signals, p: Any, memories: list[Any]) -> dict[str, Any]:
         """All signals at an instant, with the memories of the parts; as far as the inputs that are known lead to, but
         the outputs at least."""
-        found = {name: self.take(x, name) for name in self.inputs if name in x or name in self.direct}
+        signals = {name: self.take(x, name) for name in self.inputs if name in x or name in self.direct}
         for k in self.order:
-            if any(self.wiring.reads[k][port].signal not in found for port in self.parts[k].direct):
+            if any(self.wiring.reads[k][port].signal not in signals for port in self.parts[k].direct):
                 continue
-            values = self.parts[k].output(t, self._given(k, found), p[self._places[k][0]], memories[k])
-            found |= {self.wiring.writes[k][port]: value for port, value in values.items()}
-        return found
+            values = self.parts[k].output(t, self._given(k, signals), p[self._places[k][0]], memories[k])
+            signals |= {self.wiring.writes[k][port]: value for port, value in values.items()}
+        return signals
 
     def output(self, t: Any, x: Signals, p: Any, m: Any) -> dict[str, Any]:
-        found = self._signals(t, x, p, self._memories(m))
-        return {name: self._gathered(wires, found) for name, wires in self.wiring.gives.items()}
+        signals = self._signals(t, x, p, self._memories(m))
+        return {name: self._gathered(wires, signals) for name, wires in self.wiring.gives.items()}
 
     def derivative(self, t: Any, x: Signals, p: Any, m: Any) -> Any:
         memories = self._memories(m)
-        found = self._signals(t, x, p, memories)
+        signals = self._signals(t, x, p, memories)
         rates = [
-            part.derivative(t, self._given(k, found), p[self._places[k][0]], memories[k])
+            part.derivative(t, self._given(k, signals), p[self._places[k][0]], memories[k])
             for k, part in enumerate(self.parts)
             if part.states
         ]
@@ -216,9 +216,9 @@ class Composite(Block):
 
     def trouble(self, t: Any, x: Signals, p: Any, m: Any) -> str:
         memories = self._memories(m)
-        found = self._signals(t, x, p, memories)
+        signals = self._signals(t, x, p, memories)
         told = (
-            part.trouble(t, self._given(k, found), p[self._places[k][0]], memories[k])
+            part.trouble(t, self._given(k, signals), p[self._places[k][0]], memories[k])
             for k, part in enumerate(self.parts)
         )
         return next(filter(None, told), "")
@@ -227,18 +227,18 @@ class Composite(Block):
         if self.sample_time is None:
             return m
         old = self._memories(m)
-        new, found = list(old), {name: self.take(x, name) for name in self.inputs}
+        new, signals = list(old), {name: self.take(x, name) for name in self.inputs}
         for k in self.order:
             part, p_k = self.parts[k], p[self._places[k][0]]
-            given = self._given(k, found)
+            given = self._given(k, signals)
             if part.sample_time is not None:  # what is not known yet does not matter: there is no feedthrough then
                 blind = {} if part.feedthrough else part.unknown()
                 new[k] = self._due(k, m, lambda k=k, x=blind | given: self._updated(k, t, x, p, old), old[k])
             values = part.output(t, given, p_k, new[k])
-            found |= {self.wiring.writes[k][port]: value for port, value in values.items()}
+            signals |= {self.wiring.writes[k][port]: value for port, value in values.items()}
         for k, part in enumerate(self.parts):
             if part.sample_time is not None and not part.feedthrough:
-                given = self._given(k, found)
+                given = self._given(k, signals)
                 new[k] = self._due(k, m, lambda k=k, x=given: self._updated(k, t, x, p, old), old[k])
         head = [np.asarray([(m[0] + 1.0) % math.lcm(*filter(None, self.ratios))])] if self._counts else []
         return np.concatenate([*head, *new])
@@ -258,10 +258,10 @@ class Composite(Block):
             return update() if due else old
         return where(due, update(), old)
 
-    def _gathered(self, wires: Iterable[Wire], found: Mapping[str, Any]) -> Any:
+    def _gathered(self, wires: Iterable[Wire], signals: Mapping[str, Any]) -> Any:
         total: Any = 0.0
         for wire in wires:
-            value = found[wire.signal]
+            value = signals[wire.signal]
             if wire.places is not None:
                 whole = np.zeros(self.wiring.width, dtype=np.asarray(value).dtype)
                 whole[list(wire.places)] = value

@@ -59,6 +59,10 @@ class Release(RunEvent):
 
 
 def at_limit(plant: Plant, q: Array, row: int) -> Array:
-    """q (nq,) on the limit of a row, along its Jacobian."""
+    """q (nq,) on the limit of a row, along its Jacobian; what the row does not move stays as it is."""
     J, g = plant.constraints.jacobian(q)[row], plant.constraints.residuals(q)[row]
-    return plant.retract(q, J * (-g / (J @ J)))
+    there, q = plant.retract(q, J * (-g / (J @ J))), q.copy()
+    for block in plant.model.layout:
+        if J[block.v].any():
+            q[block.q] = there[block.q]
+    return q

@@ -221,10 +221,10 @@ class ImplicitMethod(Method):
         n, f = self.plant.nv, self.formulas
         a = np.abs(change[:n]) * f.share
         moved = 1.0 + h * np.abs(now.v) + h * h * np.abs(now.a)
-        found = np.max(
+        moving = np.max(
             np.maximum(f.beta * h * h * a / moved, f.gamma * h * a / (1.0 + np.abs(now.v) + h * np.abs(now.a)))
         )
-        return float(max(found, np.max(np.abs(change[n:]) / (self.plant.source.sizes + np.abs(now.p)), initial=0.0)))
+        return float(max(moving, np.max(np.abs(change[n:]) / (self.plant.source.sizes + np.abs(now.p)), initial=0.0)))
 
     def _residual(self, x: State, now: State) -> Array:
         """H (nv,), then p1 - p0 - h/2 (f0 + f1) (np,)."""

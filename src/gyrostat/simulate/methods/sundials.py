@@ -65,10 +65,10 @@ class SundialsMethod(Method):
         t0, y0 = self.t, self.y
         self._seen.clear()
         self._cause = ""
-        found = self._advanced(t0, t_limit)
+        answer = self._advanced(t0, t_limit)
         tried = 1 if first else sum(t > t0 for t in self._seen)  # every try ends at another instant
         self.rejected += max(0, tried - 1)
-        self.t, self.y = float(found.t), found.y
+        self.t, self.y = float(answer.t), answer.y
         if self.system.strayed(self.y):
             self._begin = (self.t, self.system.joined(*self.system.state(self.y)))
         q, v, p = self.system.state(self.y)
@@ -79,23 +79,23 @@ class SundialsMethod(Method):
         """What the library answers."""
         quiet.begin()
         try:
-            found = self._solver.step(t, mode, t_limit)
+            answer = self._solver.step(t, mode, t_limit)
         finally:
             told = quiet.end()
-        if found.status < 0:
-            raise StepFailure(self._cause or (told or found.message).rstrip(". "), hint=HINT)
-        return found
+        if answer.status < 0:
+            raise StepFailure(self._cause or (told or answer.message).rstrip(". "), hint=HINT)
+        return answer
 
     def _advanced(self, t0: float, t_limit: float) -> Any:
         """The library's result of one internal step."""
         least = 16.0 * np.spacing(abs(t0))
-        found = self._asked(t_limit, "onestep", t_limit)
-        if found.t - t0 < least:  # after interpolation, the first answer is the end of the step before
-            found = self._asked(t_limit, "onestep", t_limit)
-        if found.t - t0 < least and found.t != t_limit:
+        answer = self._asked(t_limit, "onestep", t_limit)
+        if answer.t - t0 < least:  # after interpolation, the first answer is the end of the step before
+            answer = self._asked(t_limit, "onestep", t_limit)
+        if answer.t - t0 < least and answer.t != t_limit:
             cause = self._cause or "the error of a step exceeds the tolerance however small it is"
             raise StepFailure(f"{cause}; steps became smaller than rounding of the time allows", hint=HINT)
-        return found
+        return answer
 
     def guarded(self, function: Callable[[], Array], out: Array) -> None:
         """A call from the library: NaN for what is not finite. Other exceptions come out of the library as they are."""
@@ -124,8 +124,8 @@ def _weights(nodes: Array, s: Array) -> Array:
     signs[[0, -1]] *= 0.5
     apart = s[..., None] - nodes
     there = apart == 0.0
-    found = np.where(there.any(axis=-1, keepdims=True), there, signs / np.where(there, 1.0, apart))
-    return found / found.sum(axis=-1, keepdims=True)
+    weights = np.where(there.any(axis=-1, keepdims=True), there, signs / np.where(there, 1.0, apart))
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 class Quiet:

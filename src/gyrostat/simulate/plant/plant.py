@@ -14,6 +14,7 @@ import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
+from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
 from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, StateError
@@ -26,7 +27,6 @@ from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
-from gyrostat.solvers.dynamics.singular_inertia import expect_inertia
 from gyrostat.solvers.functions import inverse_mass_matrix, rnea
 from gyrostat.solvers.machinery.solver import LARGE
 from gyrostat.spec.check import expect_model

@@ -13,7 +13,7 @@ from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
 from gyrostat.algorithms.recursions.rne import no_loads
 from gyrostat.configuration.chart import local_rates, moved
 from gyrostat.configuration.packing import quaternion_guard
-from gyrostat.engine.cpython.builtin import available
+from gyrostat.engine.cpython.layout import available
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import GyrostatError, NonFiniteError

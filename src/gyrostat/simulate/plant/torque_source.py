@@ -95,35 +95,35 @@ class BlockSource(TorqueSource):
         self.p0, self.m0 = initial(getattr(block, "states", ())), initial(getattr(block, "memory", ()))
         self.sizes = np.array(block.sizes) if isinstance(block, Block) else np.ones(len(self.p0))
         times = getattr(block, "sample_time", None)
-        found = () if times is None else tuple(np.atleast_1d(np.asarray(times, dtype=float)).tolist())
-        if not all(0.0 < x < np.inf for x in found):
+        sample_times = () if times is None else tuple(np.atleast_1d(np.asarray(times, dtype=float)).tolist())
+        if not all(0.0 < x < np.inf for x in sample_times):
             raise GyrostatError(
                 f"{WHO}: sample_time of {self.told} must be positive, got {clipped(times)}. Hint: 0.001"
             )
-        self.sample_times = tuple(sorted(set(found)))
+        self.sample_times = tuple(sorted(set(sample_times)))
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         x = {"q": handed(q), "v": handed(v)}  # a block may write into what it gets
         p, m = handed(p), handed(m)
-        found = self.block.output(t, x, p, m)
-        if self.rates and isinstance(found, Mapping) and len(found) == 1:
-            found = {self.signal: next(iter(found.values()))}
-        if not isinstance(found, Mapping) or self.signal not in found:
+        outputs = self.block.output(t, x, p, m)
+        if self.rates and isinstance(outputs, Mapping) and len(outputs) == 1:
+            outputs = {self.signal: next(iter(outputs.values()))}
+        if not isinstance(outputs, Mapping) or self.signal not in outputs:
             raise GyrostatError(
                 f"{WHO}: {self.told} has no output '{self.signal}'. Hint: end it with the joints' efforts"
             )
         change = np.asarray(self.block.derivative(t, x, p, m)) if len(self.p0) else self.p0
-        return self.checked(found[self.signal]), change
+        return self.checked(outputs[self.signal]), change
 
     def checked(self, given: Any) -> Array:
         """What was given, as an array."""
         return forces(self.model, given, self.told)
 
     def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
-        found = np.asarray(self.block.update(t, {"q": q.copy(), "v": v.copy()}, p.copy(), m.copy()), dtype=float)
-        if found.shape != self.m0.shape or not np.isfinite(found).all():
-            raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(found)}, expected {self.m0.shape}")
-        return found
+        memory = np.asarray(self.block.update(t, {"q": q.copy(), "v": v.copy()}, p.copy(), m.copy()), dtype=float)
+        if memory.shape != self.m0.shape or not np.isfinite(memory).all():
+            raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(memory)}, expected {self.m0.shape}")
+        return memory
 
     def change_model(self, model: Model) -> None:
         self.model, self.block = model, self.given
@@ -188,12 +188,12 @@ def torque_source(model: Model, torque: Any) -> TorqueSource:
 
 def filled(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
     """Joints that are not named get no torque."""
-    found = dict(given)
+    efforts = dict(given)
     for block in model.layout:
         keys = [block.entity] if block.nv == 1 else block.rate_names
         if block.entity not in given:
-            found |= {key: 0.0 for key in keys if key not in given}
-    return found
+            efforts |= {key: 0.0 for key in keys if key not in given}
+    return efforts
 
 
 def forces(model: Model, given: Any, who: str) -> Array:

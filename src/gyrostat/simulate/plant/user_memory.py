@@ -106,7 +106,7 @@ class UserMemory:
         self, call: Callable[[], Array], first: Array, one: UserState, second: Array, two: UserState
     ) -> frozenset[str]:
         """Arrays that hold the efforts, and whose numbers before the call do not matter."""
-        found: set[str] = set()
+        paths: set[str] = set()
         for path in self.start.arrays.keys() & one.arrays.keys() & two.arrays.keys():
             held = (one.leaves[path][2], first), (two.leaves[path][2], second)
             x = two.arrays[path]
@@ -123,8 +123,8 @@ class UserMemory:
             two.restore()
             np.copyto(x, before)
             if same:
-                found.add(path)
-        return frozenset(found)
+                paths.add(path)
+        return frozenset(paths)
 
     def renewed(self) -> bool:
         """Whether something else has changed what they read, as the reset of an event may: that is their state now."""

@@ -11,16 +11,24 @@ import array
 import functools
 import io
 import random
-import sys
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from gyrostat.engine.tracing.recorded import Recorded
 from gyrostat.errors import clipped
+from gyrostat.simulate.plant.attributes import (
+    attributes,
+    empty_cell,
+    names_in,
+    reset_attributes,
+    reset_class,
+    state_numbers,
+)
+from gyrostat.simulate.plant.libraries import installed, of_library
 
 MOST = 20_000
 """Things that are looked at; what is beyond is not."""
@@ -30,15 +38,6 @@ RECORDED = "a recorded value"
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, range, type(Ellipsis), types.CodeType)
 RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 DICE = ("random numbers of numpy", "random numbers of Python")
-HEAP = 1 << 9
-"""Flag of classes that were made at run time."""
-HERE = __name__.split(".")[0]
-OURS = {HERE, "numpy"} | sys.stdlib_module_names
-HOLDERS = {
-    "types.SimpleNamespace", "argparse.Namespace", "queue.Queue",
-    "collections.UserDict", "collections.UserList", "collections.UserString",
-}  # fmt: skip
-"""Classes of Python's own whose objects hold what users put into them."""
 
 
 class UserState:
@@ -134,7 +133,7 @@ class UserState:
         else:
             self._object(path, x)
             return
-        if not _of_library(type(x)):  # a user's kind of list
+        if not of_library(type(x)):  # a user's kind of list
             self._object(path, x)
 
     # ------------------------------------------------------------------ by kind
@@ -198,7 +197,7 @@ class UserState:
 
     def _state(self, path: str, get: Callable[[], Any], put: Callable[[Any], Any]) -> None:
         old = get()
-        self.leaves[path] = _numbers(old)
+        self.leaves[path] = state_numbers(old)
         self._undo.append(lambda: put(old))
 
     def _function(self, path: str, x: types.FunctionType) -> None:
@@ -206,7 +205,7 @@ class UserState:
         if self._foreign(x, x):  # it may have been put around one of the user's
             inside = [cell.cell_contents for cell in x.__closure__ or () if cell != types.CellType()]
             for one in [*inside, x.__dict__.get("__wrapped__")]:
-                if isinstance(one, types.FunctionType | types.MethodType) or not _of_library(type(one)):
+                if isinstance(one, types.FunctionType | types.MethodType) or not of_library(type(one)):
                     self._later(path, one)
             return
         for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True):
@@ -215,7 +214,7 @@ class UserState:
             if part:
                 self._later(f"default arguments of {x.__name__}", part)
         self._later(x.__name__, x.__dict__)
-        names = _names(x.__code__)
+        names = names_in(x.__code__)
         for name in names:
             self._global(name, x.__globals__, names)
 
@@ -225,7 +224,7 @@ class UserState:
         try:
             old = cell.cell_contents
         except ValueError:  # not set yet
-            self._undo.append(lambda: _empty(cell))
+            self._undo.append(lambda: empty_cell(cell))
             return
         self._undo.append(lambda: setattr(cell, "cell_contents", old))
         self._later(name, old)
@@ -240,7 +239,7 @@ class UserState:
         if not isinstance(old, types.ModuleType):
             self._undo.append(lambda: where.__setitem__(name, old))
             self._later(name, old)
-        elif not _of_library(old) and id(old) not in self._seen:  # what the code may name of a module of the user's
+        elif not of_library(old) and id(old) not in self._seen:  # what the code may name of a module of the user's
             self._seen[id(old)] = name
             self._alive.append(old)
             for inner in names:
@@ -248,38 +247,38 @@ class UserState:
                     self._global(inner, vars(old), names)
 
     def _class(self, x: type) -> None:
-        if _of_library(x):
+        if of_library(x):
             return
         for name, value in list(vars(x).items()):
             if not (name.startswith("__") and name.endswith("__")) or isinstance(value, types.FunctionType):
                 self._later(f"{x.__name__}.{name}", value)
         old = {name: value for name, value in vars(x).items() if not name.startswith("__")}
-        self._undo.append(lambda: _reset_class(x, old))
+        self._undo.append(lambda: reset_class(x, old))
         for base in x.__bases__:
             self._later(base.__name__, base)
 
     def _foreign(self, where: Any, x: Any) -> bool:
         """Whether an object, of a class or function ``where``, is a library's, and not what a run was given."""
-        return _of_library(where) and not (id(x) in self._given and _installed(where))
+        return of_library(where) and not (id(x) in self._given and installed(where))
 
     def _of_others(self, path: str, x: Any) -> None:
         """An object of a library: functions of the user's in it; its attributes are given back."""
-        own = _attributes(x)
+        own = attributes(x)
         for name, value in own.items():  # np.vectorize and the like
-            if isinstance(value, types.FunctionType | types.MethodType) and not _of_library(value):
+            if isinstance(value, types.FunctionType | types.MethodType) and not of_library(value):
                 self._later(path, value)
             entries = value.flat if isinstance(value, np.ndarray) and value.dtype == object else (value,)
             if any(type(x) is Recorded for x in entries):
                 self.recorded.append(f"{path}.{name}")
-        if own and _installed(type(x)):
-            self._undo.append(lambda: _reset_attributes(x, own))
+        if own and installed(type(x)):
+            self._undo.append(lambda: reset_attributes(x, own))
 
     def _object(self, path: str, x: Any) -> None:
         foreign = self._foreign(type(x), x)
         if foreign and not callable(getattr(type(x), "output", None)):
             self._of_others(path, x)
             return
-        own = _attributes(x)
+        own = attributes(x)
         if getattr(type(x), "remembers", False):  # it may, and is called once at a time
             self.sampled += own.values()
             own = {}
@@ -292,102 +291,4 @@ class UserState:
         if foreign:  # a block of ours, which keeps nothing; its parts may
             return
         self._later(type(x).__name__, type(x))
-        self._undo.append(lambda: _reset_attributes(x, own))
-
-
-# ------------------------------------------------------------------------------------------------ looking into things
-def _names(code: types.CodeType) -> frozenset[str]:
-    """Names that a function uses, with those inside it."""
-    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
-    return frozenset(code.co_names).union(*(_names(c) for c in inner))
-
-
-@functools.cache
-def _library_folders() -> tuple[str, ...]:
-    import sysconfig
-
-    paths = sysconfig.get_paths()
-    return tuple(paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))
-
-
-def _of_library(x: Any) -> bool:
-    """Whether a class, function or module belongs to Python, to an installed package or to us."""
-    name = x.__name__ if isinstance(x, types.ModuleType) else getattr(x, "__module__", None)
-    if not isinstance(name, str) or name == "__main__":
-        return False
-    if name == "builtins":  # what exec() makes has this name, too
-        return not (isinstance(x, types.FunctionType) or (isinstance(x, type) and x.__flags__ & HEAP))
-    if name.split(".")[0] in OURS:
-        return not (isinstance(x, type) and any(f"{c.__module__}.{c.__qualname__}" in HOLDERS for c in x.__mro__))
-    file = getattr(sys.modules.get(name), "__file__", None)
-    return file is not None and file.startswith(_library_folders())
-
-
-def _installed(x: Any) -> bool:
-    """Whether a class or function of a library is that of an installed package."""
-    return _of_library(x) and str(x.__module__).split(".")[0] not in {*OURS, "builtins"}
-
-
-def _slots(x: Any) -> dict[str, Any]:
-    return {
-        name: member
-        for cls in type(x).__mro__
-        for name, member in vars(cls).items()
-        if isinstance(member, types.MemberDescriptorType) and not _of_library(cls) and name != "__dict__"
-    }
-
-
-def _attributes(x: Any) -> dict[str, Any]:
-    """Of an object: its dictionary and its slots, as far as they are set."""
-    try:
-        found = dict(object.__getattribute__(x, "__dict__"))
-    except AttributeError:
-        found = {}
-    for name, member in _slots(x).items():
-        try:
-            found[name] = member.__get__(x)
-        except AttributeError:
-            continue
-    return found
-
-
-def _reset_attributes(x: Any, old: Mapping[str, Any]) -> None:
-    slots = _slots(x)
-    try:
-        own = object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        own = None
-    if own is not None:
-        own.clear()
-        own.update({name: value for name, value in old.items() if name not in slots})
-    for name, member in slots.items():
-        if name in old:
-            member.__set__(x, old[name])
-        else:
-            try:
-                member.__delete__(x)
-            except AttributeError:
-                continue
-
-
-def _reset_class(x: type, old: Mapping[str, Any]) -> None:
-    now = {name: value for name, value in vars(x).items() if not name.startswith("__")}
-    for name in now.keys() - old.keys():
-        type.__delattr__(x, name)
-    for name, value in old.items():
-        if now.get(name, x) is not value:
-            type.__setattr__(x, name, value)
-
-
-def _empty(cell: Any) -> None:
-    try:
-        del cell.cell_contents
-    except ValueError:
-        return
-
-
-def _numbers(state: Any) -> Any:
-    """A state of random numbers, with arrays in full."""
-    if isinstance(state, Mapping):
-        return {key: _numbers(value) for key, value in state.items()}
-    return state.tobytes() if isinstance(state, np.ndarray) else state
+        self._undo.append(lambda: reset_attributes(x, own))

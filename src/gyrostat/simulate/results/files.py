@@ -111,8 +111,8 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
     ) as error:
         raise _refused(name, f"is no result of gyrostat: {error}", "give a file that Result.save has written") from None
     if not isinstance(meta, dict) or meta.get("gyrostat_result") != VERSION:
-        found = meta.get("gyrostat_result") if isinstance(meta, dict) else None
-        raise _refused(name, f"has version {found!r}, expected {VERSION}", "use the gyrostat that has written it")
+        version = meta.get("gyrostat_result") if isinstance(meta, dict) else None
+        raise _refused(name, f"has version {version!r}, expected {VERSION}", "use the gyrostat that has written it")
     return _result(name, meta, arrays, model)
 
 

@@ -119,7 +119,7 @@ def _joints(result: Result) -> Any:
             columns.setdefault(name, {})[key] = column
 
     def at(k: int) -> list[dict[str, Any]]:
-        return [{"name": name} | {key: x[k] for key, x in found.items()} for name, found in columns.items()]
+        return [{"name": name} | {key: x[k] for key, x in values.items()} for name, values in columns.items()]
 
     return at
 

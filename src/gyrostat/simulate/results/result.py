@@ -16,8 +16,9 @@ from gyrostat.graph.network import network
 from gyrostat.simulate.events.happened import Happened
 from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
-from gyrostat.solvers.functions import fk, kept_solver, kinetic_energy, potential_energy
+from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
 from gyrostat.solvers.kinematics.forward_kinematics import Motions
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Application, Wrench
 from gyrostat.spec.model import Model
 
@@ -119,7 +120,7 @@ class Result:
         for model, at in self._spans():
             wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
             options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
-            solver = kept_solver(model, InverseDynamics, representation="body")
+            solver = cached_solver(model, InverseDynamics, representation="body")
             motion = self.q[at], self.v[at], self.a[at]
             parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options))
         if not parts:
@@ -141,11 +142,11 @@ class Result:
     # ------------------------------------------------------------------ energy
     def _piecewise(self, of: Any, *arrays: Array) -> Array:
         """A function of the model in force at each sample."""
-        found = np.zeros(len(self.t))
+        energies = np.zeros(len(self.t))
         for model, at in self._spans():
             options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
-            found[at] = of(model, *(x[at] for x in arrays), **options)
-        return found
+            energies[at] = of(model, *(x[at] for x in arrays), **options)
+        return energies
 
     @cached_property
     def kinetic_energy(self) -> Array:
@@ -170,12 +171,12 @@ class Result:
     @cached_property
     def _applied(self) -> Array:
         """J^T w (T, nv) of the external wrenches."""
-        found = np.zeros(self.tau.shape)
+        efforts = np.zeros(self.tau.shape)
         for model, at in self._spans() if self.wrenches else ():
             places = [Application(port, w.expressed_in) for port, w in self.wrenches.items()]
             W = np.concatenate([w.value[at] for w in self.wrenches.values()], axis=1)
-            found[at] = applied_efforts(model, places, self.t[at], self.q[at], W)
-        return found
+            efforts[at] = applied_efforts(model, places, self.t[at], self.q[at], W)
+        return efforts
 
     @property
     def energy_residual(self) -> Array:

@@ -19,11 +19,11 @@ Array = np.ndarray
 def columns(result: Result) -> dict[tuple[str, str], Array]:
     """All numbers by (quantity, name), (T,) each; own states of the torque source by their number."""
     model = result.model
-    found: dict[tuple[str, str], Array] = {}
+    table: dict[tuple[str, str], Array] = {}
     for key, names in (("q", model.coordinates), ("v", model.dofs), ("a", model.dofs), ("tau", model.dofs)):
-        found |= {(key, name): getattr(result, key)[:, k] for k, name in enumerate(names)}
-    found |= {("p", str(k)): result.p[:, k] for k in range(result.p.shape[1])}
-    return found | {("work", ""): result.work}
+        table |= {(key, name): getattr(result, key)[:, k] for k, name in enumerate(names)}
+    table |= {("p", str(k)): result.p[:, k] for k in range(result.p.shape[1])}
+    return table | {("work", ""): result.work}
 
 
 def _flat(result: Result) -> dict[str, Array]:

@@ -93,10 +93,10 @@ class Law:
         for (t, q, v), gains, want in self._on_numbers(memory):
             given = [np.array([t]), q, v, self.p0, self.m0, *(np.ravel(x) for x in gains.values())]
             with np.errstate(all="ignore"):
-                found = np.array(run(self.program, *given)[0], dtype=float)
-            if not np.allclose(found, want, rtol=ALIKE, atol=ALIKE, equal_nan=True):
+                tau = np.array(run(self.program, *given)[0], dtype=float)
+            if not np.allclose(tau, want, rtol=ALIKE, atol=ALIKE, equal_nan=True):
                 raise RecordError(
-                    f"{WHO}: {self.told} does not return the same when it is recorded, {found} against {want}. "
+                    f"{WHO}: {self.told} does not return the same when it is recorded, {tau} against {want}. "
                     "Hint: it must depend on its arguments alone; gs.simulate takes any function"
                 )
         return self
@@ -138,11 +138,11 @@ def is_block(controller: Any) -> bool:
 def further_arguments(controller: Callable[..., Any]) -> tuple[str, ...]:
     """Names of the arguments that a function takes after t, q, v."""
     try:
-        found = list(inspect.signature(controller).parameters.values())
+        parameters = list(inspect.signature(controller).parameters.values())
     except (TypeError, ValueError):  # something built in
         return ()
     kinds = inspect.Parameter
-    named = [p.name for p in found if p.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)]
+    named = [p.name for p in parameters if p.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)]
     return tuple(named[3:])
 
 
@@ -150,7 +150,7 @@ def constant(model: Model, controller: Any, tau: Callable[..., Array]) -> Array:
     """A constant effort (nv,) or (N, nv); None is none."""
     if controller is None:
         return np.zeros(model.nv)
-    found = tau(model, controller, WHO, "tau")
-    if found.ndim > 2:
-        raise ShapeError(f"{WHO}: tau has shape {found.shape}, expected ({model.nv},) or (N, {model.nv})")
-    return found
+    efforts = tau(model, controller, WHO, "tau")
+    if efforts.ndim > 2:
+        raise ShapeError(f"{WHO}: tau has shape {efforts.shape}, expected ({model.nv},) or (N, {model.nv})")
+    return efforts

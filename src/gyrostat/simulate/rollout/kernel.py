@@ -74,8 +74,8 @@ class RolloutKernel:
     @property
     def states(self) -> dict[str, int]:
         """Sizes of q, v and, if the law has such things, its states p and memory m."""
-        found = {"q": self.model.nq, "v": self.model.nv}
-        return found | {name: len(x) for name, x in (("p", self.p0), ("m", self.m0)) if len(x)}
+        sizes = {"q": self.model.nq, "v": self.model.nv}
+        return sizes | {name: len(x) for name, x in (("p", self.p0), ("m", self.m0)) if len(x)}
 
     @cached_property
     def loop(self) -> WideLoop:
@@ -108,20 +108,20 @@ class RolloutKernel:
         net, on = self.solver._scene(x | {"t": np.array(t, dtype=object)})
         given = self.wrenches.loads(net, on, applied)
         v_dot = self.solver.compute(net, on, {"q": q, "v": v, "tau": tau}, given)["a"]
-        found: dict[str, Any] = {"m_next": m} if "m" in x else {}
+        outputs: dict[str, Any] = {"m_next": m} if "m" in x else {}
         if self.method == "semi-implicit":
             v = v + h * v_dot
-            found |= {"q_next": moved(self.model, q, along(self.model, v * h)), "v_next": v}
-            return found | ({"p_next": p + h * p_dot} if "p" in x else {})
+            outputs |= {"q_next": moved(self.model, q, along(self.model, v * h)), "v_next": v}
+            return outputs | ({"p_next": p + h * p_dot} if "p" in x else {})
         rates = {"q": coordinate_rates(self.model, q, v), "v": v_dot, "p": p_dot}
         for name in self.states.keys() - {"m"}:
             s = x[f"s_{name}"] + b * rates[name]
             base = x[f"{name}_0"] + (last * h) * s
             base = unit(self.model, base) if name == "q" else base
-            found[f"{name}_next"] = base + (a * h) * rates[name]
-            found[f"{name}_0_next"] = base
-            found[f"s_{name}_next"] = s * (1.0 - last)
-        return dict(sorted(found.items()))
+            outputs[f"{name}_next"] = base + (a * h) * rates[name]
+            outputs[f"{name}_0_next"] = base
+            outputs[f"s_{name}_next"] = s * (1.0 - last)
+        return dict(sorted(outputs.items()))
 
     def _memory(self, x: Mapping[str, Any], t: Any, first: Any) -> Array:
         """What digital parts hold in this stage."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.model_cache import kept
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import coordinates, rates, real_array
 from gyrostat.engine.arguments import check_nonfinite, check_threads
 from gyrostat.engine.kernel import Kernel
@@ -95,15 +95,15 @@ def _times(dt: Any, steps: Any, every: Any) -> tuple[float, int, int]:
     """dt [s], steps, and steps between two rows."""
     if isinstance(dt, bool) or not isinstance(dt, float | int | np.floating) or not 0.0 < abs(dt) < math.inf:
         raise StateError(f"{WHO}: dt must be a finite time [s] other than zero, got {clipped(dt)}. Hint: dt=1e-3")
-    found: list[int] = []
+    counts: list[int] = []
     for name, value, least in (("steps", steps, 0), ("every", 1 if every is None else every, 1)):
         try:
-            found.append(operator.index(value))
+            counts.append(operator.index(value))
         except TypeError:
-            found.append(-1)
-        if found[-1] < least:
+            counts.append(-1)
+        if counts[-1] < least:
             raise StateError(f"{WHO}: {name} must be a whole number from {least} on, got {clipped(value)}")
-    count, between = found[0], max(1, found[0]) if every is None else found[1]
+    count, between = counts[0], max(1, counts[0]) if every is None else counts[1]
     if count % between:
         raise StateError(
             f"{WHO}: {count} steps are not a multiple of every = {between}. Hint: steps={count - count % between}"
@@ -121,13 +121,13 @@ def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) ->
         return {}
     known = further_arguments(controller) if callable(controller) and not is_block(controller) else ()
     paths = frozenset(model.paths())
-    found: Given = {}
+    arrays: Given = {}
     for name, value in parameters.items():
         array = real_array(value, WHO, f"parameters['{name}']")
         if not np.all(np.isfinite(array)):
             raise NonFiniteError(f"{WHO}: parameters['{name}'] is not finite everywhere")
         if name in known:
-            found[name] = array, array.shape[1:]
+            arrays[name] = array, array.shape[1:]
             continue
         path = model.canonical(name) if isinstance(name, str) else name
         if path not in paths:
@@ -138,9 +138,9 @@ def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) ->
         shape = np.shape(getattr(model[path], "g", model[path]))
         if array.shape[array.ndim - len(shape) :] != shape or array.ndim > len(shape) + 1:
             raise ShapeError(f"{WHO}: parameters['{name}'] has shape {array.shape}, expected (N, *{shape})")
-        found[path] = array, shape
+        arrays[path] = array, shape
         _check_extremes(model, path, array, shape)
-    return found
+    return arrays
 
 
 def _check_extremes(model: Model, path: str, array: Array, shape: tuple[int, ...]) -> None:
@@ -163,7 +163,7 @@ def _kernel(model: Model, method: str, controller: Any, given: Given, applied: R
     words = None if law is None else (law.program.digest, tuple(law.p0), tuple(law.m0), law.sample_time)
     if law is not None and is_block(controller) and len(law.p0) + len(law.m0):
         words = (controller, words)  # rates and updates are not in the program of tau
-    table = kept(model).setdefault("rollouts", {})
+    table = cached_on(model).setdefault("rollouts", {})
     beside = (tuple(applied.places), applied.program.digest if applied.laws else "", tuple(applied.inputs))
     beside += (tuple(applied.p0), tuple(applied.m0), tuple(applied.sample_times))
     key = method, words, tuple(law.gains.items()) if law else (), live, beside

@@ -49,10 +49,10 @@ def overwhelming(plant: Plant, state: State, t_end: float) -> tuple[str, str, in
     most = FASTEST / float(np.spacing(max(abs(t), abs(t_end))))
     try:
         with np.errstate(all="ignore"):
-            found = [plant.acceleration(at, q, v, p) for at in (t, t + max(1e-6, 1e-9 * abs(t)))]
+            accelerations = [plant.acceleration(at, q, v, p) for at in (t, t + max(1e-6, 1e-9 * abs(t)))]
     except Exception:  # something else is wrong, and others tell it
         return None
-    for a, _, tau in found:
+    for a, _, tau in accelerations:
         k = int(np.argmax(np.abs(a)))
         if abs(a[k]) > most:
             cause = (
@@ -72,10 +72,10 @@ def looked_into(plant: Plant, state: State, error: StepFailure, dt: float | None
         if words := trouble_ahead(plant.source, plant.model, t, (q, v, p, plant.memory), max(soon, dt or 0.0)):
             cause, _, hint = words.partition(". Hint: ")
             return cause, hint, None
-    except NonFiniteError as found:
-        return str(found), "look at the efforts there", found.dof
-    except GyrostatError as found:
-        return str(found), "see what drives the model there", error.dof
-    except Exception as found:
-        return f"{type(found).__name__}: {found}", "look at the efforts there", error.dof
+    except NonFiniteError as trouble:
+        return str(trouble), "look at the efforts there", trouble.dof
+    except GyrostatError as trouble:
+        return str(trouble), "see what drives the model there", error.dof
+    except Exception as trouble:
+        return f"{type(trouble).__name__}: {trouble}", "look at the efforts there", error.dof
     return error.cause, error.hint, error.dof

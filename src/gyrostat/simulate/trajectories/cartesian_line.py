@@ -16,11 +16,11 @@ import numpy as np
 from gyrostat.errors import SpecError, StateError
 from gyrostat.simulate.trajectories.polynomial import point_to_point
 from gyrostat.simulate.trajectories.trajectory import Trajectory, expect_trajectory
-from gyrostat.solvers.functions import kept_solver
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
-from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, kept_by, solved_by
+from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, held_rates, solved_by
 from gyrostat.solvers.kinematics.inverse.task import Task
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spatial import so3
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -82,7 +82,7 @@ class CartesianLine(Trajectory):
             raise SpecError.one(self.kind, "model", message, "use inverse_kinematics with t=...")
         self.model, self.law, self.available = model, law, 2
         self.solver = solver
-        self.task = Task(model, frame, target, q0, None, None, limits, kept_by(solver, model, hold), tolerance, None)
+        self.task = Task(model, frame, target, q0, None, None, limits, held_rates(solver, model, hold), tolerance, None)
         expect_solver(solver, self.task, self.kind)
         if self.task.shape:
             raise SpecError.one(self.kind, "target", "one q0 and one target are expected", "use .then(...) for more")
@@ -96,7 +96,7 @@ class CartesianLine(Trajectory):
 
     def _set_line(self) -> None:
         p = self.task.problems
-        here = kept_solver(self.model, ForwardKinematics, frames=(self.frame,))(self.task.start)[self.frame]
+        here = cached_solver(self.model, ForwardKinematics, frames=(self.frame,))(self.task.start)[self.frame]
         self.R0, self.p0 = (here.R, here.p) if self.turns else (np.eye(3)[None], here.p)
         self.turn = so3.log(self.R0.transpose(0, 2, 1) @ p.R_t) if self.turns else np.zeros((1, 3))
         self.way = p.p_t - self.p0
@@ -108,22 +108,22 @@ class CartesianLine(Trajectory):
 
     def evaluate(self, t: Array, order: int) -> Array:
         s = self.law.at(t, order)[:, :, 0]
-        found = np.empty((len(t), order + 1, self.n))
+        derivatives = np.empty((len(t), order + 1, self.n))
         if not len(t):
-            return found
+            return derivatives
         at = np.clip(s[:, 0], 0.0, 1.0) * NODES
         k = np.minimum(at.astype(int), NODES - 1)
         guess = self.nodes[k] + (at - k)[:, None] * (self.nodes[k + 1] - self.nodes[k])
-        q = found[:, 0] = self._solved(s[:, 0], guess)
+        q = derivatives[:, 0] = self._solved(s[:, 0], guess)
         if order == 0:
-            return found
+            return derivatives
         inverse = self._inverse(q, s[:, 0])
-        v = found[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
+        v = derivatives[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
         if order > 1:
-            dJ = kept_solver(self.model, JacobianRate, frame=self.frame, expressed_in="aligned")(q, v)
+            dJ = cached_solver(self.model, JacobianRate, frame=self.frame, expressed_in="aligned")(q, v)
             needed = s[:, 2:3] * self.rate - np.einsum("bmv,bv->bm", dJ[:, 0 if self.turns else 3 :], v)
-            found[:, 2] = np.einsum("bvm,bm->bv", inverse, needed)
-        return found
+            derivatives[:, 2] = np.einsum("bvm,bm->bv", inverse, needed)
+        return derivatives
 
     def _march(self) -> Array:
         """Along the line, every node from the one before."""
@@ -141,16 +141,16 @@ class CartesianLine(Trajectory):
         p = self.task.problems
         R = self.R0 @ so3.exp(s[:, None] * self.turn)
         line = type(p)(p.error, R, self.p0 + s[:, None] * self.way, p.weights, p.low, p.high, p.held, p.tolerance)
-        found = solved_by(self.solver, self.model, line, guess, 100)
-        lost = np.flatnonzero(~line.solved(found.r))
+        solution = solved_by(self.solver, self.model, line, guess, 100)
+        lost = np.flatnonzero(~line.solved(solution.r))
         if len(lost):
             raise self._failed(float(s[lost[0]]), "the frame cannot follow: out of reach, or a joint at its limit")
-        return found.q
+        return solution.q
 
     def _inverse(self, q: Array, s: Array) -> Array:
         """(b, nv, m): rates from the velocity of the frame, zero for held ones."""
         held = self.task.problems.held
-        J = kept_solver(self.model, Jacobian, frame=self.frame, expressed_in="aligned")(q)
+        J = cached_solver(self.model, Jacobian, frame=self.frame, expressed_in="aligned")(q)
         J = J[:, 0 if self.turns else 3 :][:, :, ~held]
         sizes = np.linalg.svd(J, compute_uv=False)
         free = J.shape[2]
@@ -164,9 +164,9 @@ class CartesianLine(Trajectory):
             raise self._failed(
                 float(s[bad[0]]), "a singularity, or a joint that does not move the frame and is not held"
             )
-        found = np.zeros((len(q), self.model.nv, J.shape[1]))
-        found[:, ~held] = np.linalg.pinv(J, rcond=1e-9)
-        return found
+        inverse = np.zeros((len(q), self.model.nv, J.shape[1]))
+        inverse[:, ~held] = np.linalg.pinv(J, rcond=1e-9)
+        return inverse
 
     def _failed(self, s: float, why: str) -> StateError:
         return StateError(

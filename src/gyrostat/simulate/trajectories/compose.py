@@ -56,10 +56,10 @@ class Joined(Trajectory):
 
     def evaluate(self, t: Array, order: int) -> Array:
         later = t >= self.first.duration
-        found = np.empty((len(t), order + 1, self.n))
-        found[~later] = self.first.at(t[~later], order)
-        found[later] = self.second.at(t[later] - self.first.duration, order)
-        return found
+        derivatives = np.empty((len(t), order + 1, self.n))
+        derivatives[~later] = self.first.at(t[~later], order)
+        derivatives[later] = self.second.at(t[later] - self.first.duration, order)
+        return derivatives
 
 
 class Slower(Trajectory):

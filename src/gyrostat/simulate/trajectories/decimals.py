@@ -55,11 +55,11 @@ def ratio(above: int, below: int, like: Array) -> Any:
 
 def powers(base: Array, highest: int) -> Array:
     """(len(base), highest + 1): base^0, base^1, ... for base (m,)."""
-    found = np.empty((len(base), highest + 1), dtype=base.dtype)
-    found[:, 0] = ratio(1, 1, base)
+    power = np.empty((len(base), highest + 1), dtype=base.dtype)
+    power[:, 0] = ratio(1, 1, base)
     for k in range(highest):
-        found[:, k + 1] = found[:, k] * base
-    return found
+        power[:, k + 1] = power[:, k] * base
+    return power
 
 
 def solved(A: Array, B: Array) -> Array:

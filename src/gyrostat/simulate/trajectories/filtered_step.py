@@ -68,15 +68,15 @@ class FilteredStep(Trajectory):
     def evaluate(self, t: Array, order: int) -> Array:
         x = np.clip(t / self.time_constant, 0.0, LATE)
         way = self.end - self.start
-        found = np.zeros((len(t), order + 1, self.n))
+        derivatives = np.zeros((len(t), order + 1, self.n))
         gone, left = step_answer(x, self.lags)
         late = x > self.lags
-        found[:, 0] = np.where(late[:, None], self.end - left[:, None] * way, self.start + gone[:, None] * way)
+        derivatives[:, 0] = np.where(late[:, None], self.end - left[:, None] * way, self.start + gone[:, None] * way)
         moving = (t >= 0.0).astype(float)
         for k in range(1, order + 1):
             rate = step_derivative(x, self.lags, k) * moving / self.time_constant**k
-            found[:, k] = rate[:, None] * way
-        return found
+            derivatives[:, k] = rate[:, None] * way
+        return derivatives
 
 
 def step_answer(x: Array, lags: int) -> tuple[Array, Array]:

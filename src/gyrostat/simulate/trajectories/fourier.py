@@ -42,10 +42,10 @@ class Fourier(Trajectory):
         angle = t[:, None] * self.rates
         s, c = np.sin(angle), np.cos(angle)
         turned = ((s, c), (c, -s), (-s, -c), (-c, s))  # sine and cosine, differentiated 0 to 3 times
-        found = np.empty((len(t), order + 1, self.n))
+        derivatives = np.empty((len(t), order + 1, self.n))
         for k in range(order + 1):
             of_sine, of_cosine = turned[k % 4]
             scale = self.rates[:, None] ** k
-            found[:, k] = of_sine @ (scale * self.sine) + of_cosine @ (scale * self.cosine)
-        found[:, 0] += self.offset
-        return found
+            derivatives[:, k] = of_sine @ (scale * self.sine) + of_cosine @ (scale * self.cosine)
+        derivatives[:, 0] += self.offset
+        return derivatives

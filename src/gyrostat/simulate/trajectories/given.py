@@ -84,8 +84,8 @@ def names_for(names: Any, n: int, who: str) -> tuple[str, ...] | None:
     if names is None:
         return None
     listed = isinstance(names, Iterable) and not isinstance(names, str)
-    found: tuple[Any, ...] = tuple(names) if listed else (names,)
-    if len(found) != n or len(set(found)) != n or not all(isinstance(name, str) for name in found):
-        message = f"names must be {n} different texts, got {clipped(found)}"
+    texts: tuple[Any, ...] = tuple(names) if listed else (names,)
+    if len(texts) != n or len(set(texts)) != n or not all(isinstance(name, str) for name in texts):
+        message = f"names must be {n} different texts, got {clipped(texts)}"
         raise SpecError.one(who, "names", message, "give one for each coordinate, or none", names)
-    return found
+    return texts

@@ -50,11 +50,11 @@ class Piecewise(Trajectory):
         x, y = (t - self.breaks[piece]) / h, (self.breaks[piece + 1] - t) / h
         d = len(self.differences) - 1
         bases = bernstein(x, y, d, max(d - order, 0))
-        found = np.zeros((len(t), order + 1, self.n))
+        derivatives = np.zeros((len(t), order + 1, self.n))
         for k in range(min(order, d) + 1):
             scale = math.perm(d, k) / h**k
-            found[:, k] = np.einsum("ti,tin->tn", bases[d - k], self.differences[k][piece]) * scale[:, None]
-        return found
+            derivatives[:, k] = np.einsum("ti,tin->tn", bases[d - k], self.differences[k][piece]) * scale[:, None]
+        return derivatives
 
     def largest_jump(self, order: int) -> float:
         """Largest jump of a derivative up to ``order`` at a break, relative to its largest control points beside it."""
@@ -69,18 +69,18 @@ class Piecewise(Trajectory):
 
 
 def _differences(control: Array) -> list[Array]:
-    found = []
+    differences = []
     with many_digits():
         for _ in range(control.shape[1]):
-            found.append(doubles(control))
+            differences.append(doubles(control))
             control = np.diff(control, axis=1)
-    return found
+    return differences
 
 
 def bernstein(x: Array, y: Array, highest: int, lowest: int) -> dict[int, Array]:
     """Degree -> basis (N, degree + 1), by B_i^d = y B_i^(d-1) + x B_(i-1)^(d-1); x, y (N,)."""
     basis = np.ones((len(x), 1))
-    found = {}
+    bases = {}
     for degree in range(highest + 1):
         if degree:
             wider = np.zeros((len(x), degree + 1))
@@ -88,8 +88,8 @@ def bernstein(x: Array, y: Array, highest: int, lowest: int) -> dict[int, Array]
             wider[:, 1:] += x[:, None] * basis
             basis = wider
         if degree >= lowest:
-            found[degree] = basis
-    return found
+            bases[degree] = basis
+    return bases
 
 
 def between(times: Array, table: Array) -> Array:

@@ -38,13 +38,13 @@ class SmoothStep(Trajectory):
         x, y = t / self.duration, (self.duration - t) / self.duration
         degree = 2 * self.order + 1
         basis = bernstein(x, y, degree, degree)[degree]
-        found = np.empty((len(t), order + 1, self.n))
+        derivatives = np.empty((len(t), order + 1, self.n))
         way, late = self.end - self.start, x[:, None] > 0.5
         gone, left = basis[:, self.order + 1 :].sum(axis=1), basis[:, : self.order + 1].sum(axis=1)
-        found[:, 0] = np.where(late, self.end - left[:, None] * way, self.start + gone[:, None] * way)
+        derivatives[:, 0] = np.where(late, self.end - left[:, None] * way, self.start + gone[:, None] * way)
         for k in range(1, order + 1):
-            found[:, k] = (_rate(x, y, self.order, k) / self.duration**k)[:, None] * way
-        return found
+            derivatives[:, k] = (_rate(x, y, self.order, k) / self.duration**k)[:, None] * way
+        return derivatives
 
 
 def _rate(x: Array, y: Array, m: int, k: int) -> Array:

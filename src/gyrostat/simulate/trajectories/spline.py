@@ -99,22 +99,22 @@ def _table(times: Array, points: Array, k: int, ends: str, edges: list[Array]) -
     h, q = np.diff(numbers(times, exact)), numbers(points, exact)
     m, c = len(h), numbers([np.mean(np.diff(times))], exact)  # derivatives in units of the mean time c
     unit = powers(c, k)[0, 1:, None]
-    found = np.full((m + 1, k, q.shape[1]), q[0, 0] * 0)
+    slopes = np.full((m + 1, k, q.shape[1]), q[0, 0] * 0)
     fixed = [numbers(edge, exact) * unit for edge in edges]
     if ends == "rest":
-        found[0], found[-1] = fixed
+        slopes[0], slopes[-1] = fixed
     if k and (m > 1 or ends != "rest"):
         diagonal, beside, right = _assemble(h / c, q, k)
         if ends == "rest":
             right[1] -= beside[0].T @ fixed[0]
             right[-2] -= beside[-1] @ fixed[1]
-            found[1:-1] = _tridiagonal(diagonal[1:-1], beside[1:-1], right[1:-1])
+            slopes[1:-1] = _tridiagonal(diagonal[1:-1], beside[1:-1], right[1:-1])
         elif ends == "natural":
-            found = _tridiagonal(diagonal, beside, right)
+            slopes = _tridiagonal(diagonal, beside, right)
         else:
-            found[:-1] = _cyclic(diagonal, beside, right)
-            found[-1] = found[0]
-    return np.concatenate([q[:, None], found / unit], axis=1)
+            slopes[:-1] = _cyclic(diagonal, beside, right)
+            slopes[-1] = slopes[0]
+    return np.concatenate([q[:, None], slopes / unit], axis=1)
 
 
 def _assemble(r: Array, q: Array, k: int) -> tuple[Array, Array, Array]:

@@ -51,13 +51,13 @@ class Trajectory(ABC):
         with np.errstate(all="ignore"):
             self._check_order(order)
         with np.errstate(all="ignore"):  # what is not finite is refused
-            found = self.at(times.ravel(), order).reshape(*times.shape, order + 1, self.n)
-        if not np.isfinite(found).all():
+            motion = self.at(times.ravel(), order).reshape(*times.shape, order + 1, self.n)
+        if not np.isfinite(motion).all():
             raise NonFiniteError(
                 f"{self.kind}: a derivative up to order {order} is not finite. Hint: the numbers are too large, or the "
                 "duration is too short for this order"
             )
-        return found
+        return motion
 
     @cached_property
     def smoothness(self) -> float:
@@ -90,9 +90,9 @@ class Trajectory(ABC):
                 f"{self.kind}: t = {t[beyond][0]:g} s is outside [0, {self.duration:g}] s, and the motion does not "
                 "stop at its ends. Hint: ask for times inside, or add motions with .then(...)"
             )
-        found = self.evaluate(np.clip(t, 0.0, self.duration), order)
-        found[beyond, 1:] = 0.0
-        return found
+        motion = self.evaluate(np.clip(t, 0.0, self.duration), order)
+        motion[beyond, 1:] = 0.0
+        return motion
 
     @abstractmethod
     def evaluate(self, t: Array, order: int) -> Array:

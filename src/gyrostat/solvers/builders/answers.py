@@ -8,32 +8,24 @@ from typing import Any
 
 from gyrostat.errors import GyrostatError, nearest
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics
+from gyrostat.solvers.dynamics.bias_forces import Bias, GravityForces
+from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass, TotalInertia
+from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix, CentroidalMomentum
+from gyrostat.solvers.dynamics.coriolis_matrix import Coriolis
+from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration
 from gyrostat.solvers.dynamics.derivatives import (
-    DeltaAcceleration,
     ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
     InverseDynamicsSecondDerivatives,
 )
-from gyrostat.solvers.dynamics.equations_of_motion import (
-    Bias,
-    Coriolis,
-    EquationsOfMotion,
-    GravityForces,
-    ReferenceDynamics,
-)
+from gyrostat.solvers.dynamics.energy import KineticEnergy, PotentialEnergy
+from gyrostat.solvers.dynamics.equations_of_motion import EquationsOfMotion
 from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.dynamics.mass_matrix import Innovations, InverseMassMatrix, MassMatrix
 from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia
+from gyrostat.solvers.dynamics.reference_dynamics import ReferenceDynamics
 from gyrostat.solvers.dynamics.regressor import Regressor
-from gyrostat.solvers.dynamics.whole_body import (
-    CenterOfMass,
-    CentroidalMatrix,
-    CentroidalMomentum,
-    KineticEnergy,
-    PotentialEnergy,
-    TotalInertia,
-)
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.kinematics.recorded_kinematics import RecordedKinematics
@@ -60,7 +52,9 @@ WHOLE = ("live", "mode", "order")
 """Options that belong to all answers together."""
 
 
-def part(model: Model, name: str, options: Mapping[str, Any], live: Sequence[str], mode: str) -> StateSolver:
+def answering_solver(
+    model: Model, name: str, options: Mapping[str, Any], live: Sequence[str], mode: str
+) -> StateSolver:
     """The solver for one answer; ``options["solver"]`` says which, where the name is the user's own."""
     if not isinstance(options, Mapping):
         raise GyrostatError(
@@ -69,9 +63,9 @@ def part(model: Model, name: str, options: Mapping[str, Any], live: Sequence[str
     chosen = {str(key): value for key, value in options.items()}
     kind = chosen.pop("solver", name)
     if kind not in KNOWN:
-        told = nearest(str(kind), KNOWN)
+        hint = nearest(str(kind), KNOWN)
         own = "" if "solver" in options else f"; an answer with a name of your own says solver='{next(iter(ANSWERS))}'"
-        raise GyrostatError(f"{WHO}: there is no answer {kind!r}. Hint: {told}{own}")
+        raise GyrostatError(f"{WHO}: there is no answer {kind!r}. Hint: {hint}{own}")
     cls = KNOWN[kind]
     taken = inspect.signature(cls).parameters
     for key in chosen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.recorded import Recorded
 from gyrostat.errors import DisagreementError, GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network
+from gyrostat.solvers.builders.agreement import Agreement, agreement
 from gyrostat.solvers.builders.block_checks import (
     TOLERANCE,
     USUAL_SAMPLES,
@@ -24,28 +25,18 @@ from gyrostat.solvers.builders.block_checks import (
     given_samples,
     given_tolerance,
 )
+from gyrostat.solvers.builders.block_kinematics import BlockKinematics
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
-from gyrostat.solvers.kinematics.inverse.block_kinematics import BlockKinematics
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics
 from gyrostat.solvers.kinematics.recorded_kinematics import RecordedKinematics
-from gyrostat.solvers.machinery.calls import by_name
-from gyrostat.solvers.machinery.machine_call import plain_class
+from gyrostat.solvers.machinery.call_signatures import by_name
+from gyrostat.solvers.machinery.interpreter import read_states
+from gyrostat.solvers.machinery.machine_call import written_class
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spatial.base_motion import BaseState
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.spec.solver_spec import SolverSpec
-
-
-class Agreement(NamedTuple):
-    """Of ``samples`` random states the worst one: ``difference`` (relative to the largest entry of an output where that
-    is above one, below ``tolerance``), in the ``output`` of this name, and the arrays of the ``state``."""
-
-    samples: int
-    difference: float
-    tolerance: float
-    output: str
-    state: tuple[Array, ...]
 
 
 class BlockSolver(StateSolver):
@@ -114,7 +105,7 @@ class BlockSolver(StateSolver):
         order = {} if self.order is None else {"order": self.order}
         own = {"check": self.samples, "tolerance": self.tolerance, "batched": self.batched, "mode": self._asked}
         its = {k: v for k, v in self.like.options().items() if k not in ("live", "mode", "order")}
-        return {"function": self.function, "like": plain_class(self.like)} | own | its | order
+        return {"function": self.function, "like": written_class(self.like)} | own | its | order
 
     def in_order(self, joints: Sequence[str]) -> Self:
         untouched, self.samples = self.samples, 0  # nothing is recorded before the order is known
@@ -122,7 +113,7 @@ class BlockSolver(StateSolver):
             twin = super().in_order(joints)
         finally:
             self.samples = untouched
-        if twin.held and self.like.inverts:
+        if twin.locked and self.like.inverts:
             raise GyrostatError(
                 f"{self.name}.in_order: {self.called} does not know that the other joints are held. "
                 "Hint: name all joints, or write the block for a model in which they are fixed"
@@ -144,8 +135,8 @@ class BlockSolver(StateSolver):
         given = by_name(self.name, self.state, state, named) if named else state
         return self.serve(given, wrenches, t, out, threads, nonfinite)
 
-    def returned(self, found: Mapping[str, Array]) -> Any:
-        return self.like.returned(found)
+    def returned(self, outputs: Mapping[str, Array]) -> Any:
+        return self.like.returned(outputs)
 
     # ------------------------------------------------------------------ the function
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
@@ -193,8 +184,8 @@ class BlockSolver(StateSolver):
         try:
             return super()._recorded(function, inputs)
         except Exception as error:  # a function of the user may fail in any way on recorded values
-            told = str(error) if isinstance(error, RecordError) else f"{type(error).__name__}: {error}"
-            raise RecordError(f"{self.called} cannot be recorded, {told}") from error
+            why = str(error) if isinstance(error, RecordError) else f"{type(error).__name__}: {error}"
+            raise RecordError(f"{self.called} cannot be recorded, {why}") from error
 
     def can_be_recorded(self) -> bool:
         """Whether calls are served by machine code; ``why_interpreted`` tells why not."""
@@ -213,17 +204,14 @@ class BlockSolver(StateSolver):
     def _interpreted(self, state: Sequence[Any], wrenches: Any, t: Any, out: Any, nonfinite: str) -> Any:
         if not self.batched:
             return super()._interpreted(state, wrenches, t, out, nonfinite)
-        _, lead, states = self._states(self.network, state, None, t, nonfinite)
+        _, lead, states = read_states(self, self.network, state, None, t, nonfinite)
         n, count = len(self.state), len(states[0])
         time = {} if isinstance(self.model.context.base, str) else {"t": states[n].copy()}
         with np.errstate(all="ignore"):  # what is not finite is found below
             outputs = self._outputs(self.function(*(np.array(x) for x in states[:n]), **time), (count,))
-        found: dict[str, Array] = {}
-        for name, array in outputs.items():
-            for axis in dict(self.rate_axes).get(name, range(array.ndim - 1)) if self.order is not None else ():
-                array = np.take(array, self._places[1], axis=axis + 1)
-            found[name] = np.array(array, dtype=float).reshape(*lead, *array.shape[1:])
-        return self._handed_over(found, lead, out, nonfinite)
+        chosen = {name: np.array(self._selected(array, name), dtype=float) for name, array in outputs.items()}
+        shaped = {name: array.reshape(*lead, *array.shape[1:]) for name, array in chosen.items()}
+        return self._handed_over(shaped, lead, out, nonfinite)
 
     # ------------------------------------------------------------------ agreement
     def check(self, samples: int = 64, rng: Any = 0, tolerance: float | None = None) -> Agreement:
@@ -238,15 +226,8 @@ class BlockSolver(StateSolver):
         expected = self._general(*state, t=t)
         served = self._by_output(self(*own, t=t))
         direct = served if self.mode == "interpret" else self._directly(state, t)
-        worst = Agreement(count, 0.0, limit, self.outputs[0], ())
-        for name in self.outputs:
-            theirs = self._selected(expected[name], name)
-            for mine in (served[name], direct[name]):
-                size = np.maximum(1.0, np.abs(theirs.reshape(len(theirs), -1)).max(axis=1, initial=0.0))
-                off = np.abs(mine - theirs).reshape(len(theirs), -1).max(axis=1, initial=0.0) / size
-                k = int(np.argmax(off))
-                if off[k] > worst.difference or not worst.state:
-                    worst = Agreement(count, float(off[k]), limit, name, tuple(x[k] for x in state))
+        general = {name: self._selected(expected[name], name) for name in self.outputs}
+        worst = agreement(general, (served, direct), state, count, limit)
         if not worst.difference <= limit:
             raise DisagreementError(
                 f"{self.name} by {self.called}: '{worst.output}' differs from that of {type(self.like).__name__} by "
@@ -267,22 +248,19 @@ class BlockSolver(StateSolver):
 
     def _own(self, state: Sequence[Array]) -> list[Array]:
         """The joints of this solver's order; what it leaves out becomes neutral and at rest in ``state``, too."""
-        if self.order is None:
+        if self._joints is None:
             return list(state)
-        own = [np.take(x, self._places[0 if n == "q" else 1], axis=-1) for x, n in zip(state, self.state, strict=True)]
+        own = [np.take(x, self._joints.of(n), axis=-1) for x, n in zip(state, self.state, strict=True)]
         for x, mine, name in zip(state, own, self.state, strict=True):
             x[...] = self._by_model(mine, name)
         return own
 
     def _selected(self, array: Array, name: str) -> Array:
-        if self.order is None:
-            return array
-        for axis in dict(self.rate_axes).get(name, range(array.ndim - 1)):
-            array = np.take(array, self._places[1], axis=axis + 1)
-        return array
+        """Outputs (N, ...) of the whole model in this solver's order."""
+        return array if self._joints is None else self._joints.chosen(array, name, self.rate_axes, lead=1)
 
     def _general(self, *state: Any, t: Any = None) -> dict[str, Array]:
-        return self._by_output(self.like(*state, t=self._some_time(t)))
+        return self._by_output(self.like(*state, t=self._some_time(t)))  # type: ignore[operator]
 
     def _by_output(self, result: Any) -> dict[str, Array]:
         if isinstance(self.like, RecordedKinematics):
@@ -297,8 +275,8 @@ class BlockSolver(StateSolver):
             self._outputs(self.function(*(np.array(x) for x in row), **({} if t is None else {"t": float(t[k])})), ())
             for k, row in enumerate(zip(*state, strict=True))
         ]
-        found = {name: np.array([row[name] for row in rows], dtype=float) for name in self.outputs}
-        return {name: self._selected(x, name) for name, x in found.items()}
+        arrays = {name: np.array([row[name] for row in rows], dtype=float) for name in self.outputs}
+        return {name: self._selected(x, name) for name, x in arrays.items()}
 
     def explain(self) -> str:
         return f"{super().explain()}\n  computed by {self.called}, like {self.like!r}"

@@ -1,4 +1,4 @@
-"""From the specification of a solver to the solver (H04 4.2.1, Builder), and back."""
+"""From the specification of a solver to the solver (H04 4.2.1, Builder); ``solver.spec`` is the way back."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 from gyrostat.errors import GyrostatError
 from gyrostat.solvers.builders.answers import CLASSES
-from gyrostat.solvers.builders.master import Solvers
-from gyrostat.solvers.dynamics.derivatives import ParameterDerivatives
+from gyrostat.solvers.builders.master_solver import Solvers
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics
+from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import ParameterJacobian
 from gyrostat.solvers.machinery.solver import Solver

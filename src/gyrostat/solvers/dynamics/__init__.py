@@ -1,1 +1,1 @@
-"""Solvers of dynamics: torques, accelerations, mass matrices, energies, derivatives."""
+"""Solvers of dynamics: forces, accelerations, mass matrix, energies, derivatives, small motions, identification."""

@@ -55,9 +55,9 @@ class ActuatorDynamics(StateSolver):
         for path in self.live:
             if path.rpartition(".")[0] in entities and entities[path.rpartition(".")[0]].ties_shafts:
                 raise StateError(f"{type(self).__name__}: '{path}' cannot be live. Hint: build a solver for each ratio")
-        found = actuators(self.network, type(self).__name__, self.passive)
-        self.actuators = tuple(a.name for a in found)
-        self.motor_map = motor_map(found, model.nv)
+        driving = actuators(self.network, type(self).__name__, self.passive)
+        self.actuators = tuple(a.name for a in driving)
+        self.motor_map = motor_map(driving, model.nv)
         self._back = np.linalg.inv(self.motor_map).T
 
     def options(self) -> dict[str, Any]:

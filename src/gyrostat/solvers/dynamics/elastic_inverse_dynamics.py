@@ -13,18 +13,14 @@ from gyrostat.algorithms.elastic.inverse_dynamics import elastic_inverse
 from gyrostat.algorithms.elastic.structure import NEGLIGIBLE, Structure, structure
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
 from gyrostat.configuration.packing import real_array, together
-from gyrostat.engine.arguments import check_out
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.taylor import Taylor, series
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError
 from gyrostat.graph.network import Network, network
-from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
-from gyrostat.solvers.machinery.differentiable import Differentiable
+from gyrostat.solvers.dynamics.inverse_dynamics import economical_rules
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-
-economical = InverseDynamics._economical
 
 
 class ElasticResult(NamedTuple):
@@ -74,7 +70,7 @@ class ElasticInverseDynamics(StateSolver):
         negligible: float = NEGLIGIBLE,
     ):
         expect_model(model, self.name)
-        super().__init__(model, representation, economical(model) if rules is None else rules, live, mode)
+        super().__init__(model, representation, economical_rules(model) if rules is None else rules, live, mode)
         if not isinstance(negligible, float | int) or not 0.0 <= negligible < 1.0:
             raise GyrostatError(f"{self.name}: negligible must be a share from 0 to 1, got {negligible!r}. Hint: 1e-10")
         self.negligible = float(negligible)
@@ -87,7 +83,7 @@ class ElasticInverseDynamics(StateSolver):
         self.elastic: tuple[str, ...] = tuple(self.joints[k] for k in sorted(self.structure.drives))
 
     def _usual_rules(self) -> Iterable[str]:
-        return economical(self.model)
+        return economical_rules(self.model)
 
     def _networks(self) -> list[Network]:
         """The network, and one with other numbers for what is live: a zero must not depend on these."""
@@ -100,10 +96,10 @@ class ElasticInverseDynamics(StateSolver):
     def coupling(self) -> Array:
         """Zeros of the coupling (n, rotors): 2 where the equation of a joint contains the acceleration of a rotor, 1
         where it contains its rate only, 0 where neither."""
-        found = np.zeros((self.structure.joints, self.model.nv - self.structure.joints), dtype=int)
+        coupling = np.zeros((self.structure.joints, self.model.nv - self.structure.joints), dtype=int)
         for (k, r), what in self.structure.acts.items():
-            found[k, r - self.structure.joints] = what
-        return found
+            coupling[k, r - self.structure.joints] = what
+        return coupling
 
     def __call__(
         self, derivatives: Any, *, t: Any = None, out: Any = None, threads: int = 1, nonfinite: str = "raise"
@@ -155,17 +151,8 @@ class ElasticInverseDynamics(StateSolver):
     def in_order(self, joints: Sequence[str]) -> NoReturn:
         raise GyrostatError(f"{self.name}: has no in_order. Hint: reorder the columns of the derivatives")
 
-    def _ordered(self, compute: Any, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Any:
-        return compute(net, on, x, given)
-
-    def _by_model(self, x: Any, name: str) -> Any:
-        return x
-
     def _packed(self, state: Sequence[Any]) -> list[Array]:
         return [self._needed(state[0])]
-
-    def _example(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        return Differentiable._example(self, name, shape, rng)
 
     def _entries(self) -> dict[str, Sequence[str]]:
         return dict.fromkeys(ElasticResult._fields, self.joints)
@@ -190,17 +177,7 @@ class ElasticInverseDynamics(StateSolver):
                 for row, s in zip(flat, times, strict=True)
             ]
         shape = *lead, self.structure.joints
-        found = {
+        outputs = {
             name: np.array([row[name] for row in rows], dtype=float).reshape(shape) for name in ElasticResult._fields
         }
-        if nonfinite == "raise":
-            for name, value in found.items():
-                self.finite(value, lead, name)
-        if out is not None:
-            targets = self._given_targets(out, list(found))
-            for name, target in targets.items():
-                if target is not None:
-                    check_out(target, found[name].shape, self.name)
-                    target[...] = found[name]
-                    found[name] = target
-        return ElasticResult(**found)
+        return self._handed_over(outputs, lead, out, nonfinite)

@@ -15,43 +15,7 @@ from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT
-from gyrostat.solvers.machinery.calls import OfConfiguration, OfMotion
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
-
-
-class Coriolis(OfMotion):
-    """C(q, v) (..., nv, nv) with C v the Coriolis, centrifugal and gyroscopic forces, and dM/dt = C + C^T.
-
-    So dM/dt - 2 C is skew, as passivity-based controllers need it; a base that moves by itself is not in it
-    [Echeandia, Wensing 2021; (3.52) halved]."""
-
-    name = "coriolis"
-    needs = ("inertial",)
-    result = "C"
-
-    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        return {"C": coriolis_matrix(net, at_rest(net, on), x["q"], x["v"])}
-
-
-class Bias(OfMotion):
-    """Generalised forces (..., nv) that are needed without any acceleration: C v + G, and what force elements and a
-    moving base add. tau = M a + bias."""
-
-    name = "bias"
-    result = "bias"
-
-    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        return {"bias": sweep_forces(net, on, x["q"], x["v"], np.zeros(net.model.nv))[0]}
-
-
-class GravityForces(OfConfiguration):
-    """G(q) (..., nv): what holds the robot at rest against its weight; force elements do not count."""
-
-    name = "gravity"
-    result = "G"
-
-    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        return {"G": gravity_forces(net, on, x["q"])}
 
 
 class Terms(NamedTuple):
@@ -117,33 +81,3 @@ def base_forces(net: Network, on: Setting, q: Array, v: Array) -> Array:
         return np.zeros(len(v))
     moving, still = (weightless(x, on.representation) for x in (on, at_rest(net, on)))
     return sweep_forces(net, moving, q, v, np.zeros(len(v)))[0] - sweep_forces(net, still, q, v, np.zeros(len(v)))[0]
-
-
-class ReferenceDynamics(StateSolver):
-    """tau = M(q) a_r + C(q, v) v_r + G(q): inverse dynamics with a reference velocity, for passivity-based control
-    [Slotine, Li 1987]. C is that of :class:`Coriolis`. All of q, v, v_r, a_r may be batches; force elements count."""
-
-    name = "rnea_reference"
-    needs = ("inertial",)
-    result = "tau"
-    state = ("q", "v", "v_r", "a_r")
-
-    def __call__(
-        self,
-        q: Any,
-        v: Any,
-        v_r: Any,
-        a_r: Any,
-        *,
-        t: Any = None,
-        out: Any = None,
-        threads: int = 1,
-        nonfinite: str = "raise",
-    ) -> Array:
-        """tau for q, v, v_r, a_r."""
-        return self.serve((q, v, v_r, a_r), None, t, out, threads, nonfinite)
-
-    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        q, v = x["q"], x["v"]
-        with_v = sweep_forces(net, on, q, v, x["a_r"])[0]
-        return {"tau": with_v + coriolis_matrix(net, at_rest(net, on), q, v) @ (x["v_r"] - v)}

@@ -9,12 +9,13 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.forward_dynamics import FORWARD
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.graph.network import Network
-from gyrostat.solvers.dynamics.locked_joints import accelerations
-from gyrostat.solvers.machinery.calls import OfForce
+from gyrostat.solvers.dynamics.locked_joints import free_accelerations
+from gyrostat.solvers.machinery.call_signatures import of_force
+from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.spec.model import Model
 
 
-class ForwardDynamics(OfForce):
+class ForwardDynamics(StateSolver):
     """a = M(q)^-1 (tau - C(q, v) - G(q) + J^T w).
 
     ``algorithm``: ``"aba"`` articulated bodies, O(n) [H04 Table 3.11]; ``"crba"`` composite bodies and L^T D L along
@@ -26,6 +27,8 @@ class ForwardDynamics(OfForce):
     arguments are those of :class:`InverseDynamics`."""
 
     name = "aba"
+    state = ("q", "v", "tau")
+    __call__ = of_force
     result = "a"
     inverts = True
     takes_wrenches = True
@@ -43,6 +46,6 @@ class ForwardDynamics(OfForce):
         super().__init__(model, representation, rules, live, mode, algorithm)
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        if self.held:
-            return {"a": accelerations(net, on, x["q"], x["v"], x["tau"], given, self.held)[0]}
+        if self.locked:
+            return {"a": free_accelerations(net, on, x["q"], x["v"], x["tau"], given, self.locked)[0]}
         return {"a": FORWARD[self.algorithm](net, on, x["q"], x["v"], x["tau"], given)}

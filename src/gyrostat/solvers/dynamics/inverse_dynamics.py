@@ -16,7 +16,9 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import FrameError, RecordError, StateError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
-from gyrostat.solvers.machinery.calls import OfAcceleration
+from gyrostat.solvers.machinery.call_signatures import of_acceleration
+from gyrostat.solvers.machinery.interpreter import expect_finite, read_states
+from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.solvers.machinery.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spec.check import expect_model
@@ -39,7 +41,7 @@ class PortForces(dict[str, Array]):
         return self[full]
 
 
-class InverseDynamics(OfAcceleration):
+class InverseDynamics(StateSolver):
     """tau = M(q) a + C(q, v) + G(q) - J^T w. Cost O(n).
 
     ``algorithm``: ``"rne"``, recursive Newton-Euler [H04 (3.1), Table 3.8], or ``"newton-euler"``, every torque by
@@ -52,6 +54,8 @@ class InverseDynamics(OfAcceleration):
     ``nonfinite="return"`` lets NaN and infinity through."""
 
     name = "rnea"
+    state = ("q", "v", "a")
+    __call__ = of_acceleration
     result = "tau"
     takes_wrenches = True
     algorithms = ("rne", "newton-euler")
@@ -83,12 +87,7 @@ class InverseDynamics(OfAcceleration):
         return self._rules_for(self.model)
 
     def _rules_for(self, model: Model) -> Iterable[str]:
-        return self._economical(model) if self.algorithm == "rne" else DEFAULT
-
-    @staticmethod
-    def _economical(model: Model) -> Iterable[str]:
-        """All rules, regrouping too: torques do not depend on it. In a field each body must be where it is."""
-        return RULES if np.any(gravity(model.context.gravity).acceleration) else DEFAULT
+        return economical_rules(model) if self.algorithm == "rne" else DEFAULT
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, a = x["q"], x["v"], x["a"]
@@ -121,12 +120,12 @@ class InverseDynamics(OfAcceleration):
                 inputs = (*state, *values, *self._base_inputs(t), *self._live.values())
                 F = kernel.call(*inputs, explain=lambda: self.examine((q, v, a)))["F"]
                 return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
-        _, shape, states = self._states(whole, (q, v, a), wrenches, t)
+        _, shape, states = read_states(self, whole, (q, v, a), wrenches, t)
         F = np.empty((len(states[0]), len(whole.ports), 6))
         for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
             on = self.setting(t_k)
             F[k] = self._local_forces(whole, on, q_k, v_k, a_k, loads(whole, on, places, w_k))
-        F = self.finite(F.reshape((*shape, len(whole.ports), 6)), shape, "force")
+        F = expect_finite(F.reshape((*shape, len(whole.ports), 6)), shape, self.name, "force")
         return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
 
     @staticmethod
@@ -153,17 +152,22 @@ class InverseDynamics(OfAcceleration):
         return network(self.model, rules=())
 
 
+def economical_rules(model: Model) -> Iterable[str]:
+    """All rules, regrouping too: torques do not depend on it. In a field each body must be where it is."""
+    return RULES if np.any(gravity(model.context.gravity).acceleration) else DEFAULT
+
+
 def chosen_rates(model: Model, only: Sequence[str] | None, who: str) -> tuple[int, ...]:
     """Numbers of rates by the names of rates or joints; all by default."""
     if only is None:
         return tuple(range(model.nv))
-    found: list[int] = []
+    rates: list[int] = []
     for name in only:
         joints = [k for k, rate in enumerate(model.dofs) if rate == name or rate.startswith(f"{name}.")]
         if not joints:
             raise StateError(f"{who}: only names '{name}', which is no rate. Hint: {nearest(str(name), model.dofs)}")
-        found += joints
-    twice = [model.dofs[k] for k in found if found.count(k) > 1]
+        rates += joints
+    twice = [model.dofs[k] for k in rates if rates.count(k) > 1]
     if twice:
         raise StateError(f"{who}: only names '{twice[0]}' twice. Hint: name every rate once")
-    return tuple(found)
+    return tuple(rates)

@@ -1,28 +1,19 @@
-"""Small motions about a state: state space, eigenfrequencies and modes of the whole model, elastic or not."""
+"""Small motions about a state: the state space of the whole model, elastic or not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.configuration.packing import names_of, packed, real_array
-from gyrostat.errors import GyrostatError, StateError, nearest
-from gyrostat.graph.network import network
-from gyrostat.solvers.functions import aba_derivatives, crba, rnea, rnea_derivatives
+from gyrostat.configuration.packing import packed
+from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives
+from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.state_solver import Array
 from gyrostat.spatial.algebra import tilde
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-from gyrostat.spec.shaft_elements import Backlash, Spring
-
-STEPS, SMALL, CARRIED = 50, 1e-13, 1e-8
-"""Of Newton's method for the angles of rotors at rest: steps, the last one [rad], what may be left of the weight."""
-SYMMETRIC = 1e-9
-"""Share of the largest entry up to which a stiffness is symmetric."""
-ROUNDING = 1e-12
-"""Squares of frequencies below this share of the largest are zero."""
 
 
 class StateSpace(NamedTuple):
@@ -32,38 +23,31 @@ class StateSpace(NamedTuple):
     B: Array
 
 
-class Eigenfrequencies(NamedTuple):
-    """``undamped`` (..., k) [Hz], in increasing order, and ``modes`` (..., nv, k), the columns belonging to them,
-    scaled to unit modal mass. A negative frequency f is a mode that grows as exp(2 pi |f| t). ``poles`` (..., 2 k)
-    [rad/s], the eigenvalues with damping, slowest first; ``damped`` (..., 2 k) [Hz] = |imaginary part| / 2 pi of each
-    (zero for those that do not oscillate) and ``damped_modes`` (..., nv, 2 k), complex, greatest entry 1. k is the
-    number of rates that are not locked."""
-
-    undamped: Array
-    modes: Array
-    damped: Array
-    damped_modes: Array
-    poles: Array
-
-
-def linearise(model: Model, q: Any, v: Any = None, tau: Any = None, **options: Any) -> StateSpace:
+def linearise(
+    model: Model, q: Any, v: Any = None, tau: Any = None, *, method: str = "auto", **options: Any
+) -> StateSpace:
     """State space of small motions about q (..., nq), v and tau (..., nv), on the tangent: a displacement d means
     ``integrate(q, d)``, so that dx/dt has d' = change of v, and where coordinates are quaternions - v x d beside it.
 
-    ``v``: at rest by default. ``tau``: by default what gives no acceleration. ``options`` are those of
-    :func:`aba_derivatives`."""
+    ``v``: at rest by default. ``tau``: by default what gives no acceleration. ``method`` and ``options``
+    are those of :func:`aba_derivatives`."""
     expect_model(model, "linearise")
     q = packed(model, q, "q", "linearise")
     v = np.zeros(model.nv) if v is None else packed(model, v, "v", "linearise")
     timed = {k: x for k, x in options.items() if k == "t"}
-    tau = rnea(model, q, v, np.zeros(model.nv), **timed) if tau is None else packed(model, tau, "tau", "linearise")
-    found = aba_derivatives(model, q, v, tau, **options)
-    n, lead = model.nv, found.da_dq.shape[:-2]
+    tau = _balance(model, q, v, **timed) if tau is None else packed(model, tau, "tau", "linearise")
+    derivatives = cached_solver(model, ForwardDynamicsDerivatives, method=method)(q, v, tau, **options)
+    n, lead = model.nv, derivatives.da_dq.shape[:-2]
     A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))
     A[..., :n, :n] = _turning(model, v)
     A[..., :n, n:] = np.eye(n)
-    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = found.da_dq, found.da_dv, found.da_dtau
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = derivatives
     return StateSpace(A, B)
+
+
+def _balance(model: Model, q: Array, v: Array, **timed: Any) -> Array:
+    """tau (..., nv) that gives no acceleration."""
+    return cached_solver(model, InverseDynamics, representation="body")(q, v, np.zeros(model.nv), **timed)
 
 
 def _turning(model: Model, v: Array) -> Array:
@@ -75,131 +59,3 @@ def _turning(model: Model, v: Array) -> Array:
         for k in np.ndindex(v.shape[:-1]):
             turning[k][block.v, block.v] = -tilde(twist[k])[: block.nv, : block.nv]
     return turning
-
-
-def eigenfrequencies(model: Model, q: Any, locked: Sequence[str] = (), **options: Any) -> Eigenfrequencies:
-    """Frequencies and modes of small motions about the pose q, held there by constant torques.
-
-    ``q`` (..., nq) of the whole model, or (..., n) of the joints alone: the rotors of elastic drives then stand where
-    the springs carry the weight. ``locked``: names of rates that are held still, for example all rotors, as motors
-    under stiff position control do. ``options`` are those of :func:`rnea_derivatives`."""
-    expect_model(model, "eigenfrequencies")
-    free = _free(model, names_of(locked, "eigenfrequencies", "locked"))
-    q = at_rest(model, q)
-    rest = np.zeros(model.nv)
-    found = rnea_derivatives(model, q, rest, rest, **options)
-    M, K, D = (_part(x, free) for x in (crba(model, q), found.dtau_dq, found.dtau_dv))
-    try:
-        L = np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        raise GyrostatError(
-            "eigenfrequencies: the mass matrix is singular, something without inertia can move. Hint: see gs.check"
-        ) from None
-    back = np.linalg.inv(L)
-    squares, shapes = _undamped(back @ K @ _turned(back))
-    size = np.abs(squares).max(axis=-1, keepdims=True, initial=0.0)
-    squares = np.where(np.abs(squares) <= ROUNDING * size, 0.0, squares)
-    undamped = np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi)
-    poles, damped = _poles(back, K, D)
-    modes = [_spread(x, free, model.nv) for x in (_turned(back) @ shapes, damped)]
-    return Eigenfrequencies(undamped, modes[0], np.abs(np.imag(poles)) / (2.0 * np.pi), modes[1], poles)
-
-
-def _undamped(S: Array) -> tuple[Array, Array]:
-    """Eigenvalues w^2 of the scaled stiffness, in increasing order, and their vectors.
-
-    Torques of free and spherical joints turn with the body: held by them, a pose may have a stiffness that is not
-    symmetric. Pairs of complex w^2, a flutter, count as minus the square of their oscillation: they grow."""
-    if np.abs(S - _turned(S)).max(initial=0.0) <= SYMMETRIC * np.abs(S).max(initial=0.0):
-        found = np.linalg.eigh(_symmetric(S))
-        return found.eigenvalues, found.eigenvectors
-    squares, vectors = np.linalg.eig(S)
-    flutter = np.abs(np.imag(squares)) > SYMMETRIC * np.abs(squares).max(axis=-1, keepdims=True, initial=0.0)
-    real = np.where(flutter, -(np.real(np.sqrt(squares.astype(complex))) ** 2), np.real(squares))
-    order = np.argsort(real, axis=-1)
-    vectors = np.take_along_axis(np.real(vectors), order[..., None, :], axis=-1)
-    length = np.linalg.norm(vectors, axis=-2, keepdims=True)
-    return np.take_along_axis(real, order, axis=-1), vectors / np.where(length > 0.0, length, 1.0)
-
-
-def _poles(back: Array, K: Array, D: Array) -> tuple[Array, Array]:
-    """Eigenvalues of M x'' + D x' + K x = 0, slowest first, and their shapes."""
-    k = K.shape[-1]
-    A = np.zeros((*K.shape[:-2], 2 * k, 2 * k))
-    inverse = _turned(back) @ back
-    A[..., :k, k:] = np.eye(k)
-    A[..., k:, :k], A[..., k:, k:] = -inverse @ K, -inverse @ D
-    poles, vectors = (np.asarray(x, dtype=complex) for x in np.linalg.eig(A))
-    order = np.lexsort((np.imag(poles), np.abs(poles)), axis=-1)
-    poles = np.take_along_axis(poles, order, axis=-1)
-    shapes = np.take_along_axis(vectors[..., :k, :], order[..., None, :], axis=-1)
-    place = np.abs(shapes).argmax(axis=-2)[..., None, :] if k else order[..., None, :]
-    return poles, shapes / np.take_along_axis(shapes, place, axis=-2) if k else shapes
-
-
-def _symmetric(X: Array) -> Array:
-    return 0.5 * (X + _turned(X))
-
-
-def _turned(X: Array) -> Array:
-    return np.swapaxes(X, -1, -2)
-
-
-def _part(X: Array, free: list[int]) -> Array:
-    return X[..., free, :][..., :, free]
-
-
-def _spread(X: Array, free: list[int], n: int) -> Array:
-    """Rows of the rates that are free, zeros for the others."""
-    found = np.zeros((*X.shape[:-2], n, X.shape[-1]), dtype=X.dtype)
-    found[..., free, :] = X
-    return found
-
-
-def _free(model: Model, locked: Sequence[str]) -> list[int]:
-    """Numbers of the rates that are not locked; a joint stands for all its rates."""
-    held: set[int] = set()
-    for name in locked:
-        rates = [k for k, rate in enumerate(model.dofs) if rate == name or rate.startswith(f"{name}.")]
-        if not rates:
-            hint = nearest(str(name), model.dofs)
-            raise StateError(f"eigenfrequencies: locked names '{name}', which is no rate. Hint: {hint}")
-        held.update(rates)
-    return [k for k in range(model.nv) if k not in held]
-
-
-def _sprung(model: Model, n: int) -> list[int]:
-    """Rates of joints that hang on rotors through springs."""
-    found: set[int] = set()
-    for c in network(model).transmission.elements:
-        rates = {k for shaft in c.shafts.values() for k, _ in shaft.ties}
-        if issubclass(c.kind, Spring | Backlash) and max(rates, default=0) >= n:
-            found |= {k for k in rates if k < n}
-    return sorted(found)
-
-
-def at_rest(model: Model, q: Any) -> Array:
-    """q (..., nq) of the whole model; where only those of the joints are given, the springs carry the weight."""
-    m = len(model.shafts.rotors)
-    who = "eigenfrequencies"
-    array = packed(model, q, "q", who) if isinstance(q, Mapping) else real_array(q, who, "q")
-    if m == 0 or array.ndim == 0 or array.shape[-1] != model.nq - m:
-        return packed(model, array, "q", who)
-    rest, n = np.zeros(model.nv), model.nv - m
-    full = np.concatenate([array, np.zeros((*array.shape[:-1], m))], axis=-1)
-    size = 0.0
-    for _ in range(STEPS):  # springs act between joints and rotors: the equations of the joints give their angles
-        tau = rnea(model, full, rest, rest)[..., :n]
-        slope = rnea_derivatives(model, full, rest, rest).dtau_dq[..., :n, n:]
-        step = -np.linalg.pinv(slope) @ tau[..., None]
-        full = np.concatenate([array, full[..., -m:] + step[..., 0]], axis=-1)
-        size = float(np.abs(step).max(initial=0.0))
-        if size <= SMALL * max(1.0, np.abs(full).max(initial=0.0)):
-            left = np.abs(rnea(model, full, rest, rest)[..., _sprung(model, n)]).max(initial=0.0)
-            if left <= CARRIED * (1.0 + np.abs(tau).max(initial=0.0)):
-                return full
-            break  # backlash, or a spring that is slack: it does not see the weight
-    raise GyrostatError(
-        f"eigenfrequencies: no angles of the rotors were found at which the springs carry '{model.name}', the last "
-        f"step was {size:g} rad. Hint: give q of the whole model"
-    )

@@ -13,10 +13,10 @@ from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import names_of
 from gyrostat.errors import FrameError, ShapeError, StateError
 from gyrostat.graph.network import Network
-from gyrostat.solvers.dynamics.locked_joints import at_rest, inertia_factors
+from gyrostat.solvers.dynamics.locked_joints import free_inertia_factors, without_locked
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
-from gyrostat.solvers.machinery.calls import OfConfiguration
-from gyrostat.solvers.machinery.state_solver import Array
+from gyrostat.solvers.machinery.call_signatures import of_configuration
+from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spec.model import Model
 
 SELECTORS = {"fixed": np.eye(6), "point": np.eye(6)[3:]}
@@ -31,7 +31,7 @@ class OperationalInertia(NamedTuple):
     Lambda_inverse: Array
 
 
-class InverseOperationalInertia(OfConfiguration):
+class InverseOperationalInertia(StateSolver):
     """Lambda^-1 = Q J M^-1 J^T Q^T (..., m, m) for contact frames, by recursion over articulated bodies [H04 (3.64)].
 
     ``contacts`` maps frames to what is held there: ``"fixed"`` (all six components), ``"point"`` (the linear velocity
@@ -39,6 +39,8 @@ class InverseOperationalInertia(OfConfiguration):
     frames means fixed ones."""
 
     name = "operational_inertia"
+    state = ("q",)
+    __call__ = of_configuration
     result = "Lambda_inverse"
     inverts = True
     rate_axes = (("Lambda_inverse", ()),)
@@ -60,26 +62,26 @@ class InverseOperationalInertia(OfConfiguration):
             raise FrameError(f"{self.name}: a frame is named twice. Hint: name every contact once")
 
     def options(self) -> dict[str, Any]:
-        kept = {k: v for k, v in super().options().items() if k != "representation"}
-        return kept | {"contacts": self.contacts}
+        options = {k: v for k, v in super().options().items() if k != "representation"}
+        return options | {"contacts": self.contacts}
 
-    def _said(self) -> dict[str, Any]:
+    def _spec_options(self) -> dict[str, Any]:
         names = {Q.tobytes(): name for name, Q in SELECTORS.items()}
         return self.options() | {"contacts": {port: names.get(Q.tobytes(), Q) for port, Q in self.contacts.items()}}
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        if self.held:
+        if self.locked:
             return {"Lambda_inverse": self._of_free_joints(net, on, x["q"])}
-        found = inverse_operational_inertia(net, on, x["q"], list(self.contacts), list(self.contacts.values()))
-        return {"Lambda_inverse": found}
+        frames, selectors = list(self.contacts), list(self.contacts.values())
+        return {"Lambda_inverse": inverse_operational_inertia(net, on, x["q"], frames, selectors)}
 
     def _of_free_joints(self, net: Network, on: Setting, q: Array) -> Array:
-        """Q J M^-1 J^T Q^T over the rates that are not held."""
+        """Q J M^-1 J^T Q^T over the rates that are not locked."""
         rows = [
             Q @ Jacobian(self.model, frame, "local").frame_jacobian(net, on, q) for frame, Q in self.contacts.items()
         ]
-        J = at_rest(np.concatenate(rows).T, self.held)
-        return J.T @ inertia_factors(net, on, q, self.held).solve(J)
+        J = without_locked(np.concatenate(rows).T, self.locked)
+        return J.T @ free_inertia_factors(net, on, q, self.locked).solve(J)
 
     def inertia(self, q: Any, **options: Any) -> OperationalInertia:
         """Lambda and Lambda^-1; redundant contacts are refused, not inverted."""
@@ -107,7 +109,7 @@ def _listed(contacts: Any) -> tuple[str, ...]:
     return names
 
 
-def key_of(contacts: Any) -> Any:
+def contacts_key(contacts: Any) -> Any:
     """What tells sets of contacts apart, if they are well-formed."""
     if not isinstance(contacts, Mapping):
         return _listed(contacts)

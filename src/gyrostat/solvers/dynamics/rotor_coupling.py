@@ -15,8 +15,8 @@ from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.configuration.packing import real_array
 from gyrostat.errors import ShapeError, SpecError
 from gyrostat.graph.network import Network
-from gyrostat.solvers.functions import kept_solver
-from gyrostat.solvers.machinery.calls import OfConfiguration, OfMotion
+from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -50,8 +50,8 @@ def _carried(net: Network, on: Setting, q: Array, v: Array) -> Array:
     return with_elements[n:] - at_rest[n:]
 
 
-class _Coupling(StateSolver):
-    """What both solvers share."""
+class RotorCouplingSolver(StateSolver):
+    """Abstract: what both solvers share."""
 
     Result = RotorCoupling
     rate_axes = (("S", ()), ("C_rotor", ()), ("C_carrier", ()))
@@ -65,10 +65,12 @@ class _Coupling(StateSolver):
         super().__init__(model, **options)
 
 
-class RotorCouplingAt(_Coupling, OfMotion):
+class RotorCouplingAt(RotorCouplingSolver):
     """S(q), C_rotor and C_carrier for the rates of the whole model; see :func:`rotor_coupling`."""
 
     name = "rotor_coupling"
+    state = ("q", "v")
+    __call__ = of_motion
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         n, _ = _count(net)
@@ -77,10 +79,12 @@ class RotorCouplingAt(_Coupling, OfMotion):
         return {"S": S, "C_rotor": G @ v[n:], "C_carrier": _carried(_bare(net), on, q, v[:n])}
 
 
-class RotorCouplingTerms(_Coupling, OfConfiguration):
+class RotorCouplingTerms(RotorCouplingSolver):
     """S(q) and the coefficients of C_rotor and C_carrier; see :func:`rotor_coupling`."""
 
     name = "rotor_coupling"
+    state = ("q",)
+    __call__ = of_configuration
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         n, m = _count(net)
@@ -109,7 +113,7 @@ def rotor_coupling(model: Model, q: Any, v: Any = None, **options: Any) -> Rotor
 
     ``q`` (..., nq) of the whole model, or (..., n) of the joints: the angles of rotors do not matter. ``v`` (..., nv)
     of the whole model: without it, coefficients of the products of rates are returned."""
-    solver = kept_solver(model, RotorCouplingTerms if v is None else RotorCouplingAt)
+    solver = cached_solver(model, RotorCouplingTerms if v is None else RotorCouplingAt)
     if not isinstance(q, Mapping):
         q = _whole(model, q)
     return solver(q, **options) if v is None else solver(q, v, **options)

@@ -55,7 +55,7 @@ class ForwardKinematics(Solver):
     def options(self) -> dict[str, Any]:
         return super().options() | {"frames": self.frames}
 
-    def _said(self) -> dict[str, Any]:
+    def _spec_options(self) -> dict[str, Any]:
         every = self.frames == tuple(self.network.located)
         return self.options() | ({"frames": None} if every else {})
 
@@ -69,7 +69,7 @@ class ForwardKinematics(Solver):
         if self._compiled():
             kernel = self._for_level(level)
             arrays = [packed(self.model, x, n, self.name) for x, n in state]
-            found = kernel.call(
+            quantities = kernel.call(
                 *arrays,
                 *self._base_inputs(t),
                 *self._live.values(),
@@ -80,8 +80,8 @@ class ForwardKinematics(Solver):
         else:
             check_threads(threads, self.name)
             check_nonfinite(nonfinite, self.name)
-            found = self._interpreted(state, t, nonfinite)
-        return motions_of(found, self.frames, self.network)
+            quantities = self._interpreted(state, t, nonfinite)
+        return motions_of(quantities, self.frames, self.network)
 
     def casadi(self, derivatives: int = 0) -> ca.Function:
         """Forward kinematics for CasADi, with one output for each quantity of each frame: ``hand_frame_R`` (3, 3) and
@@ -97,8 +97,8 @@ class ForwardKinematics(Solver):
         def function(**x: Any) -> dict[str, Any]:
             net, on = self._scene(x)
             zero = np.zeros(nv)
-            found = frame_quantities(net, on, self.frames, x["q"], x.get("v", zero), x.get("a", zero))
-            return {k: np.array(found[k]).reshape(-1, *TRAILING[k]) for k in "RpVA"[: level + 1]}
+            quantities = frame_quantities(net, on, self.frames, x["q"], x.get("v", zero), x.get("a", zero))
+            return {k: np.array(quantities[k]).reshape(-1, *TRAILING[k]) for k in "RpVA"[: level + 1]}
 
         inputs = {"q": (self.model.nq,), "v": (nv,), "a": (nv,)}
         return self._kernel(("fk", level), function, {k: inputs[k] for k in "qva"[:level]})
@@ -121,16 +121,16 @@ class ForwardKinematics(Solver):
             t=(self.times(t), 0),
         )
         keys = "RpVA"[: len(state) + 1]
-        found = {k: np.empty((len(states[0]), len(self.frames), *TRAILING[k])) for k in keys}
+        arrays = {k: np.empty((len(states[0]), len(self.frames), *TRAILING[k])) for k in keys}
         with np.errstate(all="ignore"):  # what is not finite is found below
             for n, (q, v, a, t_n) in enumerate(zip(*states, strict=True)):
                 quantities = frame_quantities(self.network, self.setting(t_n), self.frames, q, v, a)
                 for k, values in quantities.items():
                     if k in keys:
-                        found[k][n] = np.array(values).reshape(found[k].shape[1:])
+                        arrays[k][n] = np.array(values).reshape(arrays[k].shape[1:])
         for k in keys:
-            if nonfinite == "raise" and not np.all(np.isfinite(found[k])):
+            if nonfinite == "raise" and not np.all(np.isfinite(arrays[k])):
                 raise NonFiniteError(
                     f"{self.name}: {k} is not finite. Hint: the numbers of the state or model are too large"
                 )
-        return {k: x.reshape((*shape, *x.shape[1:])) for k, x in found.items()}
+        return {k: x.reshape((*shape, *x.shape[1:])) for k, x in arrays.items()}

@@ -19,9 +19,9 @@ from gyrostat.engine.tracing.dual import rates_of, values_of, with_rates
 from gyrostat.errors import FrameError, SpecError, nearest
 from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Network, network
-from gyrostat.solvers.dynamics.derivatives import numbered, varied
 from gyrostat.solvers.kinematics.forward_kinematics import EXPRESSIONS
-from gyrostat.solvers.machinery.calls import OfConfiguration, OfMotion
+from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
+from gyrostat.solvers.machinery.live_properties import number_names, with_unit_rates
 from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent, skew
 from gyrostat.spatial.base_motion import BaseState, base_state
@@ -50,7 +50,7 @@ def expressed(V: Array, pose: Pose, expressed_in: str) -> Array:
 
 
 class OfFrame(StateSolver):
-    """Something of one frame."""
+    """Abstract: something of one frame."""
 
     def __init__(
         self,
@@ -66,8 +66,8 @@ class OfFrame(StateSolver):
         self.expressed_in = check_expression(expressed_in, self.name)
 
     def options(self) -> dict[str, Any]:
-        kept = {k: v for k, v in super().options().items() if k != "representation"}
-        return kept | {"frame": self.frame, "expressed_in": self.expressed_in}
+        options = {k: v for k, v in super().options().items() if k != "representation"}
+        return options | {"frame": self.frame, "expressed_in": self.expressed_in}
 
     def frame_jacobian(self, net: Network, on: Setting, q: Array) -> Array:
         """J (6, nv): unit velocities through the kinematics [H04 3.2.2.1], of the joints between world and frame."""
@@ -87,7 +87,7 @@ class OfFrame(StateSolver):
         return J
 
 
-class Jacobian(OfFrame, OfConfiguration):
+class Jacobian(OfFrame):
     """J(q) (..., 6, nv) with (angular, linear) velocity of a frame = J v.
 
     ``expressed_in``: ``"local"`` velocity of the frame's origin in its own axes; ``"aligned"`` of its origin, in the
@@ -95,6 +95,8 @@ class Jacobian(OfFrame, OfConfiguration):
     entity. A base that moves by itself is not in it."""
 
     name = "jacobian"
+    state = ("q",)
+    __call__ = of_configuration
     result = "J"
     rate_axes = (("J", (1,)),)
 
@@ -102,11 +104,13 @@ class Jacobian(OfFrame, OfConfiguration):
         return {"J": self.frame_jacobian(net, on, x["q"])}
 
 
-class JacobianRate(OfFrame, OfMotion):
+class JacobianRate(OfFrame):
     """dJ/dt (..., 6, nv): the rate of every number of :class:`Jacobian` while the robot moves with v, and its base by
     itself where that is driven."""
 
     name = "jacobian_rate"
+    state = ("q", "v")
+    __call__ = of_motion
     result = "dJ"
     rate_axes = (("dJ", (1,)),)
 
@@ -125,7 +129,7 @@ def carried(net: Network, on: Setting) -> Setting:
     return on
 
 
-class ParameterJacobian(OfFrame, OfConfiguration):
+class ParameterJacobian(OfFrame):
     """d placement / d kinematic properties (..., 6, m): rotation [rad] and translation [m] of a frame per unit of each
     number of ``parameters`` [H04 3.2.2.1], for calibration.
 
@@ -135,6 +139,8 @@ class ParameterJacobian(OfFrame, OfConfiguration):
     the columns are twists, unit changes play the part of unit velocities."""
 
     name = "parameter_jacobian"
+    state = ("q",)
+    __call__ = of_configuration
     result = "J"
     rate_axes = (("J", ()),)
 
@@ -154,15 +160,15 @@ class ParameterJacobian(OfFrame, OfConfiguration):
             )
         super().__init__(model, frame, expressed_in, rules, paths, mode)
         self.parameters = paths
-        self.columns = numbered(self._live)
+        self.columns = number_names(self._live)
 
     def options(self) -> dict[str, Any]:
-        kept = {k: v for k, v in super().options().items() if k != "live"}
-        return kept | {"parameters": self.parameters}
+        options = {k: v for k, v in super().options().items() if k != "live"}
+        return options | {"parameters": self.parameters}
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         values = {path: np.asarray(x.get(path, self._live[path])) for path in self.live}
-        columns = [self._column(on, x["q"], there) for _, there in varied(values)]
+        columns = [self._column(on, x["q"], there) for _, there in with_unit_rates(values)]
         return {"J": np.stack(columns, axis=1)}
 
     def _column(self, on: Setting, q: Array, values: Mapping[str, Array]) -> Array:

@@ -64,8 +64,8 @@ class RecordedKinematics(StateSolver):
     def outputs(self) -> tuple[str, ...]:
         return tuple("RpVA"[: self.derivatives + 2])
 
-    def returned(self, found: Mapping[str, Array]) -> Motions:
-        return motions_of(found, self.frames, self.network)
+    def returned(self, outputs: Mapping[str, Array]) -> Motions:
+        return motions_of(outputs, self.frames, self.network)
 
     def casadi(self) -> ca.Function:
         """One output for each quantity of each frame."""

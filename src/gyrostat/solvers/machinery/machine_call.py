@@ -15,36 +15,36 @@ from gyrostat.engine.kernel import Kernel
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def install(
+def install_machine_call(
     target: Any, kernel: Kernel, hidden: list[np.ndarray], general: Any, result: type[tuple[Any, ...]] | None = None
 ) -> bool:
     """Give ``target`` a class of its own whose ``__call__`` is a builtin for plain arrays; ``general`` takes the rest.
 
     Python looks ``__call__`` up on the class, and a builtin is not bound; objects derived from ``Direct`` need not even
     that: ``target(q, v, a)`` goes straight into the kernel. Once installed, it stays: another thread may be in it.
-    Copies and pickles (``__reduce__``) must be of :func:`plain_class`. False if this Python does not allow it."""
+    Copies and pickles (``__reduce__``) must be of :func:`written_class`. False if this Python does not allow it."""
     if available() or (len(kernel.program.outputs) > 1 and result is None):
         return False
     with _ONE_AT_A_TIME:
-        cls = plain_class(target)
+        cls = written_class(target)
         if cls is type(target):
             builtin = kernel.builtin(general, hidden, cls.__name__, cls.__call__.__doc__ or "", result)
-            body = {"__call__": builtin, "__module__": cls.__module__, "__doc__": cls.__doc__, "_plain": cls}
+            body = {"__call__": builtin, "__module__": cls.__module__, "__doc__": cls.__doc__, "_written": cls}
             target.__class__ = type(cls.__name__, (cls,), body)
             enter(target, vectorcall(builtin))
     return True
 
 
-def plain_class(target: Any) -> type:
-    """The class as it was written."""
-    return getattr(target, "_plain", None) or type(target)
+def written_class(target: Any) -> type:
+    """The class as it was written, not the one that :func:`install_machine_call` gave to this object."""
+    return getattr(target, "_written", None) or type(target)
 
 
-def new(cls: type) -> Any:
+def blank(cls: type) -> Any:
     """An object without any attributes, for copies and pickles."""
     return object.__new__(cls)
 
 
-def usual(threads: Any, nonfinite: Any) -> bool:
+def default_options(threads: Any, nonfinite: Any) -> bool:
     """Whether these options of a call are the defaults; they may be anything."""
     return type(threads) is int and threads == 1 and type(nonfinite) is str and nonfinite == "raise"

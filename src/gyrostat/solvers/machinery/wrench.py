@@ -77,7 +77,7 @@ def loads(network: Network, on: Setting, places: Sequence[Application], values: 
     inports = {network.ports[i]: i for i in network.source}
 
     def at_ports(motions: Mapping[int, Motion]) -> Mapping[int, Array]:
-        found: dict[int, Array] = {}
+        forces: dict[int, Array] = {}
         for place, w in zip(places, values, strict=True):
             port, (R, p) = network.located[place.port]
             expressed_in = place.expressed_in
@@ -92,7 +92,7 @@ def loads(network: Network, on: Setting, places: Sequence[Application], values: 
                 frame = pose_of(network, motions, expressed_in)
                 w, expressed_in = force_to_parent(frame.R, frame.p, w), "world"
             f = wrench_at(on, motions[port], w, expressed_in)
-            found[port] = found[port] + f if port in found else f
-        return found
+            forces[port] = forces[port] + f if port in forces else f
+        return forces
 
     return at_ports

@@ -11,7 +11,6 @@ from gyrostat.spec.edits.rebuild import Changes
 from gyrostat.spec.edits.scope import refused
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.gear import Gear
-from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
 from gyrostat.spec.shaft_elements import Backlash, Spring, TwoShafts
@@ -28,7 +27,7 @@ def lock_shafts(model: Model, angles: Angles, locked: set[str], changes: Changes
     for name, entity in model.wiring.entities.items():
         ports = [port.name for port in entity.ports if port.kind == "scalar"]
         still = [p for p in ports if at.get((name, p)) in angles or at.get((name, p)) in own]
-        if not still or isinstance(entity, Joint):
+        if not still or entity.rates:
             continue
         if isinstance(entity, RotorInertia):
             _rotor(name, entity, changes)
@@ -54,8 +53,8 @@ def _own_drive(model: Model, angles: Angles, locked: set[str]) -> set[int]:
     for name, entity in entities.items():
         places = {shafts.at[name, p.name] for p in entity.ports if (name, p.name) in shafts.at}
         for one in places:
-            beside.setdefault(one, set()).update(places - {one} if not isinstance(entity, Joint) else ())
-    free = {s for s, rates in shafts.rates.items() if any(isinstance(entities[n], Joint) for n, _ in rates)}
+            beside.setdefault(one, set()).update(() if entity.rates else places - {one})
+    free = {s for s, rates in shafts.rates.items() if any(entities[n].rates for n, _ in rates)}
     free -= set(angles)
     standing: set[int] = set()
     for start in sorted({s for one in angles for s in beside.get(one, ())} - set(angles)):

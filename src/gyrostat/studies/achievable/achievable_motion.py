@@ -16,7 +16,7 @@ from gyrostat.solvers.machinery.wrench import read_wrenches
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-from gyrostat.studies.achievable.cycles import WHO, Cycles
+from gyrostat.studies.achievable.cycle_loop import WHO, CycleLoop
 from gyrostat.studies.achievable.motion_limits import Limits, motion_limits
 from gyrostat.studies.achievable.report import Achieved
 from gyrostat.studies.achievable.slow_down import slow_down
@@ -81,16 +81,15 @@ class AchievableMotion:
         self.model, self.dt, self.keep, self.catch_up, self.mode = model, float(dt), keep, float(catch_up), mode
         self.network = network(model)
         self.network.refuse_loops(WHO)
-        found = actuators(self.network, WHO, tuple(passive))
+        self._actuators = actuators(self.network, WHO, tuple(passive))
         self.passive = tuple(passive)
-        self.actuators = tuple(a.name for a in found)
-        self.motor_map = motor_map(found, model.nv)
-        self._found = found
+        self.actuators = tuple(a.name for a in self._actuators)
+        self.motor_map = motor_map(self._actuators, model.nv)
 
     @cached_property
-    def _cycles(self) -> Cycles:
+    def _cycles(self) -> CycleLoop:
         options = self.dt, self.keep, self.catch_up, self.mode
-        return Cycles(self.network, self._found, self.motor_map, self.limits, *options)
+        return CycleLoop(self.network, self._actuators, self.motor_map, self.limits, *options)
 
     @cached_property
     def limits(self) -> Limits:
@@ -110,22 +109,22 @@ class AchievableMotion:
                 raise ShapeError(f"{WHO}: a wrench has shape {w.shape}, expected (6,) or ({steps}, 6)")
             stepped[f"wrench{k}"] = np.broadcast_to(w, (steps, 6))
         start = {"q": path[0], "v": v_p[0] if v0 is None else self._rates(v0, "v0")}
-        found = self._cycles.run(tuple(places), stepped, start)
-        q, v, none = found["q_next"], found["v_next"][: steps + 1], np.zeros((steps, self.model.nv), dtype=bool)
+        cycles = self._cycles.run(tuple(places), stepped, start)
+        q, v, none = cycles["q_next"], cycles["v_next"][: steps + 1], np.zeros((steps, self.model.nv), dtype=bool)
         q[-1] = q[-2] + v[-1] * self.dt
         _expect_near(self.model, q, path, self.dt)
-        cut = found["cut"][1 : steps + 1]
-        passive = np.array([a.passive for a in self._found])
+        cut = cycles["cut"][1 : steps + 1]
+        passive = np.array([a.passive for a in self._actuators])
         return Achieved(
             self.model,
             np.arange(len(path)) * self.dt,
             q,
             v,
-            found["a"],
-            found["u"],
+            cycles["a"],
+            cycles["u"],
             np.where(passive, 0.0, cut) if np.any(passive) else cut,
-            found["slowed"] > 0.0 if "slowed" in found else none,
-            found["stopped"] > 0.0 if "stopped" in found else none,
+            cycles["slowed"] > 0.0 if "slowed" in cycles else none,
+            cycles["stopped"] > 0.0 if "stopped" in cycles else none,
             path,
             self.actuators,
             self.motor_map,
@@ -164,18 +163,18 @@ class AchievableMotion:
             if w.shape != (6,):
                 raise ShapeError(f"{WHO}: a wrench has shape {w.shape}, expected (6,)")
             stepped[f"wrench{k}"] = w[None]
-        found = self._cycles.run(tuple(places), stepped, {"q": q, "v": v})
+        cycles = self._cycles.run(tuple(places), stepped, {"q": q, "v": v})
         none = np.zeros((1, self.model.nv))
-        marks = [found.get(key, none)[0] > 0.0 for key in ("slowed", "stopped")]
-        cut = np.where([a.passive for a in self._found], 0.0, found["cut"][1])
-        return Step(found["q_next"][1], found["v_next"][1], found["a"][0], found["u"][0], cut, *marks)
+        marks = [cycles.get(key, none)[0] > 0.0 for key in ("slowed", "stopped")]
+        cut = np.where([a.passive for a in self._actuators], 0.0, cycles["cut"][1])
+        return Step(cycles["q_next"][1], cycles["v_next"][1], cycles["a"][0], cycles["u"][0], cut, *marks)
 
     # ------------------------------------------------------------------ slower
     def slow_down(self, programme: Any, wrenches: Any = None, most: float = 1e4) -> float:
         """The factor s >= 1 by which the whole programme must be slowed down, as cycles of s dt, so that it keeps its
         path within all torque and speed limits. See :func:`slow_down`."""
         path = self._programme(programme)
-        return slow_down(self.model, self._found, self.limits, path, self.dt, wrenches, most, self.mode)
+        return slow_down(self.model, self._actuators, self.limits, path, self.dt, wrenches, most, self.mode)
 
 
 def _expect_near(model: Model, q: Array, path: Array, dt: float) -> None:

@@ -71,11 +71,11 @@ class Achieved:
 
     def report(self) -> list[Episode]:
         """Who met which limit, when, and how far from the programme that led; in order of time."""
-        found = [*self._episodes("torque", self.cut != 0.0, self.actuators, self.motor_map, 0)]
+        episodes = [*self._episodes("torque", self.cut != 0.0, self.actuators, self.motor_map, 0)]
         identity = np.eye(self.model.nv)
-        found += self._episodes("velocity", self.slowed, self.model.dofs, identity, 1)
-        found += self._episodes("position", self.stopped, self.model.dofs, identity, 1)
-        return sorted(found, key=lambda e: (e.start, e.who))
+        episodes += self._episodes("velocity", self.slowed, self.model.dofs, identity, 1)
+        episodes += self._episodes("position", self.stopped, self.model.dofs, identity, 1)
+        return sorted(episodes, key=lambda e: (e.start, e.who))
 
     def _episodes(self, limit: str, flags: Array, names: Sequence[str], rows: Array, late: int) -> Iterator[Episode]:
         away = np.abs(self.deviation)
@@ -88,12 +88,12 @@ class Achieved:
                 yield Episode(name, limit, *times, worst if worst > 1e-9 else 0.0)
 
     def __str__(self) -> str:
-        found = self.report()
-        if not found:
+        episodes = self.report()
+        if not episodes:
             return f"{len(self.v)} cycles, {self.t[-1]:.6g} s: the programme is achievable"
         head = f"{len(self.v)} cycles, {self.t[-1]:.6g} s: limits are met in {int(self.limited.sum())} of them"
-        more = [f"... and {len(found) - 20} more"] if len(found) > 20 else []
-        return "\n".join([head, *(f"  {episode}" for episode in found[:20]), *more])
+        more = [f"... and {len(episodes) - 20} more"] if len(episodes) > 20 else []
+        return "\n".join([head, *(f"  {episode}" for episode in episodes[:20]), *more])
 
     def __repr__(self) -> str:
         return str(self)

@@ -50,16 +50,16 @@ class Saturation:
 
     def better(self, cut: Array, x: Array, u: Array) -> Array:
         """Cut what is beyond its limit, release what is ahead of the programme."""
-        found: list[Any] = []
+        marks: list[Any] = []
         for mark, d, a, y, (low, high), idle in zip(cut, x, self.a, u, self.bounds, self.idle, strict=True):
             if idle:
-                found.append(1.0)
+                marks.append(1.0)
                 continue
             slack = SLACK * (1.0 + minimum(abs(y), UNLIMITED))
             beyond = where(y > high + slack, 1.0, 0.0) - where(y < low - slack, 1.0, 0.0)
-            kept = where(mark * d > SLACK * 100.0 * (1.0 + abs(a)), 0.0, mark)
-            found.append(where(abs(mark) > 0.0, kept, beyond))
-        return np.array(found)
+            still = where(mark * d > SLACK * 100.0 * (1.0 + abs(a)), 0.0, mark)
+            marks.append(where(abs(mark) > 0.0, still, beyond))
+        return np.array(marks)
 
     def left(self, cut: Array, x: Array, u: Array) -> Any:
         """One if something is beyond its limit or ahead of the programme still."""

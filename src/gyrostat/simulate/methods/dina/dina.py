@@ -130,15 +130,15 @@ class Dina(ImplicitMethod):
     # ------------------------------------------------------------------ series of steps
     def _gathered(self, t_limit: float) -> Series:
         """The next states: one series, or some of them where nobody looks at what is between."""
-        found = [self._ahead(t_limit)]
+        series = [self._ahead(t_limit)]
         alone = self.watched or self.every is not None or bool(self.plant.why_not_compiled)
-        while not alone and found[-1].times[-1] < t_limit and sum(len(x) for x in found) < LONGEST:
-            self.state, self._before = found[-1].state(-1), found[-1]["before"][-1]
+        while not alone and series[-1].times[-1] < t_limit and sum(len(x) for x in series) < LONGEST:
+            self.state, self._before = series[-1].state(-1), series[-1]["before"][-1]
             try:
-                found.append(self._ahead(t_limit))
+                series.append(self._ahead(t_limit))
             except (NonFiniteError, StepFailure):  # comes again from this state, after what was found is kept
                 break
-        return found[0] if len(found) == 1 else Series.joined(found)
+        return series[0] if len(series) == 1 else Series.joined(series)
 
     def _ahead(self, t_limit: float) -> Series:
         """The next states, at least one, none beyond the limit: with the present S, else with a new one, else one step

@@ -69,8 +69,8 @@ def one_pass(parts: Parts, formulas: Formulas, x: Mapping[str, Any], iterations:
     other = {"a1": a1 - change[:n], "p1": p1 - change[n:], "tries": x["tries"] + 1.0, "step": x["step"]}
     other |= {name: x[name] for name in PARTS}
     next_one = after | predicted(after, h) | {"step": x["step"] + 1.0}
-    found = {name: where(done > 0.0, next_one[name], other[name]) for name in (*PARTS, *TRIED)}
-    return found | {"tau": tau, "residual": r, "done": done, "tried": x["tries"]}
+    chosen = {name: where(done > 0.0, next_one[name], other[name]) for name in (*PARTS, *TRIED)}
+    return chosen | {"tau": tau, "residual": r, "done": done, "tried": x["tries"]}
 
 
 def compiled_passes(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
@@ -88,9 +88,9 @@ def compiled_passes(plant: Plant, formulas: Formulas, iterations: int) -> Loop:
         given = x | {name: x[name][()] for name in ("h", "t0", "last", "share", "step", "tries")}
         given["t0"] = given["t0"] + x["zero"][()]  # a loop needs an input that goes on
         parts = Parts(residual, lambda q, d: moved(model, q, along(model, d)))
-        found = one_pass(parts, formulas, given, iterations)
-        going = where(found["step"] < given["last"], where(found["tries"] <= TRIES, 1.0, 0.0), 0.0)
-        outputs = {name if name in TOLD else f"{name}_next": value for name, value in found.items()}
+        after = one_pass(parts, formulas, given, iterations)
+        going = where(after["step"] < given["last"], where(after["tries"] <= TRIES, 1.0, 0.0), 0.0)
+        outputs = {name if name in TOLD else f"{name}_next": value for name, value in after.items()}
         return outputs | {"halt": 1.0 / going}  # a loop ends at what is not finite
 
     rates, own, one = (plant.nv,), (plant.np,), ()
@@ -140,17 +140,17 @@ def passes_in_python(
     x, ends = dict(start), []
     for k in range(count):
         try:
-            found = one_pass(parts, formulas, {**x, **fixed}, iterations)
+            after = one_pass(parts, formulas, {**x, **fixed}, iterations)
         except Exception:
             if not ends:
                 raise
             count = k
             break
-        if not all(np.isfinite(x).all() for x in found.values()):
+        if not all(np.isfinite(x).all() for x in after.values()):
             count = k
             break
-        x = {name: found[name] for name in (*PARTS, *TRIED)}
-        ends += [found] if found["done"] else []
+        x = {name: after[name] for name in (*PARTS, *TRIED)}
+        ends += [after] if after["done"] else []
         if x["step"] >= fixed["last"] or x["tries"] > TRIES:
             count = k + 1
             break

@@ -12,7 +12,7 @@ from gyrostat.configuration.limits import limits_of
 from gyrostat.configuration.manifold import difference
 from gyrostat.errors import ShapeError, StateError
 from gyrostat.solvers.kinematics.inverse.damped_least_squares import minimise
-from gyrostat.solvers.kinematics.inverse.start_points import keep_held, spread
+from gyrostat.solvers.kinematics.inverse.start_points import start_points, with_held
 from gyrostat.solvers.kinematics.inverse.task import Task, count_of
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -74,27 +74,27 @@ def inverse_kinematics_branches(
         raise ShapeError(f"{WHO}: one target at a time, got leading shape {task.shape}. Hint: loop over the targets")
     _check_freedom(model, task)
     free = turning[~task.problems.held[model.layout.periodic_v]]
-    found, outside, tried, idle = np.empty((0, model.nq)), np.empty((0, model.nq)), 0, 0
+    inside, outside, tried, idle = np.empty((0, model.nq)), np.empty((0, model.nq)), 0, 0
     while tried < starts and idle < 2:
         count = min(ROUND, starts - tried)
         solutions = _round(model, task, count, tried, iterations)
-        before = len(found) + len(outside)
+        before = len(inside) + len(outside)
         for q in solutions:
             q[free] = _wrapped(q[free], low[free], high[free])
             legal = bool(np.all((q[at] >= low[at]) & (q[at] <= high[at])))
             if legal:
-                found = _with(model, found, q)
+                inside = _with(model, inside, q)
             else:
                 outside = _with(model, outside, q)
-        idle = 0 if len(found) + len(outside) > before else idle + 1
+        idle = 0 if len(inside) + len(outside) > before else idle + 1
         tried += count
-    found = found[np.lexsort(found.T[::-1].round(6))] if found.size else found
-    return Branches(found, _isolated(model, task, found), tried, len(outside))
+    inside = inside[np.lexsort(inside.T[::-1].round(6))] if inside.size else inside
+    return Branches(inside, _isolated(model, task, inside), tried, len(outside))
 
 
 def _round(model: Model, task: Task, count: int, skip: int, iterations: int) -> Array:
     p = task.problems
-    q = keep_held(model, spread(model, p.low, p.high, count, skip), task.start, p.held)
+    q = with_held(model, start_points(model, p.low, p.high, count, skip), task.start, p.held)
     many = type(p)(
         p.error,
         np.repeat(p.R_t, count, axis=0),
@@ -110,15 +110,15 @@ def _round(model: Model, task: Task, count: int, skip: int, iterations: int) -> 
     return ended.q[many.solved(ended.r)]
 
 
-def _with(model: Model, found: Array, q: Array) -> Array:
-    """``found``, and q if it is not among them, full turns apart."""
-    if len(found):
-        apart = difference(model, found, q)
+def _with(model: Model, known: Array, q: Array) -> Array:
+    """``known``, and q if it is not among them, full turns apart."""
+    if len(known):
+        apart = difference(model, known, q)
         turns = model.layout.periodic_v
         apart[:, turns] -= 2.0 * np.pi * np.round(apart[:, turns] / (2.0 * np.pi))
         if np.any(np.abs(apart).max(axis=1, initial=0.0) < SAME):
-            return found
-    return np.concatenate([found, q[None]])
+            return known
+    return np.concatenate([known, q[None]])
 
 
 def _wrapped(angle: Array, low: Array, high: Array) -> Array:
@@ -133,7 +133,7 @@ def _wrapped(angle: Array, low: Array, high: Array) -> Array:
 def _check_freedom(model: Model, task: Task) -> None:
     """As many independent rows as rates, at some of the configurations: otherwise solutions are not isolated."""
     p = task.problems
-    samples = keep_held(model, spread(model, p.low, p.high, 8), task.start, p.held)
+    samples = with_held(model, start_points(model, p.low, p.high, 8), task.start, p.held)
     which = np.zeros(8, dtype=int)
     E = p.derivative(samples, which)[:, :, ~p.held]
     free = int(np.sum(~p.held))

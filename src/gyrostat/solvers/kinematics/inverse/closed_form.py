@@ -10,7 +10,7 @@ import numpy as np
 from gyrostat.configuration.limits import unwound
 from gyrostat.configuration.manifold import difference
 from gyrostat.errors import GyrostatError, clipped
-from gyrostat.solvers.kinematics.inverse.damped_least_squares import Found, Problems, inside, minimise
+from gyrostat.solvers.kinematics.inverse.damped_least_squares import Minima, Problems, inside, minimise
 from gyrostat.solvers.kinematics.inverse.task import WHO, Task
 from gyrostat.spec.model import Model
 
@@ -18,14 +18,14 @@ Array = np.ndarray
 
 
 class ClosedForm(Protocol):
-    """What :class:`~gyrostat.solvers.kinematics.inverse.block_kinematics.BlockKinematics` is asked for."""
+    """What :class:`~gyrostat.solvers.builders.block_kinematics.BlockKinematics` is asked for."""
 
     def candidates(self, R_t: Array, p_t: Array, q0: Array, t: Any) -> Array:
         """Configurations (k, nq), k from 0, for one target and start."""
         ...
 
 
-def solved_by(solver: ClosedForm | None, model: Model, problems: Problems, start: Array, iterations: int) -> Found:
+def solved_by(solver: ClosedForm | None, model: Model, problems: Problems, start: Array, iterations: int) -> Minima:
     """From ``start`` (B, nq) to a minimum each. With a closed form, problems that it solves to the tolerance need no
     iterations: of its solutions within the limits the one nearest to ``start`` is taken. For the others the search
     begins where it comes closest."""
@@ -35,16 +35,16 @@ def solved_by(solver: ClosedForm | None, model: Model, problems: Problems, start
     q = start.copy()
     for k in everyone:
         q[k] = _best(solver, model, problems, start, int(k))
-    found = Found(q, problems.residual(q, everyone), np.zeros(len(q), dtype=int), np.zeros(len(q), dtype=bool))
-    lost = np.flatnonzero(~problems.solved(found.r))
+    minima = Minima(q, problems.residual(q, everyone), np.zeros(len(q), dtype=int), np.zeros(len(q), dtype=bool))
+    lost = np.flatnonzero(~problems.solved(minima.r))
     if len(lost):
         tried = minimise(model, part_of(problems, lost), q[lost], iterations)
-        found.q[lost], found.r[lost] = tried.q, tried.r
-        found.iterations[lost], found.stationary[lost] = tried.iterations, tried.stationary
-    return found
+        minima.q[lost], minima.r[lost] = tried.q, tried.r
+        minima.iterations[lost], minima.stationary[lost] = tried.iterations, tried.stationary
+    return minima
 
 
-def kept_by(solver: Any, model: Model, hold: Any) -> Any:
+def held_rates(solver: Any, model: Model, hold: Any) -> Any:
     """Names of rates to hold: those of the call, and those that a closed form leaves alone."""
     held = [model.dofs[k] for k in getattr(solver, "held", ())]
     if not held:

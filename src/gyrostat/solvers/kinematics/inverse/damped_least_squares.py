@@ -61,7 +61,7 @@ class Problems:
 
 
 @dataclass
-class Found:
+class Minima:
     """Where the problems ended: q (B, nq), W r (B, m), iterations (B,), whether nothing better is near (B,)."""
 
     q: Array
@@ -70,58 +70,58 @@ class Found:
     stationary: Array
 
 
-def minimise(model: Model, problems: Problems, q: Array, iterations: int) -> Found:
+def minimise(model: Model, problems: Problems, q: Array, iterations: int) -> Minima:
     """From q (B, nq), inside the limits, to a minimum each."""
     count = len(q)
-    found = Found(q.copy(), np.empty(0), np.zeros(count, dtype=int), np.zeros(count, dtype=bool))
+    minima = Minima(q.copy(), np.empty(0), np.zeros(count, dtype=int), np.zeros(count, dtype=bool))
     everyone = np.arange(count)
-    found.r = problems.residual(q, everyone)
+    minima.r = problems.residual(q, everyone)
     damping = np.full(count, LAMBDA[0])
     floor = 2e-15 * (1.0 + np.linalg.norm(problems.p_t, axis=1))
-    active = everyone[np.abs(found.r).max(axis=1, initial=0.0) > floor]
+    active = everyone[np.abs(minima.r).max(axis=1, initial=0.0) > floor]
     J = problems.derivative(q[active], active) if len(active) else np.empty(0)
     for _ in range(iterations):
         if not len(active):
             break
-        found.iterations[active] += 1
-        here, r = found.q[active], found.r[active]
+        minima.iterations[active] += 1
+        here, r = minima.q[active], minima.r[active]
         step, flat = _step(model, problems, here, r, J, damping[active])
         there = inside(model, integrate(model, here, step), problems.low, problems.high)
         r_there = problems.residual(there, active)
         cost, new = np.sum(r * r, axis=1), np.sum(r_there * r_there, axis=1)
         better = new < cost
         winners = active[better]
-        found.q[winners], found.r[winners] = there[better], r_there[better]
+        minima.q[winners], minima.r[winners] = there[better], r_there[better]
         less = np.minimum(damping[active] * 0.1, new)
         damping[active] = np.clip(np.where(better, less, damping[active] * 4.0), LAMBDA[1], None)
-        done = problems.solved(found.r[active])
+        done = problems.solved(minima.r[active])
         # a solution is polished until rounding stops it
         ended = done & (~better | (new > 0.25 * cost) | (np.abs(r_there).max(axis=1) <= floor[active]))
         stuck = ~done & (flat | (damping[active] > LAMBDA[2]))
-        found.stationary[active[stuck]] = True
+        minima.stationary[active[stuck]] = True
         going = ~ended & ~stuck
         J, better = J[going], better[going]
         active = active[going]
         if better.any():
-            J[better] = problems.derivative(found.q[active[better]], active[better])
-    _newton(model, problems, found)
-    return found
+            J[better] = problems.derivative(minima.q[active[better]], active[better])
+    _newton(model, problems, minima)
+    return minima
 
 
-def _newton(model: Model, problems: Problems, found: Found) -> None:
+def _newton(model: Model, problems: Problems, minima: Minima) -> None:
     """Undamped steps for problems that crept along a valley and are close: where two solutions nearly meet, only tiny
     steps make the cost fall at once, but larger ones lead out."""
-    creeping = ~found.stationary & ~problems.solved(found.r) & (np.abs(found.r).max(axis=1, initial=0.0) < CLOSE)
+    creeping = ~minima.stationary & ~problems.solved(minima.r) & (np.abs(minima.r).max(axis=1, initial=0.0) < CLOSE)
     active = np.flatnonzero(creeping)
-    q, least = found.q[active], np.full(len(active), LAMBDA[1])
+    q, least = minima.q[active], np.full(len(active), LAMBDA[1])
     for _ in range(UNDAMPED if len(active) else 0):
-        found.iterations[active] += 1
+        minima.iterations[active] += 1
         J = problems.derivative(q, active)
         step, _ = _step(model, problems, q, problems.residual(q, active), J, least)
         q = inside(model, integrate(model, q, step), problems.low, problems.high)
         r = problems.residual(q, active)
-        better = np.sum(r * r, axis=1) < np.sum(found.r[active] ** 2, axis=1)
-        found.q[active[better]], found.r[active[better]] = q[better], r[better]
+        better = np.sum(r * r, axis=1) < np.sum(minima.r[active] ** 2, axis=1)
+        minima.q[active[better]], minima.r[active[better]] = q[better], r[better]
 
 
 def _step(model: Model, problems: Problems, q: Array, r: Array, J: Array, damping: Array) -> tuple[Array, Array]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from gyrostat.configuration.limits import unwound
 from gyrostat.configuration.manifold import difference
-from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, kept_by, part_of, solved_by
-from gyrostat.solvers.kinematics.inverse.damped_least_squares import Found, minimise
-from gyrostat.solvers.kinematics.inverse.start_points import keep_held, spread
+from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, held_rates, part_of, solved_by
+from gyrostat.solvers.kinematics.inverse.damped_least_squares import Minima, minimise
+from gyrostat.solvers.kinematics.inverse.start_points import start_points, with_held
 from gyrostat.solvers.kinematics.inverse.task import WHO, Task, count_of
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -22,7 +22,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class InverseKinematics:
-    """What :func:`inverse_kinematics` found; arrays have the leading shape (...) of the targets.
+    """What :func:`inverse_kinematics` comes to; arrays have the leading shape (...) of the targets.
 
     ``q`` (..., nq); ``converged`` (...): every chosen row is within the tolerance; ``position_error`` [m],
     ``orientation_error`` [rad] (...): lengths of the chosen rows that are left; ``iterations`` (...); ``reason`` (...):
@@ -49,13 +49,13 @@ class InverseKinematics:
     def __str__(self) -> str:
         limits = ", ".join(f"{name} at its {side} limit" for name, side in self.active_limits) or "no limit active"
         total, good = self.converged.size, int(self.converged.sum())
-        head = f"{good} of {total} targets reached" if self.converged.ndim else f"target {_said(str(self.reason))}"
+        head = f"{good} of {total} targets reached" if self.converged.ndim else f"target {_in_words(str(self.reason))}"
         position, turn = (float(np.max(x, initial=0.0)) for x in (self.position_error, self.orientation_error))
         steps = int(np.max(self.iterations, initial=0))
         return f"{head}; {position:.3g} m and {turn:.3g} rad left; {steps} iterations; {limits}"
 
 
-def _said(reason: str) -> str:
+def _in_words(reason: str) -> str:
     return {"converged": "reached", "nearest": "not reached: this is the nearest configuration found"}.get(
         reason, "not reached within the iterations"
     )
@@ -95,43 +95,43 @@ def inverse_kinematics(
     needs no iterations; where it does not reach the target, the search begins at its best solution.
     """
     expect_model(model, WHO)
-    task = Task(model, frame, target, q0, axes, weights, limits, kept_by(solver, model, hold), tolerance, t)
+    task = Task(model, frame, target, q0, axes, weights, limits, held_rates(solver, model, hold), tolerance, t)
     expect_solver(solver, task)
     starts, iterations = count_of(starts, "starts"), count_of(iterations, "iterations")
     best = solved_by(solver, model, task.problems, task.start, iterations)
     unwound(model, best.q, task.start, task.problems.low, task.problems.high)
     lost = np.flatnonzero(~task.problems.solved(best.r))
     if len(lost) and starts > 1:
-        others = spread(model, task.problems.low, task.problems.high, starts - 1)
+        others = start_points(model, task.problems.low, task.problems.high, starts - 1)
         _try_others(model, task, best, lost, others, iterations)
     return _report(task, best)
 
 
-def _report(task: Task, found: Found) -> InverseKinematics:
+def _report(task: Task, minima: Minima) -> InverseKinematics:
     """The arrays in the shape of the targets."""
     problems, names, shape = task.problems, task.model.coordinates, task.shape
-    r, turns = found.r / problems.weights, len(problems.error.turns)
-    solved = problems.solved(found.r)
-    reason = np.where(solved, "converged", np.where(found.stationary, "nearest", "stopped"))
+    r, turns = minima.r / problems.weights, len(problems.error.turns)
+    solved = problems.solved(minima.r)
+    reason = np.where(solved, "converged", np.where(minima.stationary, "nearest", "stopped"))
     bounded = np.isin(np.arange(len(names)), task.model.layout.number_q)
     return InverseKinematics(
-        q=found.q.reshape(*shape, len(names)),
+        q=minima.q.reshape(*shape, len(names)),
         converged=solved.reshape(shape),
         position_error=np.linalg.norm(r[:, turns:], axis=1).reshape(shape),
         orientation_error=np.linalg.norm(r[:, :turns], axis=1).reshape(shape),
-        iterations=found.iterations.reshape(shape),
+        iterations=minima.iterations.reshape(shape),
         reason=reason.reshape(shape),
-        at_lower=(bounded & (found.q <= problems.low)).reshape(*shape, len(names)),
-        at_upper=(bounded & (found.q >= problems.high)).reshape(*shape, len(names)),
+        at_lower=(bounded & (minima.q <= problems.low)).reshape(*shape, len(names)),
+        at_upper=(bounded & (minima.q >= problems.high)).reshape(*shape, len(names)),
         names=names,
     )
 
 
-def _try_others(model: Model, task: Task, best: Found, lost: Array, others: Array, iterations: int) -> None:
+def _try_others(model: Model, task: Task, best: Minima, lost: Array, others: Array, iterations: int) -> None:
     """Further starts for the problems that failed; ``best`` takes what is better."""
     p = task.problems
     which = np.repeat(lost, len(others))
-    q = keep_held(model, np.tile(others, (len(lost), 1)), task.start[which], p.held)
+    q = with_held(model, np.tile(others, (len(lost), 1)), task.start[which], p.held)
     again = part_of(p, which)
     tried = minimise(model, again, q, iterations)
     unwound(model, tried.q, task.start[which], p.low, p.high)

@@ -19,9 +19,9 @@ import numpy as np
 
 from gyrostat.errors import SpecError, clipped
 from gyrostat.geometry.rotation import quaternion_of
-from gyrostat.solvers.functions import kept_solver
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spatial import so3
 from gyrostat.spec.model import Model
 
@@ -47,9 +47,9 @@ class PoseError:
     """Residual r (B, m) of the chosen rows and its derivative E (B, m, nv) along the rates."""
 
     def __init__(self, model: Model, frame: str, rows: tuple[str, ...]):
-        self.jacobian = kept_solver(model, Jacobian, frame=frame, expressed_in="local")
+        self.jacobian = cached_solver(model, Jacobian, frame=frame, expressed_in="local")
         self.frame = self.jacobian.frame
-        self.kinematics = kept_solver(model, ForwardKinematics, frames=(self.frame,))
+        self.kinematics = cached_solver(model, ForwardKinematics, frames=(self.frame,))
         self.rows = rows
         self.turns = tuple(k for k, row in enumerate(ROWS[:3]) if row in rows)
         self.shifts = tuple(k for k, row in enumerate(ROWS[3:]) if row in rows)
@@ -102,10 +102,10 @@ def turn_derivative(D: Array, turns: tuple[int, ...]) -> Array:
         return (_over_sine(angle, sine)[:, :, None] * (so3.skew(axis) @ dc) + slope)[:, list(turns)]
     r = quaternion_of(D)
     rate = so3.rate_matrix(r)
-    found = [
+    rows = [
         2.0 * (r[:, 3:] * rate[:, k] - r[:, k, None] * rate[:, 3]) / (r[:, 3:] ** 2 + r[:, k, None] ** 2) for k in turns
     ]
-    return np.stack(found, axis=1) if found else np.zeros((len(D), 0, 3))
+    return np.stack(rows, axis=1) if rows else np.zeros((len(D), 0, 3))
 
 
 def _image(D: Array, turns: tuple[int, ...]) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Configurations spread evenly over the limits: deterministic starting points for searches."""
+"""Start points of searches: configurations evenly over the limits, always the same ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gyrostat.spec.model import Model
 Array = np.ndarray
 
 
-def spread(model: Model, low: Array, high: Array, count: int, skip: int = 0) -> Array:
+def start_points(model: Model, low: Array, high: Array, count: int, skip: int = 0) -> Array:
     """q (count, nq): points ``skip``, skip + 1, ... of an additive quasi-random sequence (Kronecker's).
 
     Between the limits; without any, angles over the circle, shifts over [-1, 1] m; quaternions over all rotations.
@@ -30,12 +30,12 @@ def spread(model: Model, low: Array, high: Array, count: int, skip: int = 0) -> 
     return q
 
 
-def keep_held(model: Model, q: Array, start: Array, held: Array) -> Array:
-    """q (..., nq) with the coordinates of held rates (nv,) as in ``start``; a quaternion or placement is kept whole."""
+def with_held(model: Model, q: Array, start: Array, held: Array) -> Array:
+    """q (..., nq) with the coordinates of held rates (nv,) as in ``start``; a quaternion or placement as a whole."""
     for block in model.layout:
         holds = held[block.v]
-        kept = np.full(block.nq, holds.any()) if block.turns else holds
-        places = block.q.start + np.flatnonzero(kept)
+        taken = np.full(block.nq, holds.any()) if block.turns else holds
+        places = block.q.start + np.flatnonzero(taken)
         q[..., places] = start[..., places]
     return q
 

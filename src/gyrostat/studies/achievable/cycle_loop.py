@@ -19,7 +19,7 @@ from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
 from gyrostat.spec.context import GravityField
-from gyrostat.studies.achievable.cycle import Cycle
+from gyrostat.studies.achievable.interpolation_cycle import Cycle
 from gyrostat.studies.achievable.motion_limits import Limits
 
 WHO = "AchievableMotion"
@@ -33,7 +33,7 @@ CARRIED = {"q_next": "q", "v_next": "v", "cut": "before"}
 
 
 @dataclass(frozen=True)
-class Cycles:
+class CycleLoop:
     """What all cycles have in common; ``loops``: machine code by the places of wrenches and the number of rounds."""
 
     network: Network
@@ -92,20 +92,20 @@ class Cycles:
         for k in range(len(stepped["v_p"])):
             rows.append(self._apart(places, {key: x[k] for key, x in stepped.items()} | state, k))
             state = {given: rows[-1][key] for key, given in CARRIED.items()}
-        found = {key: np.array([row[key] for row in rows]) for key in rows[0]}
+        arrays = {key: np.array([row[key] for row in rows]) for key in rows[0]}
         none = np.zeros(self.network.model.nv)
-        return found | {key: np.concatenate([[start[given]], found[key], [none]]) for key, given in CARRIED.items()}
+        return arrays | {key: np.concatenate([[start[given]], arrays[key], [none]]) for key, given in CARRIED.items()}
 
     def _apart(self, places: tuple[Application, ...], x: Mapping[str, Array], cycle: int) -> dict[str, Array]:
         """One cycle in plain NumPy, with as many rounds as there can be."""
         with np.errstate(all="ignore"):
-            found = self._one(places, None, x)
-        if found.pop("left"):
+            motion = self._one(places, None, x)
+        if motion.pop("left"):
             raise StateError(
                 f"{WHO}: at t = {cycle * self.dt:g} s (cycle {cycle}) no set of limits was found that fits. "
                 "Hint: look at the masses there; something without inertia can move"
             )
-        arrays = {key: np.asarray(value, dtype=float) for key, value in found.items()}
+        arrays = {key: np.asarray(value, dtype=float) for key, value in motion.items()}
         wrong = [key for key, value in arrays.items() if not np.all(np.isfinite(value))]
         if wrong:
             raise NonFiniteError(
@@ -129,9 +129,9 @@ class Cycles:
             names = {name: (n,) for name in ("q", "v", "before", "v_p", "q_p")}
 
             def function(**x: Any) -> Mapping[str, Any]:
-                found = self._one(places, rounds, x)
-                left = found.pop("left")
-                return found | {"guard": 1.0 / (1.0 - left)} if self.keep == "accelerations" else found
+                motion = self._one(places, rounds, x)
+                left = motion.pop("left")
+                return motion | {"guard": 1.0 / (1.0 - left)} if self.keep == "accelerations" else motion
 
             program = record(function, names | {f"wrench{k}": (6,) for k in range(len(places))}, WHO)
             self.loops[places, rounds] = Loop(program, CARRIED)

@@ -52,14 +52,14 @@ class Cycle:
         be ``stopped`` (position limits) or ``slowed``.
 
         Motors that share joints are slowed down together, so that none of their joints is driven out of its limits."""
-        found: list[Any] = []
+        speeds: list[Any] = []
         slowed: list[Any] = []
         stopped: list[Any] = []
         rows = zip(q, v, v_p, self.limits.lower, self.limits.upper, self.limits.speed, strict=True)
         for x, rate, asked, low, high, speed in rows:
             room = _room(low, x + rate * self.dt, self.dt), _room(high, x + rate * self.dt, self.dt)
             within = _clipped(asked, *room)
-            found.append(_clipped(within, -speed, speed))
+            speeds.append(_clipped(within, -speed, speed))
             told = (TOLD * (1.0 + abs(low)) / self.dt, TOLD * (1.0 + abs(high)) / self.dt)
             stopped.append(_outside(asked, room[0] - told[0], room[1] + told[1]))
             slowed.append(_outside(within, -speed * (1.0 + TOLD), speed * (1.0 + TOLD)))
@@ -68,14 +68,14 @@ class Cycle:
             for i in motors:
                 limit = self.actuators[i].speed_limit
                 if limit < UNLIMITED:
-                    w = sum(float(self.T[i, k]) * found[k] for k in joints if self.T[i, k])
+                    w = sum(float(self.T[i, k]) * speeds[k] for k in joints if self.T[i, k])
                     share = minimum(share, limit / maximum(abs(w), limit))
             if not isinstance(share, float) or share < 1.0:
                 for k in joints:
-                    found[k], slowed[k] = found[k] * share, maximum(slowed[k], where(share < 1.0 - TOLD, 1.0, 0.0))
+                    speeds[k], slowed[k] = speeds[k] * share, maximum(slowed[k], where(share < 1.0 - TOLD, 1.0, 0.0))
         marks = {"stopped": np.array(stopped)} if self.limits.positions else {}
         fast = any(a.speed_limit < UNLIMITED for a in self.actuators) or bool(np.any(self.limits.speed < UNLIMITED))
-        return np.array(found), marks | ({"slowed": np.array(slowed)} if fast else {})
+        return np.array(speeds), marks | ({"slowed": np.array(slowed)} if fast else {})
 
     def step(
         self, net: Network, on: Setting, q: Array, v: Array, v_p: Array, cut: Array, given: Loads
@@ -109,8 +109,8 @@ class Cycle:
         joints = back @ a
         v_next = np.array([where(any_cut > 0.0, x + y * self.dt, z) for x, y, z in zip(v, joints, v_next, strict=True)])
         u = np.array([_clipped(x, low, high) for x, (low, high) in zip(u, bounds, strict=True)])
-        found = {"q_next": q + v * self.dt, "v_next": v_next, "cut": cut, "a": joints, "u": u}
-        return found | marks | {"left": left}
+        motion = {"q_next": q + v * self.dt, "v_next": v_next, "cut": cut, "a": joints, "u": u}
+        return motion | marks | {"left": left}
 
 
 def _clipped(x: Any, low: Any, high: Any) -> Any:

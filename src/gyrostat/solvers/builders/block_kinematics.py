@@ -12,12 +12,12 @@ from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import names_of, real_array
 from gyrostat.errors import DisagreementError, GyrostatError, ShapeError, StateError, nearest
 from gyrostat.solvers.builders.block_checks import USUAL_SAMPLES, WHO, expect_function, given_samples, given_tolerance
-from gyrostat.solvers.functions import kept_solver
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.inverse.damped_least_squares import inside
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics, inverse_kinematics
 from gyrostat.solvers.kinematics.inverse.pose_error import PoseError, chosen_rows
-from gyrostat.solvers.kinematics.inverse.start_points import keep_held, spread
+from gyrostat.solvers.kinematics.inverse.start_points import start_points, with_held
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -67,7 +67,7 @@ class BlockKinematics:
                 raise StateError(f"{WHO}: joints: '{name}' {what}. Hint: {nearest(name, owners)}")
         self.places, free = model.layout.places(self.joints)
         self.held = np.setdiff1d(np.arange(model.nv), free)
-        self.reference = None if reference is None else kept_solver(model, ForwardKinematics, frames=(reference,))
+        self.reference = None if reference is None else cached_solver(model, ForwardKinematics, frames=(reference,))
         self.low, self.high = limits_of(model, limits, WHO)
         samples = given_samples(check)
         if samples:
@@ -131,9 +131,9 @@ class BlockKinematics:
         held = np.isin(np.arange(model.nv), self.held)
         rest = inside(model, neutral(model), self.low, self.high)
         time = {} if isinstance(model.context.base, str) else {"t": 0.0}
-        for q in spread(model, self.low, self.high, count):
+        for q in start_points(model, self.low, self.high, count):
             at = self.error.kinematics(q, **time)[self.frame]
-            solutions = self.candidates(at.R, at.p, keep_held(model, rest.copy(), q, held), time.get("t"))
+            solutions = self.candidates(at.R, at.p, with_held(model, rest.copy(), q, held), time.get("t"))
             told = f"{WHO}: {self.called} for '{self.frame}' where the forward kinematics has it in one of {count} "
             told += f"configurations of '{model.name}'"
             hint = "Hint: .state of this exception is that configuration; check=False builds the block all the same"

@@ -13,9 +13,9 @@ from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.engine.cpython.layout import available
 from gyrostat.errors import GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network, network
-from gyrostat.solvers.builders.answers import WHO, part
-from gyrostat.solvers.machinery.calls import by_name
-from gyrostat.solvers.machinery.machine_call import usual
+from gyrostat.solvers.builders.answers import WHO, answering_solver
+from gyrostat.solvers.machinery.call_signatures import by_name
+from gyrostat.solvers.machinery.machine_call import default_options
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.solvers.machinery.wrench import Application
 from gyrostat.spec.check import expect_model
@@ -50,7 +50,9 @@ class Solvers(StateSolver):
             raise GyrostatError(f"{WHO}: no answer is named. Hint: gs.Solvers(model, rnea={{}}, crba={{}}) gives two")
         super().__init__(model, "body", None, live, mode)
         self.answers = {_field(name): _options(options) for name, options in answers.items()}
-        self.parts = {name: part(model, name, options, self.live, mode) for name, options in self.answers.items()}
+        self.parts = {
+            name: answering_solver(model, name, options, self.live, mode) for name, options in self.answers.items()
+        }
         used = {name for solver in self.parts.values() for name in solver.state}
         self.state = tuple(name for name in ORDER if name in used)
         self.inverts = any(solver.inverts for solver in self.parts.values())
@@ -61,7 +63,7 @@ class Solvers(StateSolver):
         order = {} if self.order is None else {"order": self.order}
         return {"live": self.live, "mode": self._asked, **self.answers, **order}
 
-    def _said(self) -> dict[str, Any]:
+    def _spec_options(self) -> dict[str, Any]:
         return {"live": self.live, "mode": self._asked, "order": self.order, "answers": self.answers}
 
     def in_order(self, joints: Sequence[str]) -> Self:
@@ -80,7 +82,7 @@ class Solvers(StateSolver):
         **named: Any,
     ) -> Any:
         """The answers for the parts of the state that ``state`` lists, by position or by name."""
-        if wrenches is None and t is None and out is None and not named and usual(threads, nonfinite):
+        if wrenches is None and t is None and out is None and not named and default_options(threads, nonfinite):
             direct = self._direct
             if direct is not None:
                 return self._joined(direct(*state))
@@ -104,13 +106,13 @@ class Solvers(StateSolver):
                 networks[rules] = network(self.model, rules, live=live) if live else solver.network
             its = Setting(solver._representation, on.gravity, on.t)
             acting = (places, w) if solver.takes_wrenches else ((), ())
-            found = solver._evaluated(networks[rules], its, x, *acting)
+            answer = solver._evaluated(networks[rules], its, x, *acting)
             single = len(solver.outputs) == 1
-            outputs |= {name if single else f"{name}.{output}": found[output] for output in solver.outputs}
+            outputs |= {name if single else f"{name}.{output}": answer[output] for output in solver.outputs}
         return outputs
 
-    def returned(self, found: Mapping[str, Array]) -> Any:
-        return self._joined(tuple(found.values()))
+    def returned(self, outputs: Mapping[str, Array]) -> Any:
+        return self._joined(tuple(outputs.values()))
 
     def _joined(self, arrays: tuple[Array, ...]) -> Any:
         """Outputs of the program as the answers have them."""
@@ -155,10 +157,10 @@ class Solvers(StateSolver):
         """Whether every answer is one array, as the program returns it."""
         return all(make is None for make, _ in self._plan)
 
-    def _fast(self) -> bool:
-        return self._flat and super()._fast()
+    def _install(self) -> bool:
+        return self._flat and super()._install()
 
-    def _given_targets(self, out: Any, names: Sequence[str]) -> dict[str, Any]:
+    def _targets(self, out: Any, names: Sequence[str]) -> dict[str, Any]:
         """Arrays to write into: a tuple like the result, with a tuple for an answer that is one."""
         expected = f"{self.name}: out must be a tuple like the result, with arrays for {', '.join(names)}"
         if not isinstance(out, tuple | list) or len(out) != len(self.parts):
@@ -171,7 +173,7 @@ class Solvers(StateSolver):
             if not isinstance(values, tuple | list) or len(values) != count:
                 raise ShapeError(expected)
             flat += values
-        return super()._given_targets(flat, names)
+        return super()._targets(flat, names)
 
     def __repr__(self) -> str:
         return f"<Solvers of '{self.model.name}': {', '.join(self.parts)} of ({', '.join(self.state)})>"
