@@ -183,9 +183,9 @@ def test_elements_of_the_user_say_whether_they_have_inertia():
     assert_close(gs.crba(lever, q) - gs.crba(arm(), q), np.full((2, 2), 0.05), 1e-12)
 
 
-def test_an_open_shaft_of_an_element_of_the_user_is_told():
-    with pytest.raises(gs.SpecError, match="brake 'x': its shaft 'two' is connected to nothing"):
-        gs.check(arm(Brake("x", d=0.3), gs.connect("a.shaft", "x.one")))
+def test_an_open_shaft_of_a_gear_of_the_user_is_told():
+    with pytest.raises(gs.SpecError, match="strap 'x': its shaft 'two' is connected to nothing"):
+        gs.check(arm(Strap("x", r1=0.2, r2=0.3), gs.connect("a.shaft", "x.one")))
 
 
 FILES = (

@@ -85,7 +85,7 @@ def _opened(wiring: Wiring, at: At) -> dict[str, str]:
     """The first open shaft of every element that has one."""
     first: dict[str, str] = {}
     for name, entity in wiring.entities.items():
-        if entity.is_shaft_element and entity.rotor_shaft is None:
+        if entity.needs_all_shafts:
             open_ports = [p.name for p in entity.ports if (name, p.name) not in at]
             first |= {name: open_ports[0]} if open_ports else {}
     return first

@@ -151,6 +151,11 @@ class Entity(BaseModel):
         return type(self).relations is not Entity.relations or type(self).curves is not Entity.curves
 
     @property
+    def needs_all_shafts(self) -> bool:
+        """Whether it does nothing, and so is a mistake, unless all its shafts are connected."""
+        return self.ties_shafts
+
+    @property
     def from_elsewhere(self) -> bool:
         """Whether somebody else wrote the kind: its rows, not its properties, tell what mass it has."""
         return not type(self).__module__.startswith("gyrostat.")

@@ -45,6 +45,10 @@ class Motor(Entity):
     def default_port(self) -> str | None:
         return "shaft"
 
+    @property
+    def needs_all_shafts(self) -> bool:
+        return True
+
     def problems(self) -> list[Problem]:
         problems = not_finite(self) + curve_problems(self, "torque_speed")
         for key in ("torque_limit", "speed_limit", *ELECTRIC):

@@ -67,6 +67,10 @@ class TwoShafts(Entity):
     def default_port(self) -> str | None:
         return "a" if self.ground else None
 
+    @property
+    def needs_all_shafts(self) -> bool:
+        return True
+
     def must_be(self, key: str, positive: bool = False) -> list[Problem]:
         """Rule ``drive-value``: a number that is not negative, or that is positive."""
         return sign_problems(self, key, positive)
@@ -177,6 +181,10 @@ class Friction(Entity):
     @property
     def default_port(self) -> str | None:
         return "shaft"
+
+    @property
+    def needs_all_shafts(self) -> bool:
+        return True
 
     def problems(self) -> list[Problem]:
         problems = not_finite(self)
