@@ -7,7 +7,7 @@ import gyrostat as gs
 from gyrostat.io.yaml.parse import read
 from gyrostat.io.yaml.schema import json_schema
 from gyrostat.io.yaml.write import to_text
-from tests.graph.test_drives_couplings import driven_arm
+from tests.graph.test_gears_and_couplings import driven_arm
 from tests.oracles.test_family_against_pinocchio import interpreted
 from tests.support.comparing import assert_close
 from tests.support.drive_models import driven_tree
