@@ -57,7 +57,7 @@ def _best(x: Array, N: Array, at: Array) -> Reserve:
     return best if best is not None else Reserve(-1.0, ())
 
 
-def spanned(row: Array, rows: Sequence[Array]) -> bool:
+def spanned(row: Array, rows: Array | Sequence[Array]) -> bool:
     """Whether a row (n,) is a sum of others."""
     if not len(rows):
         return False
