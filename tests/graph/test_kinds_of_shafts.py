@@ -12,7 +12,7 @@ import pytest
 import gyrostat as gs
 from gyrostat.algorithms.recursions.aba import aba
 from gyrostat.algorithms.recursions.kinematics import Spin
-from gyrostat.algorithms.shafts.tied_rates import elimination_plan
+from gyrostat.algorithms.shafts.aba_tied_rates import elimination_plan
 from gyrostat.spatial.algebra import cross, join
 from tests.support.cam_models import body, outboard, tied, yoke
 from tests.support.comparing import assert_close
@@ -190,7 +190,11 @@ def test_an_open_shaft_of_a_gear_of_the_user_is_told():
 
 FILES = (
     *("graph/shafts.py", "graph/transmission.py", "graph/tied_shafts.py", "graph/shaft_problems.py"),
-    *("algorithms/shafts/tied_rates.py", "algorithms/shafts/tied_elimination.py", "algorithms/matrices/ltdl.py"),
+    *(
+        "algorithms/shafts/aba_tied_rates.py",
+        "algorithms/shafts/aba_tied_elimination.py",
+        "algorithms/matrices/ltdl.py",
+    ),
     "spec/with_drive.py",
 )
 

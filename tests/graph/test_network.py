@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import gyrostat as gs
 from gyrostat.graph.rewrite import DEFAULT, RULES
-from gyrostat.spec.traversal import Visit
+from gyrostat.spec.spanning_tree import Visit
 from tests.support.comparing import assert_close
 from tests.support.random_models import random_state, random_wrenches, various_tree
 

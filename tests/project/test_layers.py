@@ -52,7 +52,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("forward_dynamics",),
         ("constrained", "elastic"),
         ("matrices",),
-        frozenset({"recursions", "shafts", "foreign"}),  # shafts and components of users have rows in each recursion
+        frozenset({"recursions", "shafts", "user_components"}),  # they have rows in each recursion
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("llvm",), ("tracing",)),
@@ -82,7 +82,10 @@ BACK: dict[tuple[str, str], str] = {}
 
 LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
-    ("engine.tracing.recorded", "engine.tracing.signals"): "choices of NumPy on a scalar make arrays of scalars",
+    (
+        "engine.tracing.recording_scalar",
+        "engine.tracing.signals",
+    ): "choices of NumPy on a scalar make arrays of scalars",
     ("robots.catalogue", "robots"): "the package lists what is in it",
     ("simulate.blocks.foreign_systems", "simulate.blocks.linear"): "python-control's systems become blocks of ours",
     ("simulate.results.result", "simulate.results.files"): "files need more than a result does",

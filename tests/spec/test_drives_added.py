@@ -5,7 +5,7 @@ import re
 import pytest
 
 import gyrostat as gs
-from gyrostat.io.accepted_entities import AcceptedFriction
+from gyrostat.io.accept_policy import AcceptedFriction
 
 
 def arm(**drive) -> gs.Model:

@@ -57,7 +57,7 @@ class Algorithm(Generic[Row]):
     """A named table of rows. ``@algorithm.row(Kind)`` adds one; a new component needs nothing else.
 
     ``defining``: the rows say what a component is (kinematics and Newton-Euler); those of other algorithms follow from
-    them, see :mod:`~gyrostat.algorithms.foreign.component_equations`."""
+    them, see :mod:`~gyrostat.algorithms.user_components.component_equations`."""
 
     defining: ClassVar[list[Algorithm[Any]]] = []
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gyrostat.graph.bases import FixedBase
 from gyrostat.graph.draft import Draft, DraftPart
+from gyrostat.graph.reference_frames import FixedBase
 from gyrostat.spatial.algebra import compose
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spec.displacement import Displacement

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import FrameError, LoopError, SpecError, clipped, nearest
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.draft import Draft, DraftPart
 from gyrostat.graph.lower import Lowered, Placement, Values, lower
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.rewrite import DEFAULT, RULES, rewrite
 from gyrostat.graph.transmission import Ties, Transmission, transmission
 from gyrostat.spatial.algebra import Array
@@ -25,7 +25,7 @@ from gyrostat.spec.port_names import Scope, resolve
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
-from gyrostat.spec.traversal import Loop, Visit
+from gyrostat.spec.spanning_tree import Loop, Visit
 from gyrostat.spec.wiring import LooseEnd, label_of
 
 NO_STATE = slice(0, 0), slice(0, 0)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.safe_xml import Element
+from gyrostat.io.xml_elements import Reader
 from gyrostat.spec.rules import LEAST, ROUNDING
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.safe_xml import Element
+from gyrostat.io.xml_elements import Reader
 from gyrostat.spec.wiring import RESERVED, is_name
 
 

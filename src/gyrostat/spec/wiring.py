@@ -10,7 +10,7 @@ from gyrostat.errors import Problem
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.entity import Entity, PortKind
 from gyrostat.spec.reference_frame import ReferenceFrame
-from gyrostat.spec.traversal import Connection, PortName, Tree, traverse
+from gyrostat.spec.spanning_tree import Connection, PortName, Tree, traverse
 
 RESERVED = ("context", "model", "local", "aligned")
 

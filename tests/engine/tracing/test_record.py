@@ -17,7 +17,7 @@ from gyrostat.engine.tracing.choose import maximum, minimum, sign, where
 from gyrostat.engine.tracing.operations import BY_NAME, CODE, CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot, prune, run, verify
 from gyrostat.engine.tracing.record import is_recorded, record
-from gyrostat.engine.tracing.recorded import Recorded, general
+from gyrostat.engine.tracing.recording_scalar import Recorded, general
 from gyrostat.errors import NonFiniteError, RecordError
 
 

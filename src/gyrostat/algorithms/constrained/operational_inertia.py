@@ -18,7 +18,7 @@ from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulate
 from gyrostat.algorithms.recursions.articulated_message import Outward
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
-from gyrostat.algorithms.shafts.tied_rates import elimination_plan
+from gyrostat.algorithms.shafts.aba_tied_rates import elimination_plan
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.sweep import outward
 from gyrostat.spatial.algebra import Array, motion_to_child

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting, defined_by
-from gyrostat.algorithms.foreign.component_equations import (
+from gyrostat.algorithms.recursions.kinematics import sweep_motion
+from gyrostat.algorithms.user_components.component_equations import (
     foreign,
 )
-from gyrostat.algorithms.recursions.kinematics import sweep_motion
-from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Component, Network
+from gyrostat.graph.reference_frames import DrivenBase
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, cross, join
 from gyrostat.spatial.base_motion import BaseState, base_state

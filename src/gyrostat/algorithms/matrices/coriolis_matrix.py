@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import linear_and_quadratic
 from gyrostat.algorithms.matrices.body_jacobians import at_rest, weightless
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import sweep_forces
@@ -33,6 +32,7 @@ from gyrostat.algorithms.recursions.sensitivity import (
     sweep_sensitivity,
 )
 from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
+from gyrostat.algorithms.user_components.component_equations import linear_and_quadratic
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, skew, tilde

@@ -10,13 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import (
-    coriolis_and_damping,
-    dissipation,
-    equations,
-    foreign,
-    own_state,
-)
 from gyrostat.algorithms.matrices.body_jacobians import (
     at_rest,
     bodies,
@@ -32,6 +25,13 @@ from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
 from gyrostat.algorithms.shafts.elements import element_inertia, element_torques
+from gyrostat.algorithms.user_components.component_equations import (
+    coriolis_and_damping,
+    dissipation,
+    equations,
+    foreign,
+    own_state,
+)
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, values_of, with_rates
 from gyrostat.graph.network import Component, Network

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import dissipation, foreign, own_state, run
 from gyrostat.algorithms.matrices.body_jacobians import (
     INERTIAL,
     bodies,
@@ -25,6 +24,7 @@ from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion, world_m
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.algorithms.shafts.element_derivatives import element_coriolis
 from gyrostat.algorithms.shafts.elements import element_inertia
+from gyrostat.algorithms.user_components.component_equations import dissipation, foreign, own_state, run
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array, cross, join
 from gyrostat.spatial.representation import Motion

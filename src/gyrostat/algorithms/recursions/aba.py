@@ -8,7 +8,7 @@ columns). Protocol <ABA,1D>: generalised forces tau in, accelerations (rates, co
 
 A row is ``row(c, on, motion, memo) -> inward``; ``inward(messages by outport, eliminate) -> (message at its inport,
 outward)``; ``outward.step(e at its inport) -> (e by outport, its accelerations)``. ``eliminate`` is the function below,
-or what stands for it where rates are tied to each other: :mod:`~gyrostat.algorithms.shafts.tied_elimination`. Both
+or what stands for it where rates are tied to each other: :mod:`~gyrostat.algorithms.shafts.aba_tied_elimination`. Both
 together: :mod:`~gyrostat.algorithms.recursions.articulated_dynamics`."""
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from gyrostat.algorithms.recursions.articulated_message import ArticulatedMessag
 from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.right_hand_sides import in_columns
 from gyrostat.algorithms.recursions.rne import own_force, own_inertia, wrench_at
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.sweep import inward, outward
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.articulated import ArticulatedInertia

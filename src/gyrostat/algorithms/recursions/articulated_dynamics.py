@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.articulated_component import articulated_component
-from gyrostat.algorithms.foreign.component_equations import equations
 from gyrostat.algorithms.recursions.aba import (
     aba,
     articulated_inertias,
@@ -23,8 +21,10 @@ from gyrostat.algorithms.recursions.articulated_message import Inward, Outward
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
-from gyrostat.algorithms.shafts.tied_elimination import TiedElimination
-from gyrostat.algorithms.shafts.tied_rates import elimination_plan
+from gyrostat.algorithms.shafts.aba_tied_elimination import TiedElimination
+from gyrostat.algorithms.shafts.aba_tied_rates import elimination_plan
+from gyrostat.algorithms.user_components.articulated_component import articulated_component
+from gyrostat.algorithms.user_components.component_equations import equations
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Motion

@@ -14,7 +14,7 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.kinematics import Own
 from gyrostat.algorithms.recursions.right_hand_sides import together
-from gyrostat.algorithms.shafts.tied_rates import NO_TIED_RATES, TiedRates
+from gyrostat.algorithms.shafts.aba_tied_rates import NO_TIED_RATES, TiedRates
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.articulated import ArticulatedInertia

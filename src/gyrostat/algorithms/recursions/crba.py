@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.algorithms.foreign.component_equations import Equations, equations
 from gyrostat.algorithms.recursions.kinematics import Own, sweep_motion
 from gyrostat.algorithms.recursions.rne import own_inertia, spin_momentum
 from gyrostat.algorithms.shafts.elements import element_inertia
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
+from gyrostat.algorithms.user_components.component_equations import Equations, equations
 from gyrostat.graph.network import Component, Network
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.sweep import inward
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array

@@ -16,8 +16,8 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape
 from gyrostat.errors import RowError
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.sweep import outward
 from gyrostat.spatial.algebra import Array, join
 from gyrostat.spatial.base_motion import base_state

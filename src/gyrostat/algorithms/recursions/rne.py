@@ -21,8 +21,8 @@ from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.shafts.elements import with_elements
 from gyrostat.errors import RowError
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.sweep import inward
 from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia

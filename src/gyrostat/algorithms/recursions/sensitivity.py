@@ -30,8 +30,8 @@ from gyrostat.algorithms.recursions.crba import NO_INERTIA, scaled, summed
 from gyrostat.algorithms.recursions.inertia_rate import NO_RATE, InertiaRate
 from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import own_force, own_inertia, spin_momentum, wrench_at
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.sweep import inward
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, cross, cross_motion, join, skew

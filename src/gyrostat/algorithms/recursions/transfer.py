@@ -2,7 +2,7 @@
 f_k, u = sum of S_k^T f_k, with k over its outports. Two ports and nothing else: no inertia, no accelerations.
 
 A row is ``row(c, on, motion, memo) -> Transfer``, in the representation of the setting. A component without a row is
-read off its rows of kinematics and Newton-Euler (:mod:`~gyrostat.algorithms.foreign.component_equations`)."""
+read off its rows of kinematics and Newton-Euler (:mod:`~gyrostat.algorithms.user_components.component_equations`)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
-from gyrostat.algorithms.foreign.component_equations import equations
 from gyrostat.algorithms.recursions.kinematics import NO_RATES, Own
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
+from gyrostat.algorithms.user_components.component_equations import equations
 from gyrostat.graph.network import Component
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import Displacement

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.tracing.recorded import Recorded, general
+from gyrostat.engine.tracing.recording_scalar import Recorded, general
 from gyrostat.errors import RecordError
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.engine.tracing.record import finish
-from gyrostat.engine.tracing.recorded import Recorded, general
+from gyrostat.engine.tracing.recording_scalar import Recorded, general
 from gyrostat.engine.tracing.tape import Tape
 from gyrostat.errors import RecordError, ShapeError, nearest
 

@@ -11,7 +11,7 @@ import numpy as np
 from gyrostat.engine.tracing.guards import watched
 from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot, prune, verify
-from gyrostat.engine.tracing.recorded import Recorded, lift
+from gyrostat.engine.tracing.recording_scalar import Recorded, lift
 from gyrostat.engine.tracing.refusals import unknown_operation
 from gyrostat.engine.tracing.tape import Tape
 from gyrostat.errors import RecordError

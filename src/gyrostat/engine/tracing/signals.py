@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.tracing.choose import both, either, maximum, minimum, negated, sign, where
-from gyrostat.engine.tracing.recorded import Recorded, alone
+from gyrostat.engine.tracing.recording_scalar import Recorded, alone
 
 
 def _heaviside(x: Any, at_zero: Any) -> Any:

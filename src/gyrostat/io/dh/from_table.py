@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gyrostat.errors import SpecError, clipped
-from gyrostat.io.accepted_entities import AcceptedBody, AcceptedPlace
+from gyrostat.io.accept_policy import AcceptedBody, AcceptedPlace
 from gyrostat.io.dh.table import DHRow, to_rows
 from gyrostat.spec.assemble import Link, assemble, chain
 from gyrostat.spec.check import check

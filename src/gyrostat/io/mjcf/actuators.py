@@ -13,8 +13,8 @@ import numpy as np
 from gyrostat.io.mjcf.build import BALL, FREE
 from gyrostat.io.mjcf.defaults import elements_of
 from gyrostat.io.mjcf.source import MjcfReader
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import shown
+from gyrostat.io.safe_xml import Element
+from gyrostat.io.xml_elements import shown
 
 
 @dataclass

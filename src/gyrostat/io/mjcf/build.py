@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from gyrostat.geometry.rotation import about_axis
-from gyrostat.io.accepted_entities import AcceptedBody
+from gyrostat.io.accept_policy import AcceptedBody
 from gyrostat.io.mjcf.compile import Compiled
 from gyrostat.io.mjcf.inertias import Inertial
 from gyrostat.io.mjcf.shapes import Pose, after, pose, shapes_of, xyzw
 from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.names import Names
-from gyrostat.io.xml import Element
+from gyrostat.io.safe_xml import Element
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.joint import Joint

@@ -13,7 +13,7 @@ from typing import Any
 from gyrostat.io.mjcf.defaults import elements_of, parse_spec, pass_on, refused
 from gyrostat.io.mjcf.meshes import MeshFile, read_meshes
 from gyrostat.io.mjcf.source import MjcfReader
-from gyrostat.io.xml import Element
+from gyrostat.io.safe_xml import Element
 
 
 @dataclass

@@ -12,8 +12,8 @@ from gyrostat.errors import LoadError, Problem
 from gyrostat.io.mjcf.grammar import find_unknown
 from gyrostat.io.mjcf.meshes import MeshFile
 from gyrostat.io.mjcf.source import MjcfReader
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import shown
+from gyrostat.io.safe_xml import Element
+from gyrostat.io.xml_elements import shown
 
 OLDEST = (3, 3, 7)
 """Version of MuJoCo whose MjSpec has what is used here."""

@@ -24,8 +24,8 @@ import numpy as np
 from gyrostat.io.mjcf.actuators import Actuators
 from gyrostat.io.mjcf.build import BALL, FREE, Parts
 from gyrostat.io.numbers import number
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import shown
+from gyrostat.io.safe_xml import Element
+from gyrostat.io.xml_elements import shown
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model

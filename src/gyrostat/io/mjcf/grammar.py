@@ -8,7 +8,7 @@ from typing import Any
 
 from gyrostat.errors import near
 from gyrostat.io.mjcf.source import MjcfReader
-from gyrostat.io.xml import Element
+from gyrostat.io.safe_xml import Element
 
 GUESSES = 300
 """How many unknown names are compared with the known ones."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gyrostat.io.mesh_paths import Roots
 from gyrostat.io.mjcf.source import MAX_DEPTH, MjcfReader, grow, parse_mjcf
+from gyrostat.io.safe_xml import Element, bound_depth
 from gyrostat.io.text_files import read_text
-from gyrostat.io.xml import Element, bound_depth
 
 MAX_FILES = 200
 """How many files one model may include."""

@@ -9,8 +9,8 @@ from typing import Any
 from gyrostat.io.inertia_rules import LinkInertia, check_inertia
 from gyrostat.io.mjcf.defaults import elements_of
 from gyrostat.io.mjcf.source import MjcfReader
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import shown
+from gyrostat.io.safe_xml import Element
+from gyrostat.io.xml_elements import shown
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from gyrostat.io.mjcf.meshes import MeshFile, collect_meshes
 from gyrostat.io.mjcf.missing_forces import check_compensation, check_contact, check_options, check_tendons
 from gyrostat.io.mjcf.source import MjcfReader, Source, open_source
 from gyrostat.io.mjcf.strip import strip
-from gyrostat.io.xml import short
+from gyrostat.io.safe_xml import short
 from gyrostat.spec.check import problems
 from gyrostat.spec.context import Context
 from gyrostat.spec.model import Model

@@ -10,7 +10,7 @@ from typing import Any
 
 from gyrostat.io.mesh_paths import Roots
 from gyrostat.io.mjcf.source import MjcfReader
-from gyrostat.io.xml import Element
+from gyrostat.io.safe_xml import Element
 
 MAX_MESH = 64 * 2**20
 """Bytes of a mesh that is read for its inertia."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from gyrostat.io.mjcf.defaults import elements_of
 from gyrostat.io.mjcf.source import MjcfReader
-from gyrostat.io.xml_reader import shown
+from gyrostat.io.xml_elements import shown
 
 USED_OPTIONS = ("gravity", "density", "viscosity", "wind", "magnetic")
 """Attributes of <option> about which something is said elsewhere, or that change nothing."""

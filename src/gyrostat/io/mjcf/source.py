@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
 from gyrostat.errors import clipped
-from gyrostat.io.xml import MAX_TAGS, Element, bound_depth, parse, refusal, short
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.safe_xml import MAX_TAGS, Element, bound_depth, parse, refusal, short
+from gyrostat.io.xml_elements import Reader
 
 MAX_DEPTH = 200
 

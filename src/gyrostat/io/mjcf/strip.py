@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.numbers import LARGEST, number
-from gyrostat.io.xml import Element, short
-from gyrostat.io.xml_reader import shown
+from gyrostat.io.safe_xml import Element, short
+from gyrostat.io.xml_elements import shown
 
 MAX_COPIES = 3000
 """How many elements all ``<replicate>`` of a file may make."""

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.geometry.rotation import from_euler
-from gyrostat.io.accepted_entities import AcceptedBody, AcceptedPlace
+from gyrostat.io.accept_policy import AcceptedBody, AcceptedPlace
 from gyrostat.io.inertia_rules import matrix
+from gyrostat.io.safe_xml import Element
 from gyrostat.io.urdf.drive_entities import drive_entities
 from gyrostat.io.urdf.joints import UrdfJoint
 from gyrostat.io.urdf.links import UrdfLink
@@ -17,8 +18,7 @@ from gyrostat.io.urdf.names import WORLD, UrdfNames, name_all
 from gyrostat.io.urdf.robot import Robot
 from gyrostat.io.urdf.shapes import Color, named_colors, to_shape
 from gyrostat.io.urdf.tree import Tree
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.xml_elements import Reader
 from gyrostat.spec.context import Context
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gyrostat.io.accepted_entities import AcceptedFriction
+from gyrostat.io.accept_policy import AcceptedFriction
 from gyrostat.io.urdf.drives import UrdfDrive
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.gear import Gear

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gyrostat.io.safe_xml import Element
 from gyrostat.io.urdf.limits import SINGLE, read_limits
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader, shown
+from gyrostat.io.xml_elements import Reader, shown
 
 
 @dataclass(frozen=True)

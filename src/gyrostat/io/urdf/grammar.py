@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gyrostat.errors import near
-from gyrostat.io.xml import Element, short
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.safe_xml import Element, short
+from gyrostat.io.xml_elements import Reader
 
 Grammar = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from gyrostat.io.safe_xml import Element
 from gyrostat.io.urdf.drives import UrdfDrive, read_drive
 from gyrostat.io.urdf.origin import ZERO, Vector, read_origin
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader, shown
+from gyrostat.io.xml_elements import Reader, shown
 
 KINDS = {
     "revolute": "revolute",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gyrostat.io.safe_xml import Element
 from gyrostat.io.urdf.origin import TURN
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader, accepted, shown
+from gyrostat.io.xml_elements import Reader, accepted, shown
 
 SINGLE = ("revolute", "continuous", "prismatic")
 """Kinds of joints with one rate: these have limits, drives and followers."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from gyrostat.io.inertia_rules import MOMENTS, LinkInertia
 from gyrostat.io.mesh_paths import Roots
+from gyrostat.io.safe_xml import Element
 from gyrostat.io.urdf.origin import ZERO, Vector, read_origin
 from gyrostat.io.urdf.shapes import Role, UrdfShape, read_shape
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.xml_elements import Reader
 
 
 @dataclass

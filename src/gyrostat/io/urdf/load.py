@@ -15,13 +15,13 @@ from gyrostat.errors import Problem
 from gyrostat.io.audit import Audit, Finding, Notes
 from gyrostat.io.inertia_rules import check_inertia
 from gyrostat.io.mesh_paths import Roots
+from gyrostat.io.safe_xml import Element, parse
 from gyrostat.io.urdf.build import Builder
 from gyrostat.io.urdf.masses_along_tree import check_masses
 from gyrostat.io.urdf.mimics import settle
 from gyrostat.io.urdf.robot import Robot, read_robot
 from gyrostat.io.urdf.tree import find_tree
-from gyrostat.io.xml import Element, parse
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.xml_elements import Reader
 from gyrostat.spec.check import problems
 from gyrostat.spec.model import Model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gyrostat.io.inertia_rules import SMALL_MASS
 from gyrostat.io.urdf.robot import Robot
 from gyrostat.io.urdf.tree import Tree
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.xml_elements import Reader
 
 
 def check_masses(reader: Reader, robot: Robot, tree: Tree, free: bool) -> set[str]:

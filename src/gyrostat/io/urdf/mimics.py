@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from gyrostat.io.safe_xml import Element
 from gyrostat.io.urdf.drives import Mimic, UrdfDrive
 from gyrostat.io.urdf.limits import SINGLE
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader, accepted, shown
+from gyrostat.io.xml_elements import Reader, accepted, shown
 
 
 def read_mimics(

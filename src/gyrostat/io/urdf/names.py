@@ -8,7 +8,7 @@ from gyrostat.io.names import Names
 from gyrostat.io.urdf.joints import UrdfJoint
 from gyrostat.io.urdf.links import UrdfLink
 from gyrostat.io.urdf.robot import Robot
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.xml_elements import Reader
 from gyrostat.spec.wiring import is_name
 
 WORLD = "world"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from gyrostat.io.xml import Element
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.safe_xml import Element
+from gyrostat.io.xml_elements import Reader
 
 TURN = 2.0 * math.pi * 1.001
 """A little more than a whole turn [rad]: angles beyond may be degrees."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from gyrostat.errors import nearest
 from gyrostat.io.mesh_paths import Roots
+from gyrostat.io.safe_xml import Element, short
 from gyrostat.io.urdf.drives import UrdfDrive
 from gyrostat.io.urdf.grammar import Unknowns
 from gyrostat.io.urdf.joints import UrdfJoint, read_joint
@@ -14,8 +15,7 @@ from gyrostat.io.urdf.limits import SINGLE
 from gyrostat.io.urdf.links import UrdfLink, read_link
 from gyrostat.io.urdf.mimics import read_mimics
 from gyrostat.io.urdf.transmissions import read_transmissions
-from gyrostat.io.xml import Element, short
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.xml_elements import Reader
 
 MAX_LINKS = 100_000
 

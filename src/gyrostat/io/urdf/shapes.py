@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gyrostat.io.mesh_paths import REFERENCE, Roots
-from gyrostat.io.xml import Element, short
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.safe_xml import Element, short
+from gyrostat.io.xml_elements import Reader
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import Euler
 

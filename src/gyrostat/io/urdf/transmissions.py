@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gyrostat.io.numbers import number
+from gyrostat.io.safe_xml import Element, short
 from gyrostat.io.urdf.drives import UrdfDrive
-from gyrostat.io.xml import Element, short
-from gyrostat.io.xml_reader import Reader, accepted
+from gyrostat.io.xml_elements import Reader, accepted
 
 READ = {"joint", "actuator", "mechanicalReduction", "rotorInertia", "torqueLimit", "speedLimit"}
 """Tags of a transmission that are read."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gyrostat.io.urdf.joints import UrdfJoint
 from gyrostat.io.urdf.robot import Robot
-from gyrostat.io.xml_reader import Reader
+from gyrostat.io.xml_elements import Reader
 
 
 @dataclass

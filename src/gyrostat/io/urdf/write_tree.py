@@ -19,7 +19,7 @@ from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
-from gyrostat.spec.traversal import Visit
+from gyrostat.spec.spanning_tree import Visit
 from gyrostat.spec.wiring import label_of
 
 HERE: Placement = (np.eye(3), np.zeros(3))

@@ -19,7 +19,7 @@ from typing import Any
 
 from gyrostat.errors import LoadError, Problem, SpecError, clipped
 from gyrostat.io.mesh_paths import Roots
-from gyrostat.io.xml import parse
+from gyrostat.io.safe_xml import parse
 
 SECONDS = 10.0
 """How long an expansion may take."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from gyrostat.algorithms.recursions.rne import no_loads
 from gyrostat.engine.tracing.record import is_recorded
-from gyrostat.engine.tracing.recorded import Recorded
+from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.errors import RecordError
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import at_least_zero, refuse, same_size, spread

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.engine.tracing.recorded import Recorded
+from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.simulate.blocks.block import Block, Signals
 from gyrostat.simulate.blocks.given import count, numbers
 from gyrostat.simulate.blocks.recorded_motion import recorded_motion

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.tracing.recorded import Recorded
+from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.errors import clipped
 from gyrostat.simulate.plant.attributes import (
     attributes,

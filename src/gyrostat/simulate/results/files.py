@@ -22,7 +22,7 @@ import numpy as np
 from gyrostat.errors import LoadError, Problem, SaveError
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
-from gyrostat.simulate.events.happened import Happened
+from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.solvers.machinery.wrench import Wrench
 from gyrostat.spec.check import expect_model

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.simulate.events.happened import Happened
+from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.result import Counted, Result

@@ -13,7 +13,7 @@ import numpy as np
 
 from gyrostat.errors import StateError, nearest
 from gyrostat.graph.network import network
-from gyrostat.simulate.events.happened import Happened
+from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
 from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy

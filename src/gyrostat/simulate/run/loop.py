@@ -14,7 +14,7 @@ from gyrostat.errors import PerformanceWarning, StateError
 from gyrostat.simulate.constraints.transitions import Transitions
 from gyrostat.simulate.events.crossings import Hit, hits
 from gyrostat.simulate.events.event import event_memory
-from gyrostat.simulate.events.happened import Happened
+from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.events.watches import Watches
 from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.method import Step

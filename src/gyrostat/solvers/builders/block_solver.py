@@ -13,7 +13,7 @@ from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.manifold import generator, random_configuration
 from gyrostat.configuration.packing import real_array
 from gyrostat.engine.tracing.program import Program
-from gyrostat.engine.tracing.recorded import Recorded
+from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.errors import DisagreementError, GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.builders.agreement import Agreement, agreement

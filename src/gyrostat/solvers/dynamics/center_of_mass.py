@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import coriolis_and_damping, equations, foreign, own_state
 from gyrostat.algorithms.matrices.body_jacobians import bodies, rotors
 from gyrostat.algorithms.recursions.crba import total_inertia
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, own_inertia, spin_momentum
+from gyrostat.algorithms.user_components.component_equations import coriolis_and_damping, equations, foreign, own_state
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import equations, foreign, own_state
 from gyrostat.algorithms.matrices.body_jacobians import bodies, rotors
 from gyrostat.algorithms.recursions.frame_forces import frame_force_energy
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, own_inertia, spin_momentum
 from gyrostat.algorithms.shafts.elements import element_energy, element_inertia
 from gyrostat.algorithms.stored_energy import stored_energy
+from gyrostat.algorithms.user_components.component_equations import equations, foreign, own_state
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver

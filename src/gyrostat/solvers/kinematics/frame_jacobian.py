@@ -17,8 +17,8 @@ from gyrostat.configuration.packing import names_of
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, values_of, with_rates
 from gyrostat.errors import FrameError, SpecError, nearest
-from gyrostat.graph.bases import DrivenBase
 from gyrostat.graph.network import Network, network
+from gyrostat.graph.reference_frames import DrivenBase
 from gyrostat.solvers.kinematics.forward_kinematics import EXPRESSIONS
 from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
 from gyrostat.solvers.machinery.live_properties import number_names, with_unit_rates

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.requirements import examined, refuse
+from gyrostat.algorithms.user_components.requirements import examined, refuse
 from gyrostat.configuration.packing import quaternion_guard
 from gyrostat.engine.cpython.direct import Direct
 from gyrostat.engine.kernel import Kernel
@@ -50,7 +50,7 @@ class Solver(Direct):
 
     name = "solver"
     needs: tuple[str, ...] = ()
-    """What every component must be able to give, see :data:`~gyrostat.algorithms.foreign.requirements.WHY`."""
+    """What every component must be able to give, see :data:`~gyrostat.algorithms.user_components.requirements.WHY`."""
 
     def __init__(
         self,

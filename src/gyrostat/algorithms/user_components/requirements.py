@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.foreign.component_equations import foreign
-from gyrostat.algorithms.foreign.examination import TOLERANCE, Character, Examination, unit_vector
 from gyrostat.algorithms.recursions.frame_forces import MovingFrame, frame_forces
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.algorithms.shafts.elements import shafts
 from gyrostat.algorithms.stored_energy import stored_energy
+from gyrostat.algorithms.user_components.component_equations import foreign
+from gyrostat.algorithms.user_components.row_examination import TOLERANCE, Character, Examination, unit_vector
 from gyrostat.errors import RowError
 from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.graph.network import Network, Pair

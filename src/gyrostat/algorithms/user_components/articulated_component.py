@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gyrostat.algorithms.foreign.component_equations import Equations
 from gyrostat.algorithms.recursions.articulated_message import (
     ArticulatedMessage,
     Eliminate,
@@ -20,8 +19,9 @@ from gyrostat.algorithms.recursions.articulated_message import (
 )
 from gyrostat.algorithms.recursions.crba import Entries
 from gyrostat.algorithms.recursions.right_hand_sides import together
-from gyrostat.algorithms.shafts.tied_elimination import tied_acceleration
-from gyrostat.algorithms.shafts.tied_rates import TiedRates
+from gyrostat.algorithms.shafts.aba_tied_elimination import tied_acceleration
+from gyrostat.algorithms.shafts.aba_tied_rates import TiedRates
+from gyrostat.algorithms.user_components.component_equations import Equations
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gyrostat.errors import clipped, nearest
 from gyrostat.io.audit import Finding, Notes, Severity
 from gyrostat.io.numbers import LARGEST, number
-from gyrostat.io.xml import Element, short
+from gyrostat.io.safe_xml import Element, short
 
 COMPARED = 100_000
 """How many names are compared with misspelt ones in search of near ones, all in all."""

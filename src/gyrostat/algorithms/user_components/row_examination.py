@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.foreign.component_equations import (
+from gyrostat.algorithms.recursions.kinematics import Own, kinematics
+from gyrostat.algorithms.recursions.rne import rne
+from gyrostat.algorithms.user_components.component_equations import (
     Equations,
     coriolis_and_damping,
     equations,
@@ -20,8 +22,6 @@ from gyrostat.algorithms.foreign.component_equations import (
     placements,
     run,
 )
-from gyrostat.algorithms.recursions.kinematics import Own, kinematics
-from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.configuration.tangent import rates_of_coordinates
 from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import RowError

@@ -1,7 +1,7 @@
 """The articulated-body algorithm with tied rates: rotors, couplings, elements on shafts.
 
 A joint cannot eliminate a rate that also moves a rotor, or another joint: the rate stays in the message
-(:class:`~gyrostat.algorithms.shafts.tied_rates.TiedRates`) until everything that it moves has been met. There, at a
+(:class:`~gyrostat.algorithms.shafts.aba_tied_rates.TiedRates`) until everything that it moves has been met. There, at a
 port or behind a component, it is eliminated like any other, from f = P e + z + G a, u = G . e + D a + b:
 
     P - G G^T / D,    z + G (tau - b) / D,    and on the way out a = (tau - b - G . e - D_kl a_l) / D.
@@ -30,8 +30,8 @@ from gyrostat.algorithms.recursions.crba import scaled
 from gyrostat.algorithms.recursions.kinematics import Spin
 from gyrostat.algorithms.recursions.right_hand_sides import in_columns, together
 from gyrostat.algorithms.recursions.rne import spin_momentum
+from gyrostat.algorithms.shafts.aba_tied_rates import EliminationPlan, Meeting, TiedRates, frameless_accelerations
 from gyrostat.algorithms.shafts.elements import element_inertia
-from gyrostat.algorithms.shafts.tied_rates import EliminationPlan, Meeting, TiedRates, frameless_accelerations
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, cross, join

@@ -7,7 +7,8 @@ For the acceleration A = A_0 + e in front of a component and its own acceleratio
 
 with k over its outports. They are run once, on accelerations that are sums over unknowns (:class:`Affine`): the
 coefficients are the matrices. So a component that has no row in an algorithm is in it all the same; a row of its own
-only makes it faster. :mod:`~gyrostat.algorithms.foreign.examination` checks that rows from elsewhere have this form."""
+only makes it faster. :mod:`~gyrostat.algorithms.user_components.row_examination` checks that rows from elsewhere have
+this form."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from gyrostat.algorithms.recursions.affine_number import Affine
 from gyrostat.algorithms.recursions.kinematics import NONE, Own, kinematics
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.engine.tracing.dual import Dual, rates_of, values_of
-from gyrostat.graph.bases import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.network import Component, Network
+from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.articulated import ArticulatedInertia
 from gyrostat.spatial.inertia import SpatialInertia
