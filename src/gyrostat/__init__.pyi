@@ -77,6 +77,8 @@ from gyrostat.configuration.manifold import random_configuration as random_confi
 from gyrostat.configuration.manifold import tangent as tangent
 
 # ---- algorithms: tables that new components add rows to
+from gyrostat.algorithms.constrained.constraint import ConstraintRows as ConstraintRows
+from gyrostat.algorithms.constrained.constraint import constraints as constraints
 from gyrostat.algorithms.recursions.kinematics import kinematics as kinematics
 from gyrostat.algorithms.recursions.rne import rne as rne
 from gyrostat.algorithms.shafts.elements import shafts as shafts

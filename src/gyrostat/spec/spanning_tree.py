@@ -97,7 +97,7 @@ def traverse(root: str | None, entities: Mapping[str, Entity], connections: Sequ
     cut: list[PortName] = []
     if len(edges) > len(visits) + len(feeders) - 1:  # a tree has one edge less than nodes
         cut = _surplus(edges, _priorities(graph, root, edges))
-        visits, feeders = graph.walk(root, cut)
+        visits, feeders = graph.walk(root, frozenset(cut))
     loops = [Loop(_ring(visits, feeders[edges[port]][0], port[0]), _texts(feeders[edges[port]], port)) for port in cut]
     return Tree(tuple(visits.values()), tuple(loops), graph.beside(feeders))
 
@@ -118,7 +118,7 @@ class _Graph:
         }
         self.at = {port: number[port] for ports in self.ports.values() for port in ports}
 
-    def walk(self, root: str, cut: Collection[PortName] = ()) -> tuple[dict[str, Visit], dict[int, PortName]]:
+    def walk(self, root: str, cut: Collection[PortName] = frozenset()) -> tuple[dict[str, Visit], dict[int, PortName]]:
         """Visits by entity, depth first; and for each connection that is reached the port that feeds it."""
         visits: dict[str, Visit] = {}
         feeders: dict[int, PortName] = {}
@@ -130,9 +130,9 @@ class _Graph:
             visits[visit.entity] = visit
             ahead: list[Visit] = []
             for port in self.ports[visit.entity]:
-                if port[1] == visit.inport or port in cut:
-                    continue
-                feeders.setdefault(self.at[port], port)
+                if port[1] == visit.inport or port in cut or self.at[port] in feeders:
+                    continue  # who is at a connection that is fed already was seen from there
+                feeders[self.at[port]] = port
                 others = [p for p in self.connections[self.at[port]] if p not in cut and self.entities[p[0]].binds]
                 ahead += [Visit(other, inport, ".".join(port)) for other, inport in others if other not in visits]
             stack += reversed(ahead)
