@@ -85,6 +85,8 @@ class Quick(Direct):
         if available():
             return
         table = self._table
+        if self._alive is not None and self._alive() is model and table[SERVER] == id(server):
+            return  # it is known: calls with keywords come here every time
         with self._one_at_a_time:  # otherwise another thread's server could stand beside this model
             table[MODEL] = 0
             table[SERVER] = id(server)
