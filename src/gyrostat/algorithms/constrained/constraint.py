@@ -109,6 +109,13 @@ class ConstraintTable:
         """Whether something is a constraint of a known kind."""
         return any(kind in self.rows for kind in type(constraint).__mro__)
 
+    def from_elsewhere(self, constraint: Any) -> str:
+        """How messages call the row of a kind that is not gyrostat's; "" if it is."""
+        kind = next(kind for kind in type(constraint).__mro__ if kind in self.rows)
+        row = self.rows[kind]
+        ours = str(getattr(row, "__module__", "")).startswith("gyrostat.")
+        return "" if ours else f"constraints: the row '{getattr(row, '__name__', row)}' for {type(constraint).__name__}"
+
     def of(self, constraint: Any, model: Model) -> ConstraintRows:
         """The rows of a constraint of a model."""
         for kind in type(constraint).__mro__:
@@ -127,9 +134,30 @@ class ConstraintTable:
             raise RowError(f"{who}: jacobian has shape {J}, expected {(k, model.nv)} = names, nv")
         if np.shape(rows.side) != (k,):
             raise RowError(f"{who}: side has shape {np.shape(rows.side)}, expected {(k,)}, one for each name")
-        if rows.residual is None and rows.limits is None:
-            raise RowError(f"{who}: rows without a residual act on speeds. Hint: give limits of their forces")
+        _expect_sense(who, rows, k)
         return rows
+
+
+def _expect_sense(who: str, rows: ConstraintRows, k: int) -> None:
+    """What rows say about their sides, forces and impacts."""
+    for name, side in zip(rows.names, rows.side, strict=True):
+        if side not in (LOWER, BILATERAL, UPPER):
+            raise RowError(f"{who}: side of '{name}' is {side}, expected -1 (g >= 0), 0 (g = 0) or 1 (g <= 0)")
+    for what, value, most in (("restitution", rows.restitution, 1.0), ("rest", rows.rest, np.inf)):
+        values = np.asarray(value, dtype=float)
+        if values.shape not in ((), (k,)) or not np.all((values >= 0.0) & (values <= most)):
+            raise RowError(f"{who}: {what} must be one number, or {k}, from 0 to {most:g}, got {value}")
+    if rows.residual is None and (rows.limits is None or rows.sliding is None):
+        raise RowError(
+            f"{who}: rows without a residual act on speeds. Hint: give limits of their forces, and a sliding law"
+        )
+    if rows.residual is not None and rows.limits is not None:
+        raise RowError(
+            f"{who}: limits of the force of a row with a residual are not looked at. Hint: its side says whether it "
+            "pushes or pulls; leave limits out"
+        )
+    if callable(rows.jacobian) and rows.bias is zero_bias:
+        raise RowError(f"{who}: the jacobian is a function of q. Hint: give bias(q, v) = dJ/dt v (k,) with it")
 
 
 constraints = ConstraintTable()

@@ -30,7 +30,10 @@ def still(J: Array, v: Array) -> Array:
 
 def settled_rates(plant: Plant, q: Array, v: Array, J: Array, g: Array) -> Array:
     """v (nv,) after the impacts of all rows at their limits, with the Jacobian J and the residuals g of all rows."""
-    rows, resting = plant.constraints, np.flatnonzero(plant.active.on & plant.constraints.on_position).tolist()
+    rows = plant.constraints
+    on = plant.active.on & rows.on_position
+    on[list(rows.bilateral)] = True  # also before anything was decided, at the start
+    resting = np.flatnonzero(on).tolist()
     v = _without_closing_speed(plant, q, v, J)
     for _ in range(len(rows.one_sided) + 1):
         before = v

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows, constraint_forces
+from gyrostat.algorithms.constrained.constraint import BILATERAL, constraints
+from gyrostat.algorithms.constrained.constraint_examination import examine
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.errors import StateError
 from gyrostat.simulate.constraints.dry_friction import DryFriction
@@ -54,11 +56,29 @@ class Transitions:
 
     def expect_inside(self, q: Array) -> None:
         """Refuse a start beyond a limit, or off a bilateral constraint."""
-        rows, g = self.plant.constraints, self.plant.constraints.residuals(q)
+        rows = self.plant.constraints
+        for constraint, part in zip(self.given, rows.parts, strict=False):  # dry friction comes last
+            if who := constraints.from_elsewhere(constraint):
+                examine(who, part, self.plant.model, q)
+        depth = self._depths(q)
         for row in (*rows.one_sided, *rows.bilateral):
-            depth = rows.side[row] * g[row] if rows.side[row] else abs(g[row])
-            if not depth <= AT:
+            if not depth[row] <= AT:
                 raise StateError(f"{WHO}: {rows.refusal(q, row)}")
+
+    def expect_still_inside(self, q: Array, q_new: Array, who: str) -> None:
+        """Refuse a reset from q to q_new that violates a constraint more than q did."""
+        rows = self.plant.constraints
+        before, after = self._depths(q), self._depths(q_new)
+        for row in (*rows.one_sided, *rows.bilateral):
+            if not after[row] <= max(AT, before[row] + AT):
+                raise StateError(
+                    f"{WHO}: {who} leads {after[row]:g} beyond '{rows.names[row]}'. Hint: reset to where it allows it"
+                )
+
+    def _depths(self, q: Array) -> Array:
+        """How far (rows,) each row is violated."""
+        side, g = self.plant.constraints.side, self.plant.constraints.residuals(q)
+        return np.where(side == BILATERAL, np.abs(g), side * g)
 
     def settle(self, t: float, q: Array, v: Array, p: Array) -> Settled:
         """Impacts, and what is active from now on: ``plant.active``."""

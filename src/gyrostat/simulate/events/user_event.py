@@ -35,6 +35,10 @@ class UserRun(RunState, Protocol):
         """Another model from here on."""
         ...
 
+    def expect_still_inside(self, q: Array, who: str) -> None:
+        """Refuse a reset to q that leads beyond a constraint."""
+        ...
+
 
 class UserEvent(RunEvent):
     """An :class:`Event` along a run."""
@@ -61,6 +65,7 @@ class UserEvent(RunEvent):
         run.tell(event.name, "event", run.q, run.v, v)
         if model is not plant.model:
             run.change_model(model)
+        run.expect_still_inside(q, f"reset of '{event.name}'")
         if event.terminal:
             return Outcome(q, v, f"ended by event '{event.name}' at t = {run.t:.9g} s")
         return Outcome(q, run.settle(q, v))

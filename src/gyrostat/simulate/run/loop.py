@@ -144,6 +144,10 @@ class Run:
         self.watches.follow_active()
         return after
 
+    def expect_still_inside(self, q: Array, who: str) -> None:
+        """Refuse a reset to q that leads beyond a constraint."""
+        self.transitions.expect_still_inside(self.q, q, who)
+
     def change_model(self, model: Model) -> None:
         """Another model from here on, with constraints of its own."""
         self.plant.change_model(model)
