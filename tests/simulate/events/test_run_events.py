@@ -42,6 +42,9 @@ class State:
     def renew(self):
         return None
 
+    def expect_still_inside(self, q, who):
+        self.looked_at = who
+
     def change_model(self, model):
         self.plant.change_model(model)
 
