@@ -6,8 +6,8 @@ import pytest
 import gyrostat as gs
 from gyrostat.simulate.constraints.transitions import Transitions
 from gyrostat.simulate.events.event import Event
+from gyrostat.simulate.events.limit_reached import Release, Stop
 from gyrostat.simulate.events.stick_slip_event import Slip, Stick
-from gyrostat.simulate.events.stop_event import Release, Stop
 from gyrostat.simulate.events.user_event import UserEvent
 from gyrostat.simulate.events.watches import Watches
 from gyrostat.simulate.plant.plant import Plant

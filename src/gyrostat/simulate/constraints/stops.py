@@ -1,7 +1,7 @@
 """Joint limits as one-sided constraints: a joint bounces at its stop, rests there, or leaves it.
 
 Rows g = q - limit of single joints: the lower stop keeps g >= 0, the upper one g <= 0. What happens when a joint meets
-its stop is told in :mod:`~gyrostat.simulate.events.stop_event`, the law of impact in
+its stop is told in :mod:`~gyrostat.simulate.events.limit_reached`, the law of impact in
 :mod:`~gyrostat.simulate.constraints.impacts`."""
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import numpy as np
 from gyrostat.simulate.constraints.transitions import Transitions
 from gyrostat.simulate.events.crossings import Watch
 from gyrostat.simulate.events.event import Event
+from gyrostat.simulate.events.limit_reached import Release, Stop
 from gyrostat.simulate.events.stick_slip_event import Slip, Stick
-from gyrostat.simulate.events.stop_event import Release, Stop
 from gyrostat.simulate.events.user_event import UserEvent
 
 Array = np.ndarray
