@@ -1,81 +1,127 @@
 """Interpolating splines of degree five: four continuous derivatives at inner points; straight on beyond the ends, with
 three.
 
-Between two points, t behind the first, y = c_0 + c_1 t + ... + c_5 t^5 is fixed by value y, slope m and curvature k at
-both ends. The slopes and curvatures of all points follow from the continuity of the third and fourth derivative, and
-at the ends from curvature and its derivative, which vanish there, or from periodicity. All of it is linear in y."""
+y is a sum of B-splines of degree five with a knot at every point (de Boor, A Practical Guide to Splines, chapters IX to
+XIII): its coefficients follow from the values at the points, and at the ends from the second and third derivative,
+which vanish there, or from periodicity. Between two points, t behind the first, y = c_0 + c_1 t + ... + c_5 t^5, Taylor's
+polynomial of that sum. All of it is linear in the values; B-splines keep it accurate where intervals are unequal."""
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 Array = np.ndarray
+DEGREE = 5
 
 
-def spline_matrices(x: Array, periodic: bool) -> Array:
+@lru_cache(maxsize=64)
+def spline_matrices(points: tuple[float, ...], periodic: bool) -> Array:
     """C (n + 1, 6, n): the coefficients c = C y of all n + 1 pieces, the straight ones before and behind included, for
-    values y (n,) at increasing points x (n,)."""
+    values y (n,) at n increasing points. The last value of a period is not read: it is the first one again."""
+    x, n = np.array(points), len(points)
+    knots = _periodic_knots(x) if periodic else np.concatenate([[x[0]] * DEGREE, x, [x[-1]] * DEGREE])
+    weights = _periodic_weights(knots, x) if periodic else _open_weights(knots, x)
+    inner = _taylor(knots, weights, x[:-1], np.arange(n - 1))
+    last = _taylor(knots, weights, x[-1:], np.array([n - 2]))
+    C = np.concatenate([inner[:1], inner, last])
+    C[0, 2:] = C[-1, 2:] = 0.0
+    C[:, 0] = np.eye(n)[[0, *range(n)]]  # the values themselves, without rounding
+    if periodic:
+        C[-1, 0] = C[0, 0]
+    C.flags.writeable = False
+    return C
+
+
+def amplification(points: tuple[float, ...], periodic: bool) -> float:
+    """Lebesgue's constant of the table, as seen halfway between points: by what errors of the values, their rounding
+    for one, grow at most. Infinite where the arithmetic fails altogether."""
+    with np.errstate(all="ignore"):
+        try:
+            C = spline_matrices(points, periodic)[1:-1]
+        except np.linalg.LinAlgError:
+            return math.inf
+        powers = (np.diff(points)[:, None] / 2.0) ** np.arange(DEGREE + 1)
+        largest = float(np.abs(np.einsum("ik,ikj->ij", powers, C)).sum(axis=1).max())
+    return largest if math.isfinite(largest) else math.inf
+
+
+# ------------------------------------------------------------------------------------------------ B-splines
+def _basis(knots: Array, degree: int, at: Array, intervals: Array) -> Array:
+    """Values (m, degree + 1) at m places of the B-splines that do not vanish in the intervals they lie in; interval 0
+    is the one between ``knots[degree]`` and ``knots[degree + 1]`` (de Boor, X (4) and (5))."""
+    values = np.ones((len(at), 1))
+    left = intervals + degree
+    for p in range(1, degree + 1):
+        grown = np.zeros((len(at), p + 1))
+        for k in range(p):
+            low, high = knots[left - p + 1 + k], knots[left + 1 + k]
+            share = values[:, k] / (high - low)
+            grown[:, k] += (high - at) * share
+            grown[:, k + 1] += (at - low) * share
+        values = grown
+    return values
+
+
+def _differentiated(knots: Array, degree: int, weights: Array) -> Array:
+    """Weights of the derivative, over the knots without the first and the last: p (a_j+1 - a_j) / (t_j+p+1 - t_j+1)."""
+    span = knots[degree + 1 : -1] - knots[1 : -degree - 1]
+    return degree * np.diff(weights, axis=0) / span[:, None]
+
+
+def _derivatives(knots: Array, weights: Array, at: Array, intervals: Array, orders: int) -> list[Array]:
+    """The sum of B-splines and its derivatives up to an order, (m, columns of the weights) each."""
+    derivatives: list[Array] = []
+    for p in range(DEGREE, DEGREE - orders - 1, -1):
+        values = _basis(knots, p, at, intervals)
+        derivatives.append(sum(values[:, k, None] * weights[intervals + k] for k in range(p + 1)))  # type: ignore[arg-type]
+        if p:
+            knots, weights = knots[1:-1], _differentiated(knots, p, weights)
+    return derivatives
+
+
+def _taylor(knots: Array, weights: Array, at: Array, intervals: Array) -> Array:
+    """Coefficients (m, 6, n) of t^0 to t^5 at m places."""
+    derivatives = _derivatives(knots, weights, at, intervals, DEGREE)
+    return np.stack([y / math.factorial(k) for k, y in enumerate(derivatives)], axis=1)
+
+
+# ------------------------------------------------------------------------------------------------ weights by values
+def _open_weights(knots: Array, x: Array) -> Array:
+    """Weights (n + 4, n) by values: y at all points, y'' = y''' = 0 at both ends."""
     n = len(x)
-    pieces = [_piece(n, i, x[i + 1] - x[i]) for i in range(n - 1)]
-    rows = _joints(pieces, np.diff(x)) + (_around(pieces, np.diff(x)) if periodic else _ends(pieces, np.diff(x)))
-    left, right = np.array(rows)[:, n:], -np.array(rows)[:, :n]
-    bent = np.linalg.solve(left, right)  # (2 n, n): slopes and curvatures by values
-    every = np.concatenate([np.eye(n), bent])
-    straight = [np.stack([every[k], every[n + k], *np.zeros((4, n))]) for k in (0, n - 1)]
-    return np.stack([straight[0], *(piece @ every for piece in pieces), straight[1]])
+    every = np.eye(n + 4)
+    intervals = np.minimum(np.arange(n), n - 2)
+    through = _derivatives(knots, every, x, intervals, 0)[0]
+    ends = _derivatives(knots, every, x[[0, -1]], np.array([0, n - 2]), 3)
+    return _solved(np.concatenate([ends[2][:1], ends[3][:1], through, ends[3][1:], ends[2][1:]]), slice(2, n + 2))
 
 
-def _piece(n: int, i: int, h: float) -> Array:
-    """Coefficients (6, 3 n) of piece i of length h, over the values, slopes and curvatures of all points."""
-    y0, y1, m0, m1, k0, k1 = (np.eye(3 * n)[j * n + i + e] for j in range(3) for e in (0, 1))
-    d = y1 - y0
-    return np.stack(
-        [
-            y0,
-            m0,
-            k0 / 2.0,
-            (20.0 * d - (8.0 * m1 + 12.0 * m0) * h - (3.0 * k0 - k1) * h**2) / (2.0 * h**3),
-            (-30.0 * d + (14.0 * m1 + 16.0 * m0) * h + (3.0 * k0 - 2.0 * k1) * h**2) / (2.0 * h**4),
-            (12.0 * d - 6.0 * (m0 + m1) * h - (k0 - k1) * h**2) / (2.0 * h**5),
-        ]
-    )
+def _periodic_knots(x: Array) -> Array:
+    """The points, five periods or points on both sides."""
+    turns, place = np.divmod(np.arange(-DEGREE, len(x) + DEGREE), len(x) - 1)
+    return x[place] + turns * (x[-1] - x[0])
 
 
-def _higher(c: Array, t: float) -> tuple[Array, Array]:
-    """Third and fourth derivative at t."""
-    return 6.0 * c[3] + 24.0 * c[4] * t + 60.0 * c[5] * t**2, 24.0 * c[4] + 120.0 * c[5] * t
+def _periodic_weights(knots: Array, x: Array) -> Array:
+    """Weights (n + 4, n) by values: they repeat after n - 1 of them."""
+    n = len(x)
+    repeated = np.eye(n - 1)[np.arange(n + 4) % (n - 1)]
+    through = _derivatives(knots, repeated, x[:-1], np.arange(n - 1), 0)[0]
+    return np.pad(repeated @ _solved(through, slice(0, n - 1)), ((0, 0), (0, 1)))
 
 
-def _joints(pieces: list[Array], h: Array) -> list[Array]:
-    """Third and fourth derivative are continuous at inner points."""
-    rows: list[Array] = []
-    for before, after, length in zip(pieces[:-1], pieces[1:], h[:-1], strict=True):
-        ends, starts = _higher(before, length), _higher(after, 0.0)
-        rows += [(ends[0] - starts[0]) * length**2, (ends[1] - starts[1]) * length**3]
-    return rows
+def _solved(rows: Array, values: slice) -> Array:
+    """Unknowns by the right sides of the rows ``values``, the others being zero; rows are scaled to be comparable."""
+    scale = np.abs(rows).max(axis=1)
+    right = np.diag(1.0 / scale)[:, values]
+    return np.linalg.solve(rows / scale[:, None], right)
 
 
-def _ends(pieces: list[Array], h: Array) -> list[Array]:
-    """Second and third derivative vanish."""
-    first, last = pieces[0], pieces[-1]
-    bent = 2.0 * last[2] + 6.0 * last[3] * h[-1] + 12.0 * last[4] * h[-1] ** 2 + 20.0 * last[5] * h[-1] ** 3
-    third = _higher(first, 0.0)[0], _higher(last, h[-1])[0]
-    return [2.0 * first[2] * h[0], bent * h[-1], third[0] * h[0] ** 2, third[1] * h[-1] ** 2]
-
-
-def _around(pieces: list[Array], h: Array) -> list[Array]:
-    """The last point is the first one again: slope, curvature, third and fourth derivative."""
-    first, last = pieces[0], pieces[-1]
-    powers = h[-1] ** np.arange(6)
-    slope = last.T @ (np.arange(6) * np.append(0.0, powers[:-1])) - first[1]
-    bent = last.T @ (np.arange(6) * np.arange(-1, 5) * np.append([0.0, 0.0], powers[:-2])) - 2.0 * first[2]
-    ends, starts = _higher(last, h[-1]), _higher(first, 0.0)
-    scale = h[-1]
-    return [slope, bent * scale, (ends[0] - starts[0]) * scale**2, (ends[1] - starts[1]) * scale**3]
-
-
+# ------------------------------------------------------------------------------------------------ evaluation
 def evaluate(starts: Array, c: Array, at: Any) -> Any:
     """y at one number: ``starts`` (m,) of the pieces and their coefficients c (m, 6), the first one also for all that
     lies before it. The piece is chosen without a branch."""

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
+import numpy as np
+
 from gyrostat.engine.tracing.dual import OUTER, Dual, rates_of, values_of
-from gyrostat.errors import StateError
+from gyrostat.errors import GyrostatError, RecordError, RowError, StateError
 from gyrostat.spatial.algebra import Array
 
 Ties = tuple[tuple[int, Any], ...]
@@ -146,13 +148,32 @@ class FollowedCurve:
         """y = g(x): y' = g' x', so G_y = g' G_x and dG_y/dt = g' dG_x/dt + g'' x' G_x; ``before``: how the curves move
         that its driver depends on."""
         driver = self.driver.at(q, place, before)
-        y, slope, bend = curve_derivatives(self.function, driver.angle(q, place))
+        y, slope, bend = curve_derivatives(self._lift, driver.angle(q, place))
         turning = bend * driver.rate(v)
         rates: dict[int, Any] = {}
         _add(rates, driver.ties, turning)
         _add(rates, driver.tie_rates, slope)
         bias = sum((x * v[k] for k, x in rates.items()), start=0.0)
         return Moved(y, tuple((k, x * slope) for k, x in driver.ties), tuple(rates.items()), bias)
+
+    def _lift(self, x: Any) -> Any:
+        """The function, whose mistakes are told as a :class:`RowError`."""
+        hint = "Hint: curves also run on recorded numbers: arithmetic, np.sin, np.where; no math.sin, np.interp, if"
+        try:
+            y = self.function(x)
+        except RecordError as error:
+            raise RowError(f"the curve of '{self.name}' fails, {error}") from error
+        except GyrostatError:
+            raise
+        except Exception as error:
+            raise RowError(f"the curve of '{self.name}' fails, {type(error).__name__}: {error}. {hint}") from error
+        return self._expect_number(y)
+
+    def _expect_number(self, y: Any) -> Any:
+        if y is None or isinstance(y, str | complex) or np.ndim(y):
+            got = f"an array of shape {np.shape(y)}" if np.ndim(y) else f"{type(y).__name__}"
+            raise RowError(f"the curve of '{self.name}' returned {got}, expected one number. Hint: return the angle")
+        return y[()] if isinstance(y, np.ndarray) else y
 
 
 def curve_derivatives(function: Callable[[Any], Any], x: Any) -> tuple[Any, Any, Any]:

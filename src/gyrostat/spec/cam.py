@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from gyrostat.errors import Problem
-from gyrostat.geometry.quintic_spline import evaluate, spline_matrices
+from gyrostat.errors import Problem, SpecError
+from gyrostat.geometry.quintic_spline import amplification, evaluate, spline_matrices
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.relations import CurveRelation, Value
 from gyrostat.spec.rules import finite, not_finite, shown
@@ -26,6 +27,13 @@ Table = Annotated[
     BeforeValidator(to_table),
     WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 1}),
 ]
+
+
+CLOSING = 1e-12
+"""By how much of the range of its lifts the first and the last one of a period may differ: rounding."""
+
+AMPLIFIED = 1e6
+"""By how much a table may amplify the rounding of its lifts: up to there curves are accurate to about 1e-9."""
 
 
 class Follower(Entity):
@@ -49,11 +57,12 @@ class Cam(Follower):
 
     ``angles`` [rad] of the driver, increasing, and ``lifts`` [rad, or m for a slide] of the follower, as many. g is the
     spline of degree five through the points: velocity, acceleration, jerk and its rate are continuous at inner points.
-    ``periodic=True``: the table is one period (the last lift is the first one again) and goes on so. Otherwise the
-    curve has no curvature at its ends and goes straight on beyond them: with it, velocity, acceleration and jerk are
-    continuous everywhere.
+    ``periodic=True``: the table is one period (the last lift is the first one again, and not read) and goes on so.
+    Otherwise the curve has no curvature at its ends and goes straight on beyond them: with it, velocity, acceleration
+    and jerk are continuous everywhere. ``lifts`` may be live, ``angles`` not.
     """
 
+    not_live: ClassVar[Mapping[str, str]] = {"angles": "lifts may be live; build a solver for each table"}
     angles: Table
     lifts: Table
     periodic: bool = False
@@ -64,10 +73,18 @@ class Cam(Follower):
 
     def curves(self, value: Value) -> tuple[CurveRelation, ...]:
         x = np.array(self.angles)
-        c = spline_matrices(x, self.periodic) @ np.asarray(value("lifts"))
+        self._expect_own_angles(value("angles"))
+        c = spline_matrices(self.angles, self.periodic) @ np.asarray(value("lifts"))
         if self.periodic:
             return (CurveRelation("follower", "driver", partial(_around, x, c[1:-1])),)
         return (CurveRelation("follower", "driver", partial(evaluate, np.array([x[0], *x]), c)),)
+
+    def _expect_own_angles(self, given: Any) -> None:
+        """Pieces of the curve are chosen when it is made: angles are those of the specification."""
+        angles = np.asarray(given)
+        if angles.dtype != float or not np.array_equal(angles, self.angles):
+            message, hint = "'angles' cannot be live", self.not_live["angles"]
+            raise SpecError.one(self.label, "live-property", message, hint, f"{self.name}.angles")
 
     def problems(self) -> list[Problem]:
         problems = not_finite(self)
@@ -81,11 +98,23 @@ class Cam(Follower):
         if finite(self.angles) and any(after <= before for before, after in pairwise(self.angles)):
             message = f"'angles' must increase, got {shown(self.angles)}"
             problems.append(self.problem("cam-table", message, "sort them, without repetition", ("angles",)))
-        if self.periodic and finite(self.lifts) and self.lifts[0] != self.lifts[-1]:
-            message = f"is periodic, but its first lift is {shown(self.lifts[0])}, its last {shown(self.lifts[-1])}"
+        return problems or self._smooth_problems()
+
+    def _smooth_problems(self) -> list[Problem]:
+        """Of a table whose numbers are fine one by one."""
+        first, last = self.lifts[0], self.lifts[-1]
+        if self.periodic and abs(last - first) > CLOSING * np.ptp(self.lifts):
+            message = f"is periodic, but its first lift is {shown(first)}, its last {shown(last)}"
             remedy = "end the table with its first lift, one period later"
-            problems.append(self.problem("cam-table", message, remedy, ("lifts",)))
-        return problems
+            return [self.problem("cam-table", message, remedy, ("lifts",))]
+        if (factor := amplification(self.angles, self.periodic)) > AMPLIFIED:
+            lengths = np.diff(self.angles)
+            message = (
+                f"'angles' are too unequal for an accurate curve: their distances are {lengths.min():g} to "
+                f"{lengths.max():g}, and rounding of the lifts grows {factor:.1g} times, expected {AMPLIFIED:g} at most"
+            )
+            return [self.problem("cam-table", message, "leave out points that lie close together", ("angles",))]
+        return []
 
 
 def _around(x: Any, c: Any, at: Any) -> Any:

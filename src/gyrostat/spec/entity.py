@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -47,6 +48,8 @@ class Entity(BaseModel):
     """Whether its mass, if it has any, is its property ``mass``: no row of an algorithm hides some."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
+    not_live: ClassVar[Mapping[str, str]] = {}
+    """Properties that cannot be live, as they decide about the structure of the equations; with a hint each."""
     since: ClassVar[int] = 1
     """The version of the text form that this kind came with."""
     name: str = Field(kw_only=False)

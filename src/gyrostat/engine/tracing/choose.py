@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ def _pick(name: str, plain: Any) -> Any:
     def function(*values: Any) -> Any:
         if any(type(v) is Recorded for v in values):
             choice = general(name, *values)
+            if choice is NotImplemented and name == "select" and _levels(values[1:]):
+                return _select_rates(*values)
             if choice is NotImplemented:
                 raise RecordError(f"{name}: {values} are not all numbers. Hint: numbers or recorded values")
             return choice
@@ -22,10 +25,24 @@ def _pick(name: str, plain: Any) -> Any:
     return np.frompyfunc(function, 3 if name == "select" else (1 if name in ("sign", "not") else 2), 1)
 
 
+def _levels(values: Sequence[Any]) -> list[int]:
+    """Levels of the numbers with a rate among values, see :mod:`dual`."""
+    return [x.level for x in values if hasattr(x, "level")]
+
+
+def _select_rates(condition: Any, one: Any, two: Any) -> Any:
+    """A recorded choice between numbers of which at least one has a rate: of the values, and of the rates."""
+    level = max(_levels((one, two)))
+    kind = next(type(x) for x in (one, two) if getattr(x, "level", None) == level)
+    (x, dx), (y, dy) = ((n.x, n.r) if getattr(n, "level", None) == level else (n, 0.0) for n in (one, two))
+    return kind(_where(condition, x, y), _where(condition, dx, dy), level)
+
+
 def _tidy(result: Any) -> Any:
-    """Floats back from object arrays that hold nothing recorded."""
+    """Floats back from object arrays that hold nothing recorded, and no rates."""
     if isinstance(result, np.ndarray):
-        return result if any(type(x) is Recorded for x in result.flat) else result.astype(float)
+        kept = any(type(x) is Recorded or hasattr(x, "level") for x in result.flat)
+        return result if kept else result.astype(float)
     return result
 
 

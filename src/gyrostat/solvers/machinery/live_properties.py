@@ -15,6 +15,7 @@ Array = np.ndarray
 
 def live_value(model: Model, path: str) -> Array:
     """The numbers of a property, as an array of their own."""
+    _expect_may_be_live(model, path)
     value = model[path]
     if path == "context.gravity":
         value = getattr(value, "g", value)
@@ -28,6 +29,15 @@ def live_value(model: Model, path: str) -> Array:
         "live", "live-property", f"'{path}' is {value!r}, which is no number, vector or matrix",
         "list paths such as 'payload.mass' or 'elbow.axis'", path,
     )  # fmt: skip
+
+
+def _expect_may_be_live(model: Model, path: str) -> None:
+    """Refuse properties of which their entity says that they cannot be live."""
+    owner, _, prop = path.rpartition(".")
+    entity = model.wiring.entities.get(owner)
+    if entity is not None and prop in entity.not_live:
+        message = f"'{prop}' cannot be live"
+        raise SpecError.one(entity.label, "live-property", message, entity.not_live[prop], path)
 
 
 # ------------------------------------------------------------------------------------------------ number by number
