@@ -85,9 +85,7 @@ def stop_rows(limits: JointLimits, model: Model) -> ConstraintRows:
         restitution=np.array([limits.restitution_of(joint) for joint in joints]),
         rest=limits.rest,
         size=1.0 + np.abs(at),
-        refusal=lambda q, row: _refusal(
-            joints[row], float(reached(q)[row]), own_range(model.wiring.entities[joints[row]])
-        ),
+        refusal=lambda q, row: _refusal(model, joints[row], float(reached(q)[row])),
     )
 
 
