@@ -61,7 +61,7 @@ class FollowerStops:
     def jacobian(self, q: Array) -> Array:
         """G (ends, nv) at q (nq,); zero where a curve is flat."""
         moved = self.moved.at(q)
-        return np.array([_row(moved.followers[i], moved.n) for i in self.numbers]).reshape(-1, moved.n)
+        return np.array([_row(moved.followers[i], moved.n) for i in self.numbers]).reshape(len(self.ends), moved.n)
 
     def bias(self, q: Array, v: Array) -> Array:
         """G' v (ends,)."""
