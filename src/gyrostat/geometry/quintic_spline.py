@@ -4,7 +4,8 @@ three.
 y is a sum of B-splines of degree five with a knot at every point (de Boor, A Practical Guide to Splines, chapters IX to
 XIII): its coefficients follow from the values at the points, and at the ends from the second and third derivative,
 which vanish there, or from periodicity. Between two points, t behind the first, y = c_0 + c_1 t + ... + c_5 t^5,
-Taylor's polynomial of that sum. All of it is linear in the values; B-splines keep it accurate where intervals are unequal."""
+Taylor's polynomial of that sum. All of it is linear in the values; B-splines keep it accurate where
+intervals are unequal."""
 
 from __future__ import annotations
 

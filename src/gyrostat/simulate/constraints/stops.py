@@ -1,7 +1,8 @@
 """Joint limits as one-sided constraints: a joint bounces at its stop, rests there, or leaves it.
 
-Rows g = q - limit of single joints: the lower stop keeps g >= 0, the upper one g <= 0. What happens when a joint meets
-its stop is told in :mod:`~gyrostat.simulate.events.limit_reached`, the law of impact in
+Rows g = q - limit of single joints: the lower stop keeps g >= 0, the upper one g <= 0. Joints that follow others have
+rows of their own kind (:mod:`~gyrostat.simulate.constraints.follower_stops`). What happens when a joint meets its stop
+is told in :mod:`~gyrostat.simulate.events.limit_reached`, the law of impact in
 :mod:`~gyrostat.simulate.constraints.impacts`."""
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gyrostat.algorithms.constrained.constraint import LOWER, UPPER, ConstraintRows, constraints
-from gyrostat.configuration.limits import limits_of
+from gyrostat.algorithms.constrained.constraint import LOWER, UPPER, ConstraintRows, constraints, zero_bias
+from gyrostat.configuration.limits import limits_of, own_range
 from gyrostat.errors import GyrostatError, StateError, clipped, nearest
+from gyrostat.simulate.constraints.follower_stops import FollowerStops
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -56,21 +58,34 @@ class JointEnd:
 
 @constraints.row(JointLimits)
 def stop_rows(limits: JointLimits, model: Model) -> ConstraintRows:
-    """One row for each finite limit of a joint with one coordinate."""
+    """One row for each finite limit of a joint with one coordinate, and of one that follows others unless the limits of
+    those imply it."""
     low, high = limits_of(model, "model", WHO)
-    stops = _stops(model, low, high)
-    _expect_joints(limits, [stop.joint for stop in stops])
+    stops, followers = _stops(model, low, high), FollowerStops(model, low, high)
+    joints = [stop.joint for stop in (*stops, *followers.ends)]
+    _expect_joints(limits, joints)
     coordinates = np.array([stop.i for stop in stops], dtype=int)
-    at = np.array([stop.limit for stop in stops])
+    at = np.array([stop.limit for stop in (*stops, *followers.ends)])
+    own = np.eye(model.nv)[[stop.j for stop in stops]]
+
+    def reached(q: Array) -> Array:
+        if not followers.ends:
+            return q[..., coordinates]
+        return np.concatenate([q[..., coordinates], followers.coordinates(q)], axis=-1)
+
+    def jacobian(q: Array) -> Array:
+        return np.concatenate([own, followers.jacobian(q)])
+
     return ConstraintRows(
-        names=tuple(stop.joint for stop in stops),
-        residual=lambda q: q[..., coordinates] - at,
-        jacobian=np.eye(model.nv)[[stop.j for stop in stops]],
-        side=np.array([stop.side for stop in stops], dtype=int),
-        restitution=np.array([limits.restitution_of(stop.joint) for stop in stops]),
+        names=tuple(joints),
+        residual=lambda q: reached(q) - at,
+        jacobian=jacobian(np.zeros(model.nq)) if followers.constant else jacobian,
+        side=np.array([stop.side for stop in (*stops, *followers.ends)], dtype=int),
+        bias=zero_bias if followers.constant else lambda q, v: [*np.zeros(len(stops)), *followers.bias(q, v)],
+        restitution=np.array([limits.restitution_of(joint) for joint in joints]),
         rest=limits.rest,
         size=1.0 + np.abs(at),
-        refusal=lambda q, row: _refusal(stops[row], q, low, high),
+        refusal=lambda q, row: _refusal(model, joints[row], float(reached(q)[row])),
     )
 
 
@@ -91,8 +106,8 @@ def _expect_joints(limits: JointLimits, names: list[str]) -> None:
             raise StateError(f"{WHO}: '{name}' is no joint with limits. Hint: {nearest(str(name), known)}")
 
 
-def _refusal(stop: JointEnd, q: Array, low: Array, high: Array) -> str:
+def _refusal(model: Model, joint: str, y: float) -> str:
+    low, high = own_range(model.wiring.entities[joint])
     return (
-        f"q0 of '{stop.joint}' is {q[stop.i]:g}, beyond its limits {low[stop.i]:g} to {high[stop.i]:g}. "
-        "Hint: start inside, or leave JointLimits out"
+        f"q0 of '{joint}' is {y:g}, beyond its limits {low:g} to {high:g}. Hint: start inside, or leave JointLimits out"
     )

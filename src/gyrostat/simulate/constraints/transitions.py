@@ -101,8 +101,9 @@ class Transitions:
         """Rows at their limits that do not move."""
         rows, on = self.plant.constraints, self.plant.active.on
         speed = J @ v
-        at_rest = np.where(rows.constant, speed == 0.0, still(J, v))
-        there = (np.abs(g) <= AT) & at_rest | on & (np.abs(g) <= DRIFT)
+        rates = np.count_nonzero(J, axis=1)
+        at_rest = np.where(rows.constant & (rates == 1), speed == 0.0, still(J, v))  # exactly, of a single rate
+        there = ((np.abs(g) <= AT) & at_rest | on & (np.abs(g) <= DRIFT)) & (rates > 0)
         return sorted([*rows.bilateral, *(row for row in rows.one_sided if there[row])])
 
     def _balanced(

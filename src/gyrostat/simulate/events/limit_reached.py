@@ -61,6 +61,8 @@ class Release(RunEvent):
 def at_limit(plant: Plant, q: Array, row: int) -> Array:
     """q (nq,) on the limit of a row, along its Jacobian; what the row does not move stays as it is."""
     J, g = plant.constraints.jacobian(q)[row], plant.constraints.residual(row, q)
+    if not J.any():  # a curve at its dead centre
+        return q
     there, q = plant.retract(q, J * (-g / (J @ J))), q.copy()
     for block in plant.model.layout:
         if J[block.v].any():
