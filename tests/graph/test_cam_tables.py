@@ -31,7 +31,7 @@ def slotted(curve) -> gs.Model:
 
 def spline(x, y, periodic, at):
     c = spline_matrices(tuple(map(float, x)), periodic) @ y
-    return np.array([evaluate(np.array([x[0], *x]), c, z) for z in at])
+    return evaluate(np.array([x[0], *x]), c, at)
 
 
 # ------------------------------------------------------------------------------------------------ live angles

@@ -3,8 +3,9 @@ three.
 
 y is a sum of B-splines of degree five with a knot at every point (de Boor, A Practical Guide to Splines, chapters IX to
 XIII): its coefficients follow from the values at the points, and at the ends from the second and third derivative,
-which vanish there, or from periodicity. Between two points, t behind the first, y = c_0 + c_1 t + ... + c_5 t^5, Taylor's
-polynomial of that sum. All of it is linear in the values; B-splines keep it accurate where intervals are unequal."""
+which vanish there, or from periodicity. Between two points, t behind the first, y = c_0 + c_1 t + ... + c_5 t^5,
+Taylor's polynomial of that sum. All of it is linear in the values; B-splines keep it accurate where intervals are
+unequal."""
 
 from __future__ import annotations
 
@@ -101,7 +102,7 @@ def _open_weights(knots: Array, x: Array) -> Array:
 
 
 def _periodic_knots(x: Array) -> Array:
-    """The points, five periods or points on both sides."""
+    """The points, and five more on both sides, of the periods before and behind."""
     turns, place = np.divmod(np.arange(-DEGREE, len(x) + DEGREE), len(x) - 1)
     return x[place] + turns * (x[-1] - x[0])
 
