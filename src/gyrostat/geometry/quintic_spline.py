@@ -4,8 +4,8 @@ three.
 y is a sum of B-splines of degree five with a knot at every point (de Boor, A Practical Guide to Splines, chapters IX to
 XIII): its coefficients follow from the values at the points, and at the ends from the second and third derivative,
 which vanish there, or from periodicity. Between two points, t behind the first, y = c_0 + c_1 t + ... + c_5 t^5,
-Taylor's polynomial of that sum. All of it is linear in the values; B-splines keep it accurate where
-intervals are unequal."""
+Taylor's polynomial of that sum. All of it is linear in the values; B-splines keep it accurate where intervals are
+unequal."""
 
 from __future__ import annotations
 
@@ -19,22 +19,34 @@ Array = np.ndarray
 DEGREE = 5
 
 
-@lru_cache(maxsize=64)
+def coefficients(points: tuple[float, ...], periodic: bool, y: Array) -> Array:
+    """c (n + 1, 6) of all pieces, the straight ones before and behind included, for values y (n,) at n increasing
+    points. The last value of a period is not read: it is the first one again.
+
+    Numbers are solved for directly: a product with the matrices would round terms that cancel each other."""
+    return _pieces(points, periodic, y[:, None])[..., 0] if y.dtype == float else spline_matrices(points, periodic) @ y
+
+
+@lru_cache(maxsize=16)
 def spline_matrices(points: tuple[float, ...], periodic: bool) -> Array:
-    """C (n + 1, 6, n): the coefficients c = C y of all n + 1 pieces, the straight ones before and behind included, for
-    values y (n,) at n increasing points. The last value of a period is not read: it is the first one again."""
-    x, n = np.array(points), len(points)
-    knots = _periodic_knots(x) if periodic else np.concatenate([[x[0]] * DEGREE, x, [x[-1]] * DEGREE])
-    weights = _periodic_weights(knots, x) if periodic else _open_weights(knots, x)
-    inner = _taylor(knots, weights, x[:-1], np.arange(n - 1))
-    last = _taylor(knots, weights, x[-1:], np.array([n - 2]))
-    C = np.concatenate([inner[:1], inner, last])
-    C[0, 2:] = C[-1, 2:] = 0.0
-    C[:, 0] = np.eye(n)[[0, *range(n)]]  # the values themselves, without rounding
-    if periodic:
-        C[-1, 0] = C[0, 0]
+    """C (n + 1, 6, n) of the coefficients c = C y."""
+    C = _pieces(points, periodic, np.eye(len(points)))
     C.flags.writeable = False
     return C
+
+
+def _pieces(points: tuple[float, ...], periodic: bool, y: Array) -> Array:
+    """c (n + 1, 6, m) of m splines with the values y (n, m)."""
+    x, n = np.array(points), len(points)
+    y = np.concatenate([y[:-1], y[:1]]) if periodic else y
+    knots = _periodic_knots(x) if periodic else np.concatenate([[x[0]] * DEGREE, x, [x[-1]] * DEGREE])
+    weights = _periodic_weights(knots, x, y) if periodic else _open_weights(knots, x, y)
+    inner = _taylor(knots, weights, x[:-1], np.arange(n - 1))
+    last = _taylor(knots, weights, x[-1:], np.array([n - 2]))
+    c = np.concatenate([inner[:1], inner, last])
+    c[0, 2:] = c[-1, 2:] = 0.0
+    c[:, 0] = y[[0, *range(n)]]  # the values themselves, without rounding
+    return c
 
 
 def amplification(points: tuple[float, ...], periodic: bool) -> float:
@@ -78,7 +90,7 @@ def _derivatives(knots: Array, weights: Array, at: Array, intervals: Array, orde
     derivatives: list[Array] = []
     for p in range(DEGREE, DEGREE - orders - 1, -1):
         values = _basis(knots, p, at, intervals)
-        derivatives.append(sum(values[:, k, None] * weights[intervals + k] for k in range(p + 1)))  # type: ignore[arg-type]
+        derivatives.append(sum(values[:, k, None] * weights[intervals + k] for k in range(p + 1)))  # pyright: ignore
         if p:
             knots, weights = knots[1:-1], _differentiated(knots, p, weights)
     return derivatives
@@ -91,35 +103,34 @@ def _taylor(knots: Array, weights: Array, at: Array, intervals: Array) -> Array:
 
 
 # ------------------------------------------------------------------------------------------------ weights by values
-def _open_weights(knots: Array, x: Array) -> Array:
-    """Weights (n + 4, n) by values: y at all points, y'' = y''' = 0 at both ends."""
+def _open_weights(knots: Array, x: Array, y: Array) -> Array:
+    """Weights (n + 4, m) by values (n, m): y at all points, second and third derivative zero at both ends."""
     n = len(x)
-    every = np.eye(n + 4)
-    intervals = np.minimum(np.arange(n), n - 2)
-    through = _derivatives(knots, every, x, intervals, 0)[0]
+    every, none = np.eye(n + 4), np.zeros((2, y.shape[1]))
+    through = _derivatives(knots, every, x, np.minimum(np.arange(n), n - 2), 0)[0]
     ends = _derivatives(knots, every, x[[0, -1]], np.array([0, n - 2]), 3)
-    return _solved(np.concatenate([ends[2][:1], ends[3][:1], through, ends[3][1:], ends[2][1:]]), slice(2, n + 2))
+    rows = [ends[2][:1], ends[3][:1], through, ends[3][1:], ends[2][1:]]
+    return _solved(np.concatenate(rows), np.concatenate([none, y, none]))
 
 
 def _periodic_knots(x: Array) -> Array:
-    """The points, five periods or points on both sides."""
+    """The points, and five more on both sides, of the periods before and behind."""
     turns, place = np.divmod(np.arange(-DEGREE, len(x) + DEGREE), len(x) - 1)
     return x[place] + turns * (x[-1] - x[0])
 
 
-def _periodic_weights(knots: Array, x: Array) -> Array:
-    """Weights (n + 4, n) by values: they repeat after n - 1 of them."""
+def _periodic_weights(knots: Array, x: Array, y: Array) -> Array:
+    """Weights (n + 4, m) by values (n, m): they repeat after n - 1 of them."""
     n = len(x)
     repeated = np.eye(n - 1)[np.arange(n + 4) % (n - 1)]
     through = _derivatives(knots, repeated, x[:-1], np.arange(n - 1), 0)[0]
-    return np.pad(repeated @ _solved(through, slice(0, n - 1)), ((0, 0), (0, 1)))
+    return _solved(through, y[:-1])[np.arange(n + 4) % (n - 1)]
 
 
-def _solved(rows: Array, values: slice) -> Array:
-    """Unknowns by the right sides of the rows ``values``, the others being zero; rows are scaled to be comparable."""
-    scale = np.abs(rows).max(axis=1)
-    right = np.diag(1.0 / scale)[:, values]
-    return np.linalg.solve(rows / scale[:, None], right)
+def _solved(rows: Array, right: Array) -> Array:
+    """Unknowns of linear equations whose rows are scaled to be comparable."""
+    scale = np.abs(rows).max(axis=1, keepdims=True)
+    return np.linalg.solve(rows / scale, right / scale)
 
 
 # ------------------------------------------------------------------------------------------------ evaluation

@@ -170,8 +170,9 @@ class FollowedCurve:
         return self._expect_number(y)
 
     def _expect_number(self, y: Any) -> Any:
-        if y is None or isinstance(y, str | complex) or np.ndim(y):
-            got = f"an array of shape {np.shape(y)}" if np.ndim(y) else f"{type(y).__name__}"
+        shape = np.shape(y)
+        if shape or y is None or isinstance(y, str | complex):
+            got = f"an array of shape {shape}" if shape else type(y).__name__
             raise RowError(f"the curve of '{self.name}' returned {got}, expected one number. Hint: return the angle")
         return y[()] if isinstance(y, np.ndarray) else y
 

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from gyrostat.errors import Problem, SpecError
-from gyrostat.geometry.quintic_spline import amplification, evaluate, spline_matrices
+from gyrostat.geometry.quintic_spline import amplification, coefficients, evaluate
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.relations import CurveRelation, Value
 from gyrostat.spec.rules import finite, not_finite, shown
@@ -74,7 +74,7 @@ class Cam(Follower):
     def curves(self, value: Value) -> tuple[CurveRelation, ...]:
         x = np.array(self.angles)
         self._expect_own_angles(value("angles"))
-        c = spline_matrices(self.angles, self.periodic) @ np.asarray(value("lifts"))
+        c = coefficients(self.angles, self.periodic, np.asarray(value("lifts")))
         if self.periodic:
             return (CurveRelation("follower", "driver", partial(_around, x, c[1:-1])),)
         return (CurveRelation("follower", "driver", partial(evaluate, np.array([x[0], *x]), c)),)
