@@ -21,7 +21,9 @@ def described(name: str) -> list[str]:
     """The directive of autodoc for one name, as lines."""
     thing = getattr(gs, name)
     if ismodule(thing):
-        return [f".. automodule:: gyrostat.{name}", "   :members:", ""]
+        twice = [x for x in getattr(thing, "__all__", ()) if getattr(gs, x, None) is getattr(thing, x)]  # by themselves
+        without = [f"   :exclude-members: {', '.join(twice)}"] if twice else []
+        return [f".. automodule:: gyrostat.{name}", "   :members:", *without, ""]
     if isfunction(thing):
         return [f".. autofunction:: gyrostat.{name}", ""]
     if isclass(thing):

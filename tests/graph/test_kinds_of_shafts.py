@@ -33,7 +33,7 @@ class Strap(gs.Entity):
         return (gs.LinearRelation("one", {"one": value("r1"), "two": -value("r2")}, value("slip")),)
 
 
-class Flywheel(gs.Entity):
+class SpareWheel(gs.Entity):
     """A user's rotor about z of its carrier."""
 
     inertia: float
@@ -47,12 +47,12 @@ class Flywheel(gs.Entity):
         return "hub"
 
 
-@gs.kinematics.row(Flywheel)
+@gs.kinematics.row(SpareWheel)
 def _(c, on, motion, q, v, a):
     return {}, Spin(v[0], a[0])
 
 
-@gs.rne.row(Flywheel)
+@gs.rne.row(SpareWheel)
 def _(c, on, motion, memo):
     h = on.representation.force(motion.pose, np.array([0.0, 0.0, c["inertia"], 0.0, 0.0, 0.0]))
     own = h * memo.a + join(cross(motion.V[:3], h[:3]) * memo.v, np.zeros(3))
@@ -158,15 +158,15 @@ def test_a_rotor_of_the_user_spins_in_its_carrier(tie):
             parts += [gs.connect(f"w.{shaft}", "b.shaft")]
         return arm(*parts)
 
-    mine = robot(Flywheel("w", inertia=0.004), "hub", "housing")
+    mine = robot(SpareWheel("w", inertia=0.004), "hub", "housing")
     theirs = robot(gs.RotorInertia("w", inertia=0.004, axis="z"), "shaft", "carrier")
     assert mine.dofs == (("a", "b", "w") if tie == "free" else ("a", "b"))
     same(mine, theirs)
 
 
 def test_a_rotor_of_the_user_needs_a_carrier():
-    with pytest.raises(gs.SpecError, match=r"flywheel 'w'.*'housing' is connected to no frame"):
-        gs.check(arm(Flywheel("w", inertia=0.004), gs.connect("w.hub", "a.shaft")))
+    with pytest.raises(gs.SpecError, match=r"spare wheel 'w'.*'housing' is connected to no frame"):
+        gs.check(arm(SpareWheel("w", inertia=0.004), gs.connect("w.hub", "a.shaft")))
 
 
 def test_elements_of_the_user_say_whether_they_have_inertia():

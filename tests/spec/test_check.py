@@ -636,6 +636,9 @@ REFUSED = {
     "a solver that does not exist": (
         lambda: SolverSpec("MasMatrix"), "solver specification", "unknown-solver", "there is no solver 'MasMatrix'",
         "did you mean 'MassMatrix'"),
+    "angles of a cam as inputs": (
+        lambda: gyrostat.Cam("slot", [0.0, 1.0, 2.0], [0.0, 0.1, 0.3]).curves(lambda key: [0.0, 1.1, 2.0]),
+        "cam 'slot'", "live-property", "'angles' cannot be live", "lifts may be live"),
     "what is no model": (lambda: check("arm"), "check", "model", "expected a Model, got str", "gyrostat.load"),
     "a property that is missing": (
         lambda: RigidBody("rod"), "rigid body 'rod'", "missing-property", "needs the property 'mass'", "add 'mass'"),
