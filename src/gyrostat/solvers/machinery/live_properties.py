@@ -15,8 +15,8 @@ Array = np.ndarray
 
 def live_value(model: Model, path: str) -> Array:
     """The numbers of a property, as an array of their own."""
-    _expect_may_be_live(model, path)
     value = model[path]
+    _expect_may_be_live(model, path)
     if path == "context.gravity":
         value = getattr(value, "g", value)
     elif path.startswith("context."):
