@@ -5,6 +5,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.algorithms.constrained.constraint import LOWER, UPPER, constraints
+from gyrostat.simulate.methods import METHODS
 
 ACCURATE = {"rtol": 1e-11, "atol": 1e-12}
 RATIO, OFFSET = -2.5, 0.02
@@ -181,3 +182,17 @@ def test_followers_that_stop_at_one_place_are_one_stop():
     run = gs.simulate(model, q0=[0.0], t_end=1.0, events=gs.JointLimits())
     assert [(e.name, e.kind) for e in run.events] == [("d", "lower")]
     assert run.q[-1, 0] == -0.5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_follower_stops_with_every_method(method):
+    crank = gs.Joint("crank", "revolute", axis="y"), gs.RigidBody("wheel", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    lift = gs.Joint("lift", "prismatic", axis="z", lower=-0.05, upper=0.09), gs.RigidBody("valve", mass=2.0)
+    ends = gs.connect("crank.shaft", "yoke.driver"), gs.connect("lift.shaft", "yoke.follower")
+    chains = gs.chain("world", *crank), gs.chain("world", *lift)
+    model = gs.assemble("engine", *chains, gs.ScotchYoke("yoke", radius=0.1), *ends)
+    steps = {"rtol": 1e-8, "atol": 1e-10} if METHODS[method].adaptive else {"dt": 1e-3}
+    run = gs.simulate(model, q0=[1.2], t_end=0.8, method=method, events=gs.JointLimits(restitution=0.5), **steps)
+    near = 1e-3 if method == "semi-implicit-euler" else 2e-6
+    assert run.events[0].name == "lift" and run.events[0].t == pytest.approx(0.335514, abs=near)
+    assert (0.1 * np.cos(run.q[:, 0])).min() > -0.05 - 1e-8

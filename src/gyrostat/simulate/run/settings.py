@@ -147,7 +147,8 @@ def given_events(events: Any) -> tuple[list[Event], list[Any]]:
             users.append(Event(item))
         else:
             raise StateError(
-                f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits()"
+                f"{WHO}: {clipped(item)} is no event. Hint: Event(lambda t, q, v: q[0]), one JointLimits(), "
+                "an object whose class has a row in gs.constraints"
             )
     return users, rows
 
