@@ -25,12 +25,13 @@ class Emitted:
     parts: int
 
 
-def emit(program: Program, lanes: int, fma: bool, pack: int = 1) -> Emitted:
+def emit(program: Program, lanes: int, fma: bool, pack: int = 1, part: int | None = None) -> Emitted:
     """The kernel ``@kernel(in0, ..., out0, ..., work)`` for W states; it returns 0 if all is finite.
 
     Element j of input i is at ``in_i[j * W]``. With one lane, sines of ``pack`` inputs at a time share vector code.
+    ``part`` is the largest number of operations in one function, :data:`~gyrostat.engine.llvm.plan.PART` unless told.
     """
-    plan = Plan(reassociate(program) if fma else program, fma)
+    plan = Plan(reassociate(program) if fma else program, fma, part)
     names = (
         [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))] + ["%work"]
     )

@@ -24,9 +24,10 @@ class Plan:
 
     ``fused``: sum -> the product it takes in; ``sines``: argument -> its sine and cosine; ``parts``: nodes in the order
     in which they are computed, cut into functions; ``slot``: node -> its place in the work array, for values that a
-    later part needs; ``work``: places of that array; ``out_of``: node -> (output, element) that it is."""
+    later part needs; ``work``: places of that array; ``out_of``: node -> (output, element) that it is. No function has
+    more than ``part`` operations, :data:`PART` unless told."""
 
-    def __init__(self, program: Program, fma: bool):
+    def __init__(self, program: Program, fma: bool, part: int | None = None):
         nodes = program.nodes
         self.program = program
         self.results = [x for r in program.results for x in r] + list(program.guards)
@@ -36,7 +37,7 @@ class Plan:
             if code in (SIN, COS):
                 self.sines.setdefault(x, []).append(k)
         self.order = _order(nodes, set(self.fused.values()))
-        count = max(1, -(-len(self.order) // PART))
+        count = max(1, -(-len(self.order) // (part or PART)))
         cuts = [len(self.order) * k // count for k in range(count + 1)]
         self.parts = [self.order[i:j] for i, j in pairwise(cuts)]
         self.made = self._made()
