@@ -187,6 +187,21 @@ def _at(c: Component, moved: Transmission) -> Component:
     return replace(c, ties=tuple(s.ties for s in shafts), tie_rates=tuple(s.tie_rates for s in shafts))
 
 
+class _Kept(dict[str, "Network"]):
+    """The network that stays with a model object; a copy or pickle of the model begins without."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Kept, ()
+
+
+def kept_network(model: Model) -> Network:
+    """``network(model)``, made once for a model object: whoever simulates a robot again and again needs no other."""
+    kept = model.__dict__.setdefault("_network", _Kept())
+    if "network" not in kept or kept["network"].model is not model:
+        kept["network"] = network(model)
+    return kept["network"]
+
+
 def network(
     model: Model,
     rules: Iterable[str] | None = None,

@@ -115,6 +115,11 @@ class ConstraintSet:
         ]
         return np.concatenate([zero, *values], axis=-1)
 
+    def recorded_residuals(self, q: Array) -> Array:
+        """g (rows,) on recorded values; zero for rows on speeds."""
+        values = [np.zeros(len(x.names)) if x.residual is None else np.asarray(x.residual(q)) for x in self.parts]
+        return np.concatenate([np.zeros(0), *values])
+
     def residual(self, row: int, q: Array) -> float:
         """g of one row at q (nq,)."""
         part, k = self._own[row]

@@ -55,7 +55,7 @@ def _libm() -> None:
     """Tell LLVM where the functions of libm are, whatever system this is."""
     name = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
     library = ctypes.CDLL(name)
-    for function in {"sin", "cos", *(op.libm for op in OPERATIONS if op.libm)}:
+    for function in {"sin", "cos", "fma", "pow", *(op.libm for op in OPERATIONS if op.libm)}:
         llvm.add_symbol(function, ctypes.cast(getattr(library, function), ctypes.c_void_p).value or 0)
 
 
@@ -64,8 +64,9 @@ def key_of(*parts: str) -> str:
     return hashlib.sha256("\n".join([FORM, host().identity, *parts]).encode()).hexdigest()
 
 
-def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
-    """The object of a key from the cache, or compiled from ``text()``."""
+def load(key: str, text: Any, kept: ObjectCache | None = None, optimised: bool = False) -> Loaded:
+    """The object of a key from the cache, or compiled from ``text()``. ``optimised``: with LLVM's passes, which code
+    with loops and stack slots needs; straight-line kernels are as fast without."""
     kept = kept or ObjectCache()
     seconds: dict[str, float] = {}
     _libm()
@@ -75,7 +76,7 @@ def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
         source = text()
         seconds["emit"] = time.perf_counter() - start
         start = time.perf_counter()
-        code = _object(source)
+        code = _object(source, optimised)
         seconds["compile"] = time.perf_counter() - start
         kept.put(key, code)
     start = time.perf_counter()
@@ -87,11 +88,17 @@ def load(key: str, text: Any, kept: ObjectCache | None = None) -> Loaded:
     return Loaded(engine, len(code), kept.note, seconds)
 
 
-def _object(source: str) -> bytes:
+def _object(source: str, optimised: bool = False) -> bytes:
     try:
         module = llvm.parse_assembly(source)
         module.verify()
     except RuntimeError as error:
         raise CompileError(f"LLVM refuses the generated code: {error}. Hint: this is a fault of gyrostat") from None
     module.triple = host().triple
-    return host().machine().emit_object(module)
+    machine = host().machine(2 if optimised else 1)
+    if optimised:
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.loop_vectorization = options.slp_vectorization = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)

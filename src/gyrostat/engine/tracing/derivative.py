@@ -30,7 +30,7 @@ def to_casadi(program: Program) -> ca.Function:
 
     symbols = [ca.SX.sym(_name(s.name), *_shape(s)) for s in program.inputs]
     columns = [ca.vec(symbol.T) for symbol in symbols]
-    _, outputs, _ = _expressions(program, columns)
+    _, outputs, _ = expressions(program, columns)
     matrices = [ca.reshape(x, *_shape(s)[::-1]).T for x, s in zip(outputs, program.outputs, strict=True)]
     names = _different([_name(s.name) for s in program.inputs], ())
     told = [_name(s.name) for s in program.outputs]
@@ -64,7 +64,7 @@ def _name(text: str) -> str:
     return plain if plain[0].isalpha() else f"x{plain}"
 
 
-def _expressions(program: Program, columns: Sequence[Any] | None = None) -> tuple[list[Any], list[Any], Any]:
+def expressions(program: Program, columns: Sequence[Any] | None = None) -> tuple[list[Any], list[Any], Any]:
     """Symbols of the inputs (or the columns that are given for them), expressions of the outputs, and of the guards, as
     SX columns in the order of NumPy: the last index runs fastest."""
     import casadi as ca
@@ -154,7 +154,7 @@ def jacobian(program: Program, of: str, wrt: str) -> tuple[Program, np.ndarray]:
     import casadi as ca
 
     o, i = _pick(program.outputs, of, "output"), _pick(program.inputs, wrt, "input")
-    symbols, expressions, guards = _expressions(program)
+    symbols, expressions, guards = expressions(program)
     J = ca.jacobian(expressions[o], symbols[i])
     out, inp = program.outputs[o], program.inputs[i]
     rows, cols = (np.array(x, dtype=int) for x in J.sparsity().get_triplet())
@@ -173,7 +173,7 @@ def directional(program: Program, of: str, wrt: Sequence[str]) -> Program:
 
     o = _pick(program.outputs, of, "output")
     chosen = [_pick(program.inputs, name, "input") for name in wrt]
-    symbols, expressions, guards = _expressions(program)
+    symbols, expressions, guards = expressions(program)
     seeds = [ca.SX.sym(f"d_{k}", program.inputs[k].size) for k in chosen]
     along = ca.jtimes(expressions[o], ca.vertcat(*(symbols[k] for k in chosen)), ca.vertcat(*seeds))
     slots = [*program.inputs, *(Slot(f"d_{program.inputs[k].name}", program.inputs[k].shape) for k in chosen)]

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.constrained.constraint import ConstraintRows, constraints
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.errors import StateError
-from gyrostat.graph.network import Network, network
+from gyrostat.graph.network import Network, kept_network
 from gyrostat.graph.transmission import ShaftComponent
 from gyrostat.spec.model import Model
 from gyrostat.spec.shaft_elements import Friction
@@ -47,13 +48,13 @@ class FrictionElement:
         x = w * (self.factor / self.stribeck)
         return abs(self.factor) * (fixed + more * np.exp(-(x * x)))
 
-    def slope(self, w: float, side: int) -> float:
-        """Derivative of :meth:`size` by w."""
+    def slope(self, w: Any, side: int) -> Any:
+        """Derivative of :meth:`size` by w; of a number, or of a recorded one."""
         more = self.static[side] - self.coulomb[side]
         if self.stribeck is None or not more:
             return 0.0
-        k = self.factor / self.stribeck
-        return float(-2.0 * abs(self.factor) * more * k * (k * w) * np.exp(-((k * w) ** 2)))
+        x = (self.factor / self.stribeck) * w
+        return (-2.0 * abs(self.factor) * more * self.factor / self.stribeck) * x * np.exp(-(x * x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +85,11 @@ class FrictionGroup:
         plus, minus = (sum(element.size(w, side) for element in self.elements) for side in (0, 1))
         return -(s * (0.5 * (plus + minus)) + abs(s) * (0.5 * (plus - minus)))
 
-    def slope(self, v: Array, s: float) -> float:
+    def slope(self, v: Array, s: Any) -> Any:
         """Derivative of the effort by w."""
-        w = float(self.speed(v))
-        if not s:
-            return 0.0
-        return -s * sum(element.slope(w, 0 if s > 0.0 else 1) for element in self.elements)
+        w = self.speed(v)
+        plus, minus = (sum(element.slope(w, side) for element in self.elements) for side in (0, 1))
+        return -(s * (0.5 * (plus + minus)) + abs(s) * (0.5 * (plus - minus)))
 
 
 class DryFriction:
@@ -106,9 +106,12 @@ class DryFriction:
 
     @classmethod
     def of(cls, model: Model) -> DryFriction | None:
-        """None if no friction of the model has an exact sign."""
-        frictions = _dry(network(model))
-        return cls(model, frictions, model.nv) if frictions else None
+        """None if no friction of the model has an exact sign. It stays with the model."""
+        kept = cached_on(model)
+        if "dry friction" not in kept:
+            frictions = _dry(kept_network(model))
+            kept["dry friction"] = cls(model, frictions, model.nv) if frictions else None
+        return kept["dry friction"]
 
     def efforts(self, v: Array, s: Array) -> Array:
         """Efforts (nv,) on the rates v (nv,), for the directions s (groups,); numbers, or recorded ones."""
@@ -121,7 +124,7 @@ class DryFriction:
 
     def slopes(self, v: Array, s: Array) -> Array:
         """Derivative (nv, nv) of the efforts by v."""
-        slopes = np.array([group.slope(v, float(x)) for group, x in zip(self.groups, s, strict=True)])
+        slopes = np.array([group.slope(v, x) for group, x in zip(self.groups, s, strict=True)])
         return self.rows.T @ (slopes[:, None] * self.rows)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gyrostat.algorithms.constrained.constraint import LOWER, UPPER
 from gyrostat.configuration.limits import own_range
-from gyrostat.graph.network import network
+from gyrostat.graph.network import kept_network
 from gyrostat.graph.tied_shafts import Shaft, Ties
 from gyrostat.spec.model import Model
 
@@ -39,7 +39,7 @@ class FollowerStops:
     ``ends``."""
 
     def __init__(self, model: Model, low: Array, high: Array):
-        self.moved = network(model).transmission
+        self.moved = kept_network(model).transmission
         self.ranges = _ranges(model)
         self.ends = self._reachable(low.copy(), high.copy())
         self.numbers = [end.number for end in self.ends]
@@ -104,7 +104,7 @@ class FollowerStops:
 
 def _ranges(model: Model) -> dict[str, tuple[float, float]]:
     """(lower, upper) of all followers with one rate and a limit."""
-    moved = network(model).transmission
+    moved = kept_network(model).transmission
     ranges: dict[str, tuple[float, float]] = {}
     for name, entity in model.wiring.entities.items():
         if name in moved.slices and len(entity.rates) == 1 and moved.slices[name][1].start >= moved.n:

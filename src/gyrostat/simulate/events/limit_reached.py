@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gyrostat.algorithms.constrained.constraint import LOWER
+from gyrostat.simulate.constraints.penetration import ROUNDING
 from gyrostat.simulate.constraints.transitions import Transitions
 from gyrostat.simulate.events.run_event import Outcome, RunEvent, RunState
 from gyrostat.simulate.plant.plant import Plant
@@ -23,6 +26,13 @@ class Stop(RunEvent):
     def value(self, t: float, q: Array, v: Array, p: Array) -> float:
         """How far the row is beyond its limit."""
         return self.transitions.penetration.of(self.row, q, v)
+
+    def guard(self, t: Any, q: Array, v: Array, shared: dict[str, Any]) -> Any:
+        """The same, without the grace for what rests there."""
+        rows = self.transitions.plant.constraints
+        if "residuals" not in shared:
+            shared["residuals"] = rows.recorded_residuals(q)
+        return float(rows.side[self.row]) * shared["residuals"][self.row] - ROUNDING * float(rows.size[self.row])
 
     def values(self, t: Array, q: Array, v: Array, p: Array) -> list[float]:
         return self.transitions.penetration.along(q, v)[:, self.row].tolist()

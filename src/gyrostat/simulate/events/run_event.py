@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -65,6 +65,10 @@ class RunEvent(ABC):
     def values(self, t: Array, q: Array, v: Array, p: Array) -> list[float]:
         """At some states (T, ...)."""
         return [self.value(float(t_k), *state) for t_k, *state in zip(t, q, v, p, strict=True)]
+
+    guard: Any = None
+    """``guard(t, q, v, shared)``: a recordable function whose sign is that of the value, or that changes its sign
+    earlier; ``shared``: what guards of one recording have in common. None if there is none."""
 
     @abstractmethod
     def happens(self, run: RunState) -> Outcome:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gyrostat.simulate.constraints.stick_slip import StickSlip
@@ -19,6 +21,11 @@ class Stick(RunEvent):
     def value(self, t: float, q: Array, v: Array, p: Array) -> float:
         """Positive when the speed has turned."""
         return self.friction.turned(self.i, v)
+
+    def guard(self, t: Any, q: Array, v: Array, shared: dict[str, Any]) -> Any:
+        """The speed against its direction, whatever its size."""
+        direction = float(self.friction.plant.active.directions[self.i])
+        return -direction * sum((v[k] * x for k, x in enumerate(self.friction.J[self.i]) if x), 0.0)
 
     def happens(self, run: RunState) -> Outcome:
         self.friction.stopped(self.i, run.t)

@@ -3,7 +3,7 @@ model."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class UserEvent(RunEvent):
 
     def value(self, t: float, q: Array, v: Array, p: Array) -> float:
         return event_value(self.event, t, q, v)
+
+    def guard(self, t: Any, q: Array, v: Array, shared: dict[str, Any]) -> Any:
+        """The function itself."""
+        return self.event.function(t, q, v)
 
     def happens(self, run: UserRun) -> Outcome:  # type: ignore[override]
         event, plant = self.event, run.plant

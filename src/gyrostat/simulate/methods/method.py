@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,23 @@ class Step:
     dense: Callable[[Any], tuple[Array, Array, Array]]
     work: Callable[[Any], Array] | None = None
     count: int = 1
+
+
+class Span(NamedTuple):
+    """Where a method has come to: t, q (nq,), v (nv,), p (np,), a and tau (nv,), None if it does not know them.
+
+    ``step``: the last step, if it must be looked at before anything is taken from it; ``instant``: number of the next
+    sampling instant of digital parts that were sampled on the way; ``reached``: the limit is reached."""
+
+    t: float
+    q: Array
+    v: Array
+    p: Array
+    a: Array | None
+    tau: Array | None
+    step: Step | None = None
+    instant: int = 0
+    reached: bool = False
 
 
 class Method(ABC):
@@ -66,9 +83,22 @@ class Method(ABC):
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:
         """Begin at a state, also in the middle of a run: after a sampling instant, or an event that changed it."""
 
-    @abstractmethod
+    compiled: ClassVar[bool] = False
+    """Whether its steps are a driver in machine code (:mod:`~gyrostat.simulate.methods.compiled`)."""
+
     def step(self, t_limit: float) -> Step:
         """One accepted step, never beyond ``t_limit``; it ends exactly there if it comes close."""
+        raise NotImplementedError
+
+    def reached(self) -> tuple[float, Array, Array, Array] | None:
+        """The state that compiled steps have come to, when a call has failed; None for others."""
+        return None
+
+    def advance(self, t_limit: float, sampling: tuple[float, int] = (0.0, 0)) -> Span:
+        """Some steps, never beyond ``t_limit``."""
+        step = self.step(t_limit)
+        state = step.t1, step.q1, step.v1, step.p1, step.a1, step.tau1
+        return Span(*state, step=step, instant=sampling[1], reached=step.t1 >= t_limit)
 
 
 class StepFailure(GyrostatError):  # noqa: N818  # a word of a method to the run, not an error for users

@@ -11,24 +11,29 @@ output, for s from 0 to 1, with w_1 = 1 for the first stage, w_l = 1 for the las
 
     y(s) = y0 + h s (b + (1 - s) (w_1 - b + s (2 b - w_1 - w_l + (1 - s) d))) . k:
 
-the cubic of Hermite where d is zero, order four with the d of Dormand and Prince [Hairer, Norsett, Wanner II.6]."""
+the cubic of Hermite where d is zero, order four with the d of Dormand and Prince [Hairer, Norsett, Wanner II.6]. The
+steps are machine code, the same for all tables and robots: :mod:`~gyrostat.simulate.methods.drivers.explicit_steps`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gyrostat.errors import NonFiniteError
-from gyrostat.simulate.methods.method import Method, Step, StepFailure
+from gyrostat.engine.drivers.driver import driver
+from gyrostat.simulate.kernels.sampling import NEXT_LIMIT
+from gyrostat.simulate.methods.compiled import NOT_FINITE, RUNAWAY, TOO_SMALL, CompiledMethod
+from gyrostat.simulate.methods.drivers import explicit_steps as at
+from gyrostat.simulate.methods.method import StepFailure
+from gyrostat.simulate.plant.harvest import Harvest
+from gyrostat.simulate.plant.machine import Machine, address
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
-TURN = 3.0
-"""Rotation [rad] within a step beyond which it is not accepted: the local coordinates end at two pi."""
 
 
 def numbers(*rows: str) -> tuple[Array, ...]:
@@ -39,99 +44,141 @@ def numbers(*rows: str) -> tuple[Array, ...]:
 @dataclass(frozen=True)
 class Table:
     """``a``: one row for each stage after the first; the last row is that of y1, with a weight for every stage before
-    it. ``error``: weights of y1 less the weights of the embedded method, for all stages; ``d`` of the dense output."""
+    it. ``error``: weights of y1 less the weights of the embedded method, for all stages; ``second``: of another
+    estimate that goes with it. ``d`` of the dense output, or ``dense`` (stages, degree): its polynomials themselves,
+    with ``extra`` rows of stages that serve it alone."""
 
     a: Sequence[Array]
     c: Array
     error: Array | None = None
     d: Array | None = None
-    b: Array = field(init=False)
-    first: Array = field(init=False)
-    last: Array = field(init=False)
+    second: Array | None = None
+    extra: Sequence[Array] = ()
+    dense: Array | None = None
 
-    def __post_init__(self) -> None:
-        unit = np.eye(len(self.a) + 1)
-        object.__setattr__(self, "b", np.append(self.a[-1], 0.0))
-        object.__setattr__(self, "first", unit[0])
-        object.__setattr__(self, "last", unit[-1])
+    @property
+    def stages(self) -> int:
+        """With the one at y1, without those of the dense output alone."""
+        return len(self.a) + 1
 
-    def weights(self, s: Array) -> Array:
-        """Weights (..., stages) of the dense output at the fractions s (...) of a step."""
-        s = s[..., None]
-        d = 0.0 if self.d is None else self.d
-        inner = 2.0 * self.b - self.first - self.last + (1.0 - s) * d
-        return s * (self.b + (1.0 - s) * (self.first - self.b + s * inner))
+    @cached_property
+    def polynomials(self) -> Array:
+        """P (stages, degree) with y(s) = y0 + h sum_j k_j sum_d P_jd s^(d+1)."""
+        if self.dense is not None:
+            return self.dense
+        b, unit = np.append(self.a[-1], 0.0), np.eye(self.stages)
+        first, last = unit[0], unit[-1]
+        d = np.zeros(self.stages) if self.d is None else self.d
+        u, w = first - b, 2.0 * b - first - last  # s (b + (1 - s) (u + s (w + (1 - s) d)))
+        columns = [b + u, w + d - u, -2.0 * d - w, d]
+        return np.stack(columns if self.d is not None else columns[:3], axis=1)
+
+    @cached_property
+    def memory(self) -> Array:
+        """The table as machine code reads it."""
+        total = self.stages + len(self.extra)
+        rows = np.zeros((total, total))
+        for i, row in enumerate((*self.a, *self.extra), start=1):
+            rows[i, : len(row)] = row
+        weights = np.zeros((3, total))
+        weights[0, : len(self.c)] = self.c
+        for k, given in ((1, self.error), (2, self.second)):
+            if given is not None:
+                weights[k, : len(given)] = given
+        return np.concatenate([rows.ravel(), weights.ravel(), self.polynomials.ravel()])
 
 
-class RungeKutta(Method):
-    """An explicit method: the state of the integration, and one trial step."""
+class RungeKutta(CompiledMethod):
+    """An explicit method: its table, and the memory of its steps."""
 
     table: ClassVar[Table]
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
-        self._angular = None if plant.plain else plant.model.layout.angular
-        self._k1: Array | None = None
-        self._tau = np.zeros(plant.nv)
+        size, stages = 2 * plant.nv + plant.np + 1, self.table.stages
+        total = stages + len(self.table.extra)
+        self.degree = self.table.polynomials.shape[1]
+        self.words, self.ctl = np.zeros(12, dtype=np.int64), np.zeros(16)
+        self.words[at.STAGES], self.words[at.EXTRA] = stages, total - stages
+        self.words[at.ADAPTIVE], self.words[at.TWO_ERRORS] = self.adaptive, self.table.second is not None
+        self.allowed = atol * np.concatenate([np.ones(2 * plant.nv), plant.source.sizes, [1.0]])
+        self.q, self.q1, self.tau1 = np.zeros(plant.nq), np.zeros(plant.nq), np.zeros(plant.nv)
+        self.y, self.x = np.zeros((2, size))
+        self.K = np.zeros((total, size))
+        self._spare = np.zeros(size + plant.nq + plant.nv)
+        self.ctl[at.RTOL], self.ctl[at.MAX_STEP], self.ctl[at.TINY_STEP] = rtol, max_step, 16.0 * np.finfo(float).eps
+        arrays = (self.words, None, self.ctl, self.table.memory, self.allowed, self.q, self.y, self.K, self.q1, self.x)
+        self._memory = [*arrays, self.tau1, self._spare, self.clock]
+        self._places = [0 if x is None else address(x) for x in self._memory]
 
-    def start(self, t: float, q: Array, v: Array, p: Array) -> None:
-        self.t, self.q = t, q
-        self.y = np.concatenate([np.zeros(self.plant.nv), v, p, [0.0]])
-        self._k1 = None
+    @cached_property
+    def _steps(self) -> Any:
+        return driver(at.explicit_steps).call
 
-    def first(self) -> Array:
-        """f at the state that was reached."""
-        if self._k1 is None:
-            self._k1 = self.plant.stage(self.t, self.q, self.y).dy
-        return self._k1
+    def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
+        _ = self._steps  # compiles
 
-    def trial(self, h: float) -> tuple[Array, Array, Array, Array]:
-        """Stages k (stages, n), y1, q1 and tau1 after a step h. NonFiniteError where f is not finite."""
-        table, y0 = self.table, self.y
-        k = np.empty((len(table.a) + 1, len(y0)))
-        k[0] = self.first()
-        y, q, tau = y0, self.q, self._tau
-        for i, row in enumerate(table.a, start=1):
-            y = y0 + h * (row @ k[:i])
-            if self._angular is not None and np.max(np.sum(y[self._angular] ** 2, axis=1)) > (2.0 * TURN) ** 2:
-                raise NonFiniteError("a rotation of more than a turn in one step")
-            k[i], q, tau = self.plant.stage(self.t + table.c[i] * h, self.q, y)
-        return k, y, q, tau
+    def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
+        n = self.plant.nv
+        self.ctl[at.T] = self.ctl[at.ORIGIN] = t
+        self.ctl[at.STEPS] = 0.0
+        self.q[:] = q
+        self.y[:n], self.y[n : 2 * n], self.y[2 * n : -1], self.y[-1] = 0.0, v, p, 0.0
+        self.words[at.PENDING] = self.words[at.KNOWN] = self.words[at.AGAIN] = 0
 
-    def accepted(self, t1: float, k: Array, y1: Array, q1: Array, tau1: Array) -> Step:
-        """Go on from the end of a step."""
-        plant, n, t0, q0, y0, table = self.plant, self.plant.nv, self.t, self.q, self.y, self.table
-        h = t1 - t0
+    def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
+        self.ctl[at.LIMIT], self.ctl[at.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
+        self.words[at.BUDGET] = budget
+        self._places[1] = harvest.io
+        before = int(self.words[at.REJECTED])
+        status = self._steps(machine.env, *self._places)
+        self.rejected += int(self.words[at.REJECTED]) - before
+        return status
 
-        def state(t: Any) -> Array:
-            return y0 + h * (table.weights((np.asarray(t, dtype=float) - t0) / h) @ k)
+    def end(self) -> tuple[float, Array, Array, Array, Array | None, Array | None]:
+        n, t = self.plant.nv, float(self.ctl[at.T])
+        if self.words[at.PENDING]:
+            return t, self.q1.copy(), self.x[n : 2 * n].copy(), self.x[2 * n : -1].copy(), self.K[
+                self.table.stages - 1, n : 2 * n
+            ].copy(), self.tau1.copy()
+        return t, self.q.copy(), self.y[n : 2 * n].copy(), self.y[2 * n : -1].copy(), None, None
 
-        def dense(t: Any) -> tuple[Array, Array, Array]:
-            y = state(t)
-            return plant.move(q0, y[..., :n]), y[..., n : 2 * n], y[..., 2 * n : -1]
+    def last_step(self) -> tuple[float, float, Array]:
+        return float(self.ctl[at.T0]), float(self.ctl[at.T]), self.q.copy()
 
-        step = Step(
-            t0,
-            t1,
-            q1,
-            y1[n : 2 * n],
-            y1[2 * n : -1],
-            k[-1, n : 2 * n],
-            tau1,
-            dense,
-            lambda t: y1[-1] if isinstance(t, float) and t == t1 else state(t)[..., -1],
+    def failure(self, status: int) -> StepFailure:
+        worst = int(self.words[at.WORST])
+        if status == RUNAWAY:
+            return self.grows(worst)
+        if status == TOO_SMALL:
+            return self._stuck(worst % self.plant.nv if worst < 2 * self.plant.nv else None)
+        if status == NOT_FINITE and self.words[at.REASON] == at.TURNED_TOO_FAR:
+            return StepFailure("something turns by more than half a turn in one step", hint="a smaller dt")
+        error = self.not_finite(float(self.ctl[at.T]))
+        return StepFailure(str(error), error.dof, hint="a smaller dt, or look at the efforts there")
+
+    def _stuck(self, worst: int | None) -> StepFailure:
+        reason = int(self.words[at.REASON])
+        cause = "the error of a step exceeds the tolerance however small it is"
+        if reason == at.STAGE_NOT_FINITE:
+            error = self.not_finite(float(self.ctl[at.T]))
+            cause, worst = str(error), error.dof
+        return StepFailure(
+            f"{cause}; steps became smaller than rounding of the time allows",
+            worst,
+            "the motion may grow without bound there, the efforts may jump, or the problem is stiff (method='radau')",
         )
-        self.t, self.q, self._tau = t1, q1, tau1
-        self.y = y1.copy()
-        self.y[:n], self.y[-1] = 0.0, 0.0
-        known = k[-1].copy()
-        known[:n] = self.y[n : 2 * n]  # local coordinates begin anew: x' = v
-        self._k1 = known
-        return step
 
-    def turned(self, y: Array) -> bool:
-        """Whether something turns too far in one step."""
-        return self._angular is not None and bool(np.max(np.sum(y[self._angular] ** 2, axis=1)) > TURN**2)
+
+class FixedRungeKutta(RungeKutta):
+    """Steps of ``dt`` [s], whatever the error."""
+
+    adaptive = False
+    options = ("dt",)
+
+    def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
+        super().__init__(plant, rtol, atol, max_step)
+        self.ctl[at.DT] = options["dt"]
 
 
 class FixedStep:
@@ -160,29 +207,3 @@ class FixedStep:
         """An accepted step ends at t."""
         k = round((t - self.origin) / self.dt)
         self.count = k if self.origin + k * self.dt <= t + 1e-9 * self.dt else k - 1
-
-
-class FixedRungeKutta(RungeKutta):
-    """Steps of ``dt`` [s], whatever the error."""
-
-    adaptive = False
-    options = ("dt",)
-
-    def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
-        super().__init__(plant, rtol, atol, max_step)
-        self.clock = FixedStep(options["dt"], self.name)
-
-    def start(self, t: float, q: Array, v: Array, p: Array) -> None:
-        super().start(t, q, v, p)
-        self.clock.restart(t)
-
-    def step(self, t_limit: float) -> Step:
-        t1 = self.clock.next(t_limit)
-        try:
-            k, y, q, tau = self.trial(t1 - self.t)
-        except NonFiniteError as error:
-            raise StepFailure(str(error), hint="a smaller dt, or look at the efforts there") from error
-        if self.turned(y):
-            raise StepFailure("something turns by more than half a turn in one step", hint="a smaller dt")
-        self.clock.reached(t1)
-        return self.accepted(t1, k, y, q, tau)

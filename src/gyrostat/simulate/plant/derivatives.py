@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gyrostat.configuration.manifold import integrate, tangent
+from gyrostat.configuration.manifold import integrate
 from gyrostat.solvers.functions import aba_derivatives, rnea_derivatives
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class PlantDerivatives:
             return SourceDerivatives(
                 *(np.zeros((i, j)) for i in (plant.nv, plant.np) for j in (plant.nv, plant.nv, plant.np))
             )
-        slopes = self._differences(t, q, v, p) if plant.why_not_compiled else self._exact(t, q, v, p)
+        slopes = self.source_differences(t, q, v, p) if plant.law is None else self._exact(t, q, v, p)
         active = plant.active.rows(q, v)
         if active is None:
             return slopes
@@ -81,19 +81,10 @@ class PlantDerivatives:
 
     def _exact(self, t: float, q: Array, v: Array, p: Array) -> SourceDerivatives:
         plant, n, m = self.plant, self.plant.nv, self.plant.np
-        T = np.eye(n) if plant.nq == n else tangent(plant.model, q)
-        inputs = plant.recording.inputs(t, q, v, p, plant.memory)
-        blocks: list[Array] = []
-        for of, rows in (("tau", n), ("p_rate", m)):
-            for wrt, columns in (("q", n), ("v", n), ("p", m)):
-                if not rows or not columns:
-                    blocks.append(np.zeros((rows, columns)))
-                    continue
-                (d,) = plant.recording.jacobian(of, wrt).call(*inputs).values()
-                blocks.append(d @ T if wrt == "q" else d)
-        return SourceDerivatives(*blocks)
+        shapes = [(i, j) for i in (n, m) for j in (n, n, m)]
+        return SourceDerivatives(*(x.reshape(s) for x, s in zip(plant.machine.law_slopes(t, q, v, p), shapes, strict=True)))
 
-    def _differences(self, t: float, q: Array, v: Array, p: Array) -> SourceDerivatives:
+    def source_differences(self, t: float, q: Array, v: Array, p: Array) -> SourceDerivatives:
         plant = self.plant
 
         def column(moved: Callable[[float], tuple[Array, Array, Array]], size: float) -> tuple[Array, Array]:

@@ -5,10 +5,9 @@ derivatives, and constraints. Which of these are active is one value, ``active``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
-from gyrostat.engine.kernel import Kernel
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.errors import GyrostatError, StateError
-from gyrostat.graph.network import network
+from gyrostat.graph.network import kept_network
+from gyrostat.simulate.kernels.law_kernels import LawKernels
+from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
-from gyrostat.simulate.plant.right_hand_side import RightHandSide, Stage, chart_kernel
+from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.source_recording import SourceRecording
 from gyrostat.simulate.plant.source_trial import tried
 from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
@@ -36,6 +37,14 @@ from gyrostat.spec.model import Model
 Array = np.ndarray
 WHO = "simulate"
 CHANGED = "a sampled function changes what another one reads between the samples"
+
+
+class Stage(NamedTuple):
+    """Right-hand side in local coordinates: dy (2 nv + np + 1,), and q (nq,), tau (nv,) there."""
+
+    dy: Array
+    q: Array
+    tau: Array
 
 
 @dataclass
@@ -69,12 +78,20 @@ class Plant:
         wrenches: Any = None,
         times: Any = None,
         forward: Any = None,
+        parameters: Mapping[str, Array] | None = None,
     ):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
+        paths = frozenset(model.paths()) if parameters else frozenset()
+        given = dict(parameters or {})
+        gains = {name: value for name, value in given.items() if name not in paths}
+        self.live_values = {name: value for name, value in given.items() if name in paths}
+        self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in self.live_values.values())])
+        self.base_model, self._machine = model, None
         self._take(model)
-        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque), wrenches, times)
+        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque, gains), wrenches, times)
+        self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in gains.values())])
         self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.plain = self.nq == self.nv
@@ -87,21 +104,51 @@ class Plant:
         self.user_memory: UserMemory | None = None
         self._asked = compiled
         self._record_anew()
+        self.model_in_python = self.law_in_python = ""
         self.why_not_compiled = self._why_not()
         if compiled and self.why_not_compiled:
             raise self._refusal(self.why_not_compiled)
 
     def _take(self, model: Model) -> None:
         self.model = self.moving = model
-        self.network = network(model)
+        self.network = kept_network(model)
         self.network.refuse_loops(WHO)
-        expect_inertia(self.network, neutral(model), WHO)
+        kept = cached_on(model)
+        if "regular inertia" not in kept:
+            expect_inertia(self.network, neutral(model), WHO)
+            kept["regular inertia"] = True
 
     def _record_anew(self) -> None:
-        """The source and the right-hand side are recorded when they are next needed; who keeps programs of the plant
-        sees it by another ``recording``."""
+        """The source is recorded when it is next needed; who keeps programs of the plant sees it by another
+        ``recording``."""
         self.recording = SourceRecording(self.model, self.source)
-        self.right_hand_side = RightHandSide(self)
+        self._machine = None
+
+    # ------------------------------------------------------------------ machine code
+    @property
+    def kernels(self) -> ModelKernels:
+        """Of the model alone; they stay with it."""
+        live = {path: np.shape(x) for path, x in self.live_values.items()}
+        kept = cached_on(self.moving)
+        key = "kernels", tuple(live.items()), self.forward, len(self.constraints.on_speed)
+        sliding = [part.sliding for part in self.constraints.parts if part.sliding is not None]
+        if any(getattr(law, "smooth", None) is not self.moving for law in sliding):  # a law of the user's
+            return ModelKernels(self.moving, self.network, self.constraints, live, self.forward)
+        if key not in kept:
+            kept[key] = ModelKernels(self.moving, self.network, self.constraints, live, self.forward)
+        return kept[key]
+
+    @property
+    def law(self) -> LawKernels | None:
+        """Machine code of the source; None where it is called in Python."""
+        return None if self.law_in_python else self.recording.kernels
+
+    @property
+    def machine(self) -> Machine:
+        """The plant as drivers see it."""
+        if self._machine is None:
+            self._machine = Machine(self)
+        return self._machine
 
     # ------------------------------------------------------------------ forces and accelerations
     def acceleration(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, Array, Array]:
@@ -118,8 +165,12 @@ class Plant:
 
     def free_acceleration(self, t: float, q: Array, v: Array, p: Array) -> Array:
         """a (nv,) without active constraints, counted as an output."""
-        self.counters.output_evaluations += 1
-        return self._parts(self.right_hand_side(t, q, self._joined(v, p)))[0]
+        active, self.active = self.active, Active.none(self.constraints).with_directions(self.active.directions)
+        try:
+            return self.observe(t, q, v, p)[0]
+        finally:
+            self.active = active
+            self.machine.refresh()
 
     def _joined(self, v: Array, p: Array) -> Array:
         return np.concatenate([np.zeros(self.nv), v, p, [0.0]])
@@ -161,25 +212,16 @@ class Plant:
 
     def move(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at the local coordinates x (..., nv) around q0."""
-        return q0 + x if self.plain else self._chart.call(q0, x, np.zeros(self.nv))["q"]
-
-    def moved(self, q0: Array, x: Array, v: Array) -> tuple[Array, Array]:
-        """q (nq,) there, and dx/dt (nv,)."""
-        if self.plain:
-            return q0 + x, v
-        chart = self._chart.call(q0, x, v)
-        return chart["q"], chart["x_rate"]
-
-    @cached_property
-    def _chart(self) -> Kernel:
-        return chart_kernel(self.model)
+        return q0 + x if self.plain else self.machine.move(q0, x)
 
     def stage(self, t: float, q0: Array, y: Array) -> Stage:
         """Right-hand side for y = (x, v, p, work) around q0: x (nv,) local coordinates of :mod:`chart`, work [J] of tau
         so far. Raises :class:`NonFiniteError` where a result is not finite."""
-        self.counters.rhs_evaluations += 1
-        stage = self.right_hand_side(t, q0, y)
-        return stage if self.active.empty else self._constrained(stage, y)
+        machine = self.machine
+        machine.refresh()
+        stage = Stage(*machine.stage(t, q0, y))
+        machine.counted()
+        return stage
 
     # ------------------------------------------------------------------ constraints
     def constrain(self, constraints: ConstraintSet, moving: Model) -> None:
@@ -192,8 +234,8 @@ class Plant:
         same = moving is self.moving and not self.constraints.on_speed and not constraints.on_speed
         self.constraints, self.active = constraints, Active.none(constraints)
         if not same:
-            self.moving, self.network = moving, network(moving)
-            self._record_anew()
+            self.moving, self.network = moving, kept_network(moving)
+        self._machine = None
 
     def sliding_efforts(self, v: Array) -> Any:
         """Efforts (nv,) of the friction that slides."""
@@ -207,13 +249,6 @@ class Plant:
         """M^-1 (nv, nv), which does not depend on the time, even if the base moves."""
         driven = not isinstance(self.moving.context.base, str)
         return inverse_mass_matrix(self.moving, q, t=0.0) if driven else inverse_mass_matrix(self.moving, q)
-
-    def _constrained(self, stage: Stage, y: Array) -> Stage:
-        n, dy = self.nv, stage.dy.copy()
-        active: ActiveRows | None = self.active.rows(stage.q, y[n : 2 * n])
-        if active is not None:
-            dy[n : 2 * n] = active.accelerations(self.inverse_inertia(stage.q), stage.dy[n : 2 * n])
-        return Stage(dy, stage.q, stage.tau)
 
     # ------------------------------------------------------------------ what changes on the way
     def sample(self, t: float, q: Array, v: Array, p: Array, due: Sequence[float] | None = None) -> None:
@@ -232,14 +267,14 @@ class Plant:
         recording = SourceRecording(self.model, self.source)
         if not recording.problem() and recording.program.digest == before:
             return
-        self.why_not_compiled = CHANGED
+        self.why_not_compiled = self.law_in_python = CHANGED
         if self._asked:
             raise self._refusal(CHANGED)
         self._record_anew()
 
     def renew(self) -> None:
         """What users' functions read may have been changed, by the reset of an event: they are recorded anew then."""
-        if self.user_memory is not None and self.user_memory.renewed():
+        if self.user_memory is None or self.user_memory.renewed():
             self._record_anew()
 
     def change_model(self, model: Model) -> None:
@@ -251,7 +286,6 @@ class Plant:
             )
         self._take(model)
         self.source.change_model(model)
-        self.__dict__.pop("_chart", None)
         self._record_anew()
 
     # ------------------------------------------------------------------ whether it can be recorded
@@ -280,17 +314,18 @@ class Plant:
 
     def _why_not(self) -> str:
         """Empty if everything about the plant can be recorded, else the reason why not."""
-        context = self.model.context
-        if self._asked is False:
-            return "not asked for"
-        reason = ""
+        context, reason = self.model.context, ""
         if self.forward is not None and not self.forward.can_be_recorded():
             reason = self.forward.why_interpreted
         elif self.nv > LARGE:
             reason = f"{self.nv} rates are too many for machine code"
         elif not isinstance(context.base, str | HarmonicMotion):
             reason = "the base follows a Python function"
+        self.model_in_python = reason
+        if self._asked is False:
+            self.law_in_python = "not asked for"
+            return self.law_in_python
         if self.source.constant is not None:
             return reason
-        problem, self.user_memory = tried(self.recording, recorded=not reason)
-        return reason or problem
+        self.law_in_python, self.user_memory = tried(self.recording)
+        return reason or self.law_in_python

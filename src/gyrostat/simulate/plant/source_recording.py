@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.tracing.derivative import jacobian
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import NonFiniteError, RecordError
+from gyrostat.simulate.kernels.law_kernels import LawKernels
 from gyrostat.simulate.plant.torque_source import TorqueSource
 from gyrostat.spec.model import Model
 
@@ -26,7 +25,6 @@ class SourceRecording:
 
     def __init__(self, model: Model, source: TorqueSource):
         self.model, self.source = model, source
-        self._jacobians: dict[tuple[str, str], Kernel] = {}
 
     def numbers(self, t: float, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """tau and dp/dt on numbers. What a user's function raises comes through as it is."""
@@ -49,15 +47,35 @@ class SourceRecording:
 
     @cached_property
     def program(self) -> Program:
-        """Inputs and outputs without entries are left out."""
-        sizes = {"t": 1, "q": self.model.nq, "v": self.model.nv, "p": len(self.source.p0), "m": len(self.source.m0)}
+        """Of t (1,), q, v, p, m and the parameters, one behind the other."""
+        source = self.source
+        sizes = {"t": 1, "q": self.model.nq, "v": self.model.nv, "p": len(source.p0), "m": len(source.m0)}
+        sizes["parameters"] = sum(x.size for x in source.gains.values())
 
-        def function(**x: Any) -> Mapping[str, Any]:
-            p, m = x.get("p", self.source.p0), x.get("m", self.source.m0)
-            tau, p_rate = self.source.evaluate(x["t"][0], x["q"], x["v"], p, m)
-            return {"tau": tau} | ({"p_rate": p_rate} if sizes["p"] else {})
+        def function(t: Array, q: Array, v: Array, p: Array, m: Array, parameters: Array) -> Mapping[str, Any]:
+            with source.with_gains(parameters):
+                tau, p_rate = source.evaluate(t[0], q, v, p, m)
+            return {"tau": tau, "p_rate": p_rate}
 
-        return record(function, {k: (n,) for k, n in sizes.items() if n}, f"{self.model.name}_torque")
+        return record(function, {k: (n,) for k, n in sizes.items()}, f"{self.model.name}_torque")
+
+    @cached_property
+    def update(self) -> Program | None:
+        """The memory (nm,) after a sampling instant, of the same inputs; None where it cannot be recorded."""
+        source, model = self.source, self.model
+        shapes = {"t": (1,), "q": (model.nq,), "v": (model.nv,), "p": source.p0.shape, "m": source.m0.shape}
+        shapes["parameters"] = (sum(x.size for x in source.gains.values()),)
+
+        def function(t: Array, q: Array, v: Array, p: Array, m: Array, parameters: Array) -> Mapping[str, Any]:
+            with source.with_gains(parameters):
+                return {"m": source.next_memory(t[0], q, v, p, m)}
+
+        try:
+            with np.errstate(all="ignore"):
+                program = record(function, shapes, f"{model.name}_update")
+        except Exception:  # the user's block may fail in any way on recorded values; it is called instead
+            return None
+        return program if program.outputs[0].shape == source.m0.shape else None
 
     def problem(self) -> str:
         """Why the source cannot be recorded, or ""."""
@@ -71,10 +89,10 @@ class SourceRecording:
 
     def inputs(self, t: float, q: Array, v: Array, p: Array, m: Array) -> list[Array]:
         """Of the program."""
-        return [np.array([t]), q, v, *([p] if len(p) else []), *([m] if len(m) else [])]
+        gains = [np.ravel(x) for x in self.source.gains.values()]
+        return [np.array([t]), q, v, p, m, np.concatenate([np.zeros(0), *gains])]
 
-    def jacobian(self, of: str, wrt: str) -> Kernel:
-        """The derivative of one output by one input."""
-        if (of, wrt) not in self._jacobians:
-            self._jacobians[of, wrt] = Kernel(jacobian(self.program, of, wrt)[0], WHO)
-        return self._jacobians[of, wrt]
+    @cached_property
+    def kernels(self) -> LawKernels:
+        """Machine code."""
+        return LawKernels(self.model, self.program)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError
 from gyrostat.simulate.plant.source_recording import WHO, SourceRecording
 from gyrostat.simulate.plant.user_memory import LATE, Remembers, UserMemory, alike, probes
@@ -51,9 +51,14 @@ def _both(recording: SourceRecording, t: float, q: Array, v: Array) -> Array:
 
 
 def _recorded_otherwise(recording: SourceRecording, points: list[Any]) -> str:
-    kernel, source = Kernel(recording.program, WHO), recording.source
+    source, code = recording.source, recording.kernels.code
+    constants, work = recording.kernels.constants, np.zeros(code.work)
+    tau, rate = np.zeros(recording.model.nv), np.zeros(len(source.p0))
+    call = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_void_p] * 10)(code.address)
     for t, q, v in points:
-        outputs = kernel.call(*recording.inputs(t, q, v, source.p0, source.m0), nonfinite="return")
-        if not alike(np.concatenate(list(outputs.values())), _both(recording, t, q, v)):
+        arrays = [*recording.inputs(t, q, v, source.p0, source.m0), constants, tau, rate, work]
+        arrays = [np.ascontiguousarray(x, dtype=float) for x in arrays]
+        call(*(x.__array_interface__["data"][0] for x in arrays))
+        if not alike(np.concatenate([arrays[7], arrays[8]]), _both(recording, t, q, v)):
             return "it does not return the same for the same arguments when it is recorded"
     return ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,23 @@ class TorqueSource:
     told = "no torque"
     users: tuple[Any, ...] = ()
     """Functions and blocks that others have written."""
+    gains: Mapping[str, Any] = MappingProxyType({})
+    """Values of further arguments of a function, by name."""
+
+    @contextmanager
+    def with_gains(self, values: Array) -> Iterator[None]:
+        """Other values of the gains, all of them one behind the other; numbers, or recorded ones."""
+        before, start, given = self.gains, 0, {}
+        for name, x in before.items():
+            size = int(np.size(x))
+            part = values[start : start + size].reshape(np.shape(x))
+            given[name] = part[()] if part.ndim == 0 else part
+            start += size
+        self.gains = given
+        try:
+            yield
+        finally:
+            self.gains = before
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """tau (nv,) and dp/dt (np,); on numbers, and on recorded values if the source can be recorded."""
@@ -41,6 +60,10 @@ class TorqueSource:
 
     def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
         """The memory after the sampling instant t of the sample times ``due``; None is all of them."""
+        return m
+
+    def next_memory(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
+        """The memory after a sampling instant, on recorded values."""
         return m
 
     def change_model(self, model: Model) -> None:
@@ -66,14 +89,15 @@ class ConstantSource(TorqueSource):
 class FunctionSource(TorqueSource):
     """A Python function f(t, q, v) that returns tau: (nv,) numbers, or a mapping of joint names to numbers."""
 
-    def __init__(self, model: Model, function: Any):
-        self.model, self.function = model, function
+    def __init__(self, model: Model, function: Any, gains: Mapping[str, Array] | None = None):
+        self.model, self.function, self.gains = model, function, dict(gains or {})
         self.told = f"the function {getattr(function, '__name__', type(function).__name__)}"
         self.users = (function,)
-        expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v")
+        expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v", self.gains)
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
-        return self.checked(self.function(t, handed(q), handed(v))), self.p0
+        gains = {name: handed(x) for name, x in self.gains.items()}
+        return self.checked(self.function(t, handed(q), handed(v), **gains)), self.p0
 
     def checked(self, given: Any) -> Array:
         """What was returned, as an array."""
@@ -125,6 +149,9 @@ class BlockSource(TorqueSource):
             raise NonFiniteError(f"{WHO}: the memory of {self.told} became {clipped(memory)}, expected {self.m0.shape}")
         return memory
 
+    def next_memory(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
+        return np.asarray(self.block.update(t, {"q": handed(q), "v": handed(v)}, handed(p), handed(m)))
+
     def change_model(self, model: Model) -> None:
         self.model, self.block = model, self.given
         if isinstance(self.given, Block):
@@ -146,16 +173,17 @@ def trouble_ahead(
     return source.trouble(t + h, integrate(model, q, h * v), v, p + h * change, m)
 
 
-def expect_arguments(function: Any, who: str, example: str) -> None:
-    """Refuse a function that cannot be called with (t, q, v)."""
+def expect_arguments(function: Any, who: str, example: str, gains: Iterable[str] = ()) -> None:
+    """Refuse a function that cannot be called with (t, q, v), and gains by name."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # something built in
         return
     try:
-        signature.bind(0.0, 0.0, 0.0)
+        signature.bind(0.0, 0.0, 0.0, **dict.fromkeys(gains, 0.0))
     except TypeError:
-        message = f"{who} takes {signature}, and is called with (t, q, v). Hint: {example}"
+        told = ", ".join(["t", "q", "v", *gains])
+        message = f"{who} takes {signature}, and is called with ({told}). Hint: {example}"
         raise GyrostatError(message) from None
 
 
@@ -164,8 +192,8 @@ def initial(given: Any) -> Array:
     return np.zeros(given) if isinstance(given, int) else np.array(given, dtype=float).ravel()
 
 
-def torque_source(model: Model, torque: Any) -> TorqueSource:
-    """The source that ``torque`` of ``gs.simulate`` stands for."""
+def torque_source(model: Model, torque: Any, gains: Mapping[str, Array] | None = None) -> TorqueSource:
+    """The source that ``torque`` of ``gs.simulate`` stands for; ``gains``: further arguments of a function."""
     if torque is None:
         return ConstantSource(np.zeros(model.nv))
     if isinstance(torque, TorqueSource):
@@ -175,7 +203,7 @@ def torque_source(model: Model, torque: Any) -> TorqueSource:
     if callable(getattr(torque, "output", None)):
         return BlockSource(model, torque)
     if callable(torque):
-        return FunctionSource(model, torque)
+        return FunctionSource(model, torque, gains)
     given = filled(model, torque) if isinstance(torque, Mapping) else torque
     tau = np.array(rates(model, given, WHO, "torque"))
     if tau.shape != (model.nv,):

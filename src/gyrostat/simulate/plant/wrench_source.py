@@ -19,7 +19,7 @@ from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import is_recorded, record
 from gyrostat.errors import FrameError, GyrostatError, NonFiniteError, ShapeError
-from gyrostat.graph.network import Network, network
+from gyrostat.graph.network import Network, kept_network
 from gyrostat.simulate.blocks.samples import Samples
 from gyrostat.simulate.plant.torque_source import (
     WHO,
@@ -86,7 +86,7 @@ def wrench_source(model: Model, port: str, given: Any, times: Array | None) -> T
     rows = np.ndim(given) == 2 and times is not None and len(times) > 1 and np.shape(given) == (len(times), 6)
     if rows:
         return WrenchBlock(model, Samples(times, given, target="wrench", name=port), port)
-    (_, [w]) = read_wrenches(network(model), {port: given}, WHO)
+    (_, [w]) = read_wrenches(kept_network(model), {port: given}, WHO)
     if w.shape != (6,):
         raise ShapeError(
             f"{WHO}: wrench at '{port}' has shape {w.shape}, expected (6,), or a row for each of t_eval. "
@@ -115,7 +115,7 @@ def with_wrenches(model: Model, inner: TorqueSource, wrenches: Any, times: Array
     """The source of the efforts, with external wrenches beside it if there are any."""
     if wrenches is None or (isinstance(wrenches, Mapping) and not wrenches):
         return inner
-    places, given = applied_at(network(model), wrenches, WHO)
+    places, given = applied_at(kept_network(model), wrenches, WHO)
     twice = [place.port for k, place in enumerate(places) if place.port in [x.port for x in places[:k]]]
     if twice:
         raise FrameError(f"{WHO}: port '{twice[0]}' is named twice among wrenches. Hint: give their sum")
@@ -139,7 +139,7 @@ class LoadedSource(TorqueSource):
         self.change_model(model)
 
     def change_model(self, model: Model) -> None:
-        self.model, self.network = model, network(model)
+        self.model, self.network = model, kept_network(model)
         for part in self.parts:
             part.change_model(model)
         for place in self.places:
@@ -153,6 +153,19 @@ class LoadedSource(TorqueSource):
     def _each(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> list[tuple[Array, Array]]:
         states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)
         return [part.evaluate(t, q, v, p_k, m_k) for part, p_k, m_k in states]
+
+    @property
+    def gains(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """Of the efforts beside the wrenches."""
+        return self.inner.gains
+
+    @gains.setter
+    def gains(self, values: Mapping[str, Any]) -> None:
+        self.inner.gains = values
+
+    def next_memory(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
+        states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)
+        return np.concatenate([part.next_memory(t, q, v, p_k, m_k) for part, p_k, m_k in states])
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         (tau, _), *wrenches = each = self._each(t, q, v, p, m)
@@ -208,7 +221,7 @@ def efforts_kernel(model: Model, places: Sequence[Application]) -> Kernel | None
     """J^T w as machine code of t (1,), q, w (6 k,); None for what is not compiled."""
     if model.nv > LARGE or not isinstance(model.context.base, str | HarmonicMotion):
         return None
-    net = network(model)
+    net = kept_network(model)
 
     def function(t: Array, q: Array, w: Array) -> Mapping[str, Any]:
         return {"tau": generalised_forces(net, setting(model, t[0]), q, places, w)}
@@ -222,7 +235,7 @@ def applied_efforts(model: Model, places: Sequence[Application], t: Array, q: Ar
     kernel = efforts_kernel(model, places)
     if kernel is not None:
         return kernel.call(t[:, None], q, W)["tau"]
-    net = network(model)
+    net = kept_network(model)
     return np.array([generalised_forces(net, setting(model, x), y, places, z) for x, y, z in zip(t, q, W, strict=True)])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.methods.method import Step
+from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.solvers.machinery.wrench import Wrench
@@ -19,72 +20,123 @@ GAUSS = np.polynomial.legendre.leggauss(4)
 
 
 class Recorder:
-    """Samples of a run: at ``t_eval``, or at the end of every step."""
+    """Samples of a run: at ``t_eval``, or at the end of every step. ``harvest``: what compiled steps hand over."""
 
     def __init__(self, plant: Plant, t_eval: Array | None, method: str):
         self.plant, self.t_eval, self.method = plant, t_eval, method
         self.model = plant.model
-        self.rows: list[tuple[float, Array, Array, Array, Array, Array, float, float]] = []
+        self.harvest = Harvest(plant, t_eval)
+        self.blocks: list[Array] = []
+        self.walls: list[Array] = []
         self.wrenches: list[Array] = []
-        self.began = time.perf_counter()
+        self.count = 0
+        self.began = self.looked = time.perf_counter()
         self.events: list[Happened] = []
         self.phases: list[tuple[int, Model]] = [(0, plant.model)]
-        self.work, self.next, self.steps = 0.0, 0, 0
+        self.steps = 0
+
+    @property
+    def next(self) -> int:
+        """Number of the next sample, where instants are asked for."""
+        return self.harvest.next
 
     def start(self, t: float, q: Array, v: Array, p: Array) -> None:
         """The first sample; it is there unless other instants are asked for."""
         known = self.plant.observe(t, q, v, p)
         if self.t_eval is None or (len(self.t_eval) and self.t_eval[0] <= t):
-            self.next = 1
-            self.began = time.perf_counter()
+            self.began = self.looked = time.perf_counter()
             self._keep(t, q, v, p, known[0], known[2], 0.0)
 
     def _keep(self, t: float, q: Array, v: Array, p: Array, a: Any, tau: Any, work: float) -> None:
         if a is None or tau is None:
             a, _, tau = self.plant.observe(t, q, v, p)
-        if self.plant.places:  # the efforts of a sample are those of the source alone
-            W, tau = self.plant.applied(t, q, v, p)
+        row = np.concatenate([[t], q, v, p, a, tau, [work]])
+        if self.t_eval is None:
+            self._add(row[None])
+        else:
+            at = self.harvest.next
+            self.harvest.samples[at] = row
+            self.harvest.next = at + 1
+            self._seen(at, at + 1)
+
+    def _add(self, rows: Array) -> None:
+        """Rows of the ends of steps."""
+        self._clocked(len(rows))
+        self._apart(rows)
+        self.blocks.append(rows)
+        self.count += len(rows)
+
+    def _seen(self, first: int, last: int) -> None:
+        """Samples first to last have been written."""
+        if last > first:
+            self._clocked(last - first)
+            self._apart(self.harvest.samples[first:last])
+            self.count = last
+
+    def _clocked(self, count: int) -> None:
+        """The clock when each of ``count`` rows was reached: even steps since it was looked at last."""
+        now = time.perf_counter()
+        share = np.arange(1, count + 1) / count
+        self.walls.append((1.0 - share) * (self.looked - self.began) + share * (now - self.began))
+        self.looked = now
+
+    def _apart(self, rows: Array) -> None:
+        """The efforts of a sample are those of the source alone, without external wrenches."""
+        if not self.plant.places:
+            return
+        n, k = self.plant.nq, self.plant.nv
+        for row in rows:
+            q, v, p = row[1 : 1 + n], row[1 + n : 1 + n + k], row[1 + n + k : 1 + n + k + self.plant.np]
+            W, row[-1 - k : -1] = self.plant.applied(float(row[0]), q, v, p)
             self.wrenches.append(W)
-        self.rows.append((t, q, v, p, a, tau, work, time.perf_counter() - self.began))
+
+    def take(self) -> int:
+        """What compiled steps have handed over: how many steps these are."""
+        harvest = self.harvest
+        steps, rows = harvest.take()
+        self.steps += steps
+        if rows is not None:
+            self._add(rows)
+        elif self.t_eval is not None:
+            self._seen(self.count, harvest.next)
+        return steps
 
     def step(self, step: Step, end: float) -> None:
         """Samples within a step, up to its end or an event."""
         self.steps += step.count
         if self.t_eval is not None:
             self._instants(step, end)
-        self.work += self._work(step, end)
+        self.harvest.work += self._work(step, end)
         if self.t_eval is None and end == step.t1:
-            self._keep(step.t1, step.q1, step.v1, step.p1, step.a1, step.tau1, self.work)
+            self._keep(step.t1, step.q1, step.v1, step.p1, step.a1, step.tau1, self.harvest.work)
 
     def _instants(self, step: Step, end: float) -> None:
-        asked = self.t_eval
-        last = self.next if asked is None else int(np.searchsorted(asked, end, side="right"))
-        if asked is None or last <= self.next:
+        asked, first = self.t_eval, self.next
+        last = first if asked is None else int(np.searchsorted(asked, end, side="right"))
+        if asked is None or last <= first:
             return
-        times = asked[self.next : last]
+        times = asked[first:last]
         works = [self._work(step, t) for t in times.tolist()] if step.work is None else step.work(times).tolist()
         for t, q, v, p, work in zip(times.tolist(), *step.dense(times), works, strict=True):
-            work = self.work + work
+            work = self.harvest.work + work
             if t == step.t1:
                 self._keep(t, step.q1, step.v1, step.p1, step.a1, step.tau1, work)
             else:
                 self._keep(t, q, v, p, None, None, work)
-        self.next = last
 
     def reached(self, t: float, q: Array, v: Array, p: Array) -> None:
         """An instant that is so close that there is no step to it."""
         if self.t_eval is not None and self.next < len(self.t_eval) and self.t_eval[self.next] <= t:
-            self.next += 1
-            self._keep(t, q, v, p, None, None, self.work)
+            self._keep(t, q, v, p, None, None, self.harvest.work)
 
     def state(self, t: float, q: Array, v: Array, p: Array) -> None:
         """The state before or after an event, where every step is kept."""
         if self.t_eval is None:
-            self._keep(t, q, v, p, None, None, self.work)
+            self._keep(t, q, v, p, None, None, self.harvest.work)
 
     def change(self, model: Model) -> None:
         """Another model from here on."""
-        self.phases.append((len(self.rows), model))
+        self.phases.append((self.count, model))
 
     def _work(self, step: Step, t: float) -> float:
         """Work [J] of the efforts since the beginning of a step; by Gauss' rule if the method does not know it."""
@@ -99,18 +151,22 @@ class Recorder:
 
     def _wrenches(self) -> dict[str, Wrench]:
         """By port."""
-        W = np.array(self.wrenches).reshape(len(self.rows), len(self.plant.places), 6)
+        W = np.array(self.wrenches).reshape(self.count, len(self.plant.places), 6)
         return {x.port: Wrench(W[:, k], x.expressed_in) for k, x in enumerate(self.plant.places)}
 
     def result(self, status: str, message: str, counted: Counted, settings: dict[str, Any]) -> Result:
         """All that was kept."""
         n, k = self.plant.nq, self.plant.nv
-        sizes = (0, n, k, self.plant.np, k, k, 0, 0)
-        columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * len(sizes)
-        t, q, v, p, a, tau, work, wall = (
-            np.array(column, dtype=float).reshape((len(self.rows), *([size] if size or at == 3 else [])))
-            for at, (column, size) in enumerate(zip(columns, sizes, strict=True))
+        if self.t_eval is None:
+            rows = np.concatenate(self.blocks) if self.blocks else np.zeros((0, self.harvest.width))
+        else:
+            rows = self.harvest.samples[: self.count]
+        wall = np.concatenate([np.zeros(0), *self.walls])
+        ends = np.cumsum([1, n, k, self.plant.np, k, k]).tolist()
+        t, q, v, p, a, tau, work = (
+            np.ascontiguousarray(x) for x in np.split(rows, ends, axis=1)
         )
+        t, work = t[:, 0], work[:, 0]
         return Result(
             self.model,
             *(t, q, v, a, tau, p, work, wall),

@@ -15,6 +15,7 @@ from gyrostat.simulate.constraints.transitions import Transitions
 from gyrostat.simulate.events.crossings import Hit, hits
 from gyrostat.simulate.events.event import event_memory
 from gyrostat.simulate.events.event_record import Happened
+from gyrostat.simulate.events.guards import Guards
 from gyrostat.simulate.events.watches import Watches
 from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.method import Step
@@ -56,6 +57,8 @@ class Run:
         self.built, self.steps_until_looked = 0.0, 1
         self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
         self.runaway = Runaway(t0, t_end, method.adaptive)
+        self.guards = Guards(plant, recorder.harvest)
+        recorder.harvest.t_end[0] = t_end
 
     # ------------------------------------------------------------------ the whole of it
     def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
@@ -98,6 +101,8 @@ class Run:
         self.recorder.start(*self.state)
         self.watches.begin(*self.state)
         self.runaway.start(self.v)
+        if self.method.compiled:
+            self.method.attach(self.recorder.harvest, self.runaway.fastest)
         self.method.prepare(*self.state)
         return told
 
@@ -180,13 +185,54 @@ class Run:
     def _advance(self, progress: Progress) -> tuple[str, str]:
         t = self.t
         limit = min([self.t_end, *(k * T for T, k in self.instants.items())])
+        sampling = self._sampling()
         if limit - t <= 32.0 * np.spacing(max(abs(t), abs(limit))):  # an event was there just now
             self.state = (limit, *self.state[1:])
             self.recorder.reached(*self.state)
             self._arrived(limit)
             return FINISHED
-        step = self.method.step(self._reach(limit))
+        limit = self.t_end if sampling[0] else limit
+        self.guards.follow(self.watches, self.just_happened)
+        try:
+            span = self.method.advance(self._reach(limit), sampling)
+        except BaseException:
+            self._take(self.method.reached())
+            raise
+        self._take((span.t, span.q, span.v, span.p) if span.step is None else None)
+        for T in self.instants if sampling[0] else ():
+            self.instants[T] = span.instant
+        if span.step is not None:
+            return self._look(span.step, limit, progress)
+        progress(span.t, span.t - t)
+        if span.reached and span.t == limit:
+            self._arrived(limit)
+        return FINISHED
+
+    def _take(self, state: State | None) -> None:
+        """What compiled steps have handed over, and where they have come to."""
+        taken = self.recorder.take()
+        if state is not None:
+            self.state = state
+        if taken:
+            self.just_happened = False
+            self.runaway.counted(taken, self.t)
+            self._look_for_memory()
+
+    def _sampling(self) -> tuple[float, int]:
+        """Period and number of the next instant of digital parts that are sampled in machine code; (0, 0) if there are
+        none, or Python must be asked."""
+        plant = self.plant
+        if len(self.instants) != 1 or not self.method.compiled or not plant.active.empty or plant.places:
+            return 0.0, 0
+        if plant.user_memory is not None and plant.user_memory.start.sampled:
+            return 0.0, 0
+        ((T, k),) = self.instants.items()
+        return (T, k) if plant.machine.need_update() else (0.0, 0)
+
+    def _look(self, step: Step, limit: float, progress: Progress) -> tuple[str, str]:
+        """A step that may hold an event, or that nobody has looked at yet."""
         self.runaway(step)
+        self.guards.looked()
         seen = hits(self.watches.all, step, self.just_happened, step.t1 >= self.t_end)
         self.watches.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
         self.just_happened = False
@@ -205,9 +251,7 @@ class Run:
     def _reached(self, step: Step, seen: list[Hit], cut: Hit | None) -> tuple[str, str]:
         """The end of a step, or the event that cuts it."""
         self.recorder.step(step, step.t1 if cut is None else cut.t)
-        if self.recorder.steps >= self.steps_until_looked:
-            self.steps_until_looked = 2 * self.recorder.steps
-            self.expect_no_memory()
+        self._look_for_memory()
         for hit in seen:
             if hit is not cut:
                 q, v, _ = step.dense(hit.t)
@@ -221,6 +265,11 @@ class Run:
         if status[0] == "finished":
             self.method.start(*self.state)
         return status
+
+    def _look_for_memory(self) -> None:
+        if self.recorder.steps >= self.steps_until_looked:
+            self.steps_until_looked = 2 * self.recorder.steps
+            self.expect_no_memory()
 
     def _happens(self, hit: Hit) -> tuple[str, str]:
         """An event that ends the run, or changes its state."""

@@ -37,9 +37,13 @@ class Runaway:
             hint = "the law that drives it may be unstable, for example gains too high for its sample time"
             hint += "" if self.adaptive else "; or dt is too long for it: a smaller dt, or an implicit method"
             raise StepFailure("the motion grows without bound", fastest, hint)
-        self.steps += 1
+        self.counted(1, step.t1)
+
+    def counted(self, steps: int, t: float) -> None:
+        """So many steps more have come to t; those of compiled methods have been looked at in machine code."""
+        self.steps += steps
         if self.adaptive and self.steps >= CRAWL:
-            self._progress(step.t1)
+            self._progress(t)
 
     def _progress(self, t: float) -> None:
         way = (t - self.since) / self.span

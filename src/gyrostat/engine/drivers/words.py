@@ -1,0 +1,42 @@
+"""The words of a driver beyond Python's own: kinds of arguments, casts, and what a lane can say.
+
+A *driver* is a Python function with annotated arguments that :mod:`~gyrostat.engine.drivers.translate` turns into LLVM
+text. Its kinds are
+
+* ``float``: a double, one for each lane; ``int``: 64 bits, the same for all lanes;
+* ``ptr``: doubles, ``x[k]`` is that of each lane; ``table``: doubles that all lanes share;
+* ``words``: 64-bit numbers: counts, and addresses of doubles and kernels.
+
+A pointer plus a whole number is a pointer. ``kernel(w[k])(x, y, ...)`` calls machine code that takes pointers and
+returns a double, zero if all it found is finite. Statements: assignment (also of tuples), ``if``, ``while``,
+``for k in range(...)``, ``break``, ``continue``, ``return``. ``and``, ``or`` and ``a if c else b`` evaluate what they
+need. Functions that are called are drivers themselves; names of modules stand for their numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ptr:  # noqa: N801
+    """A pointer to doubles, one for each lane."""
+
+
+class table:  # noqa: N801
+    """A pointer to doubles that all lanes share."""
+
+
+class words:  # noqa: N801
+    """A pointer to 64-bit whole numbers."""
+
+
+def _only_translated(*_: Any) -> Any:
+    raise TypeError("a word of drivers is translated, never called")
+
+
+kernel = doubles = shared = count_at = fma = where = some = bits = copy = sqrt = floor = ceil = _only_translated
+"""``kernel(address)``: machine code there. ``doubles(address)``, ``shared(address)``, ``count_at(address)``: a ptr, a
+table, words there; ``shared(p)`` of a ptr reads its memory double by double. ``fma(x, y, z)`` = x y + z in one
+rounding. ``where(c, x, y)``: x in lanes where c holds, else y, both evaluated. ``some(c)``: whether c holds in a lane.
+``bits(p)``: the address in a ptr as a number."""
+LANES = 1
+"""How many lanes the driver is compiled for."""

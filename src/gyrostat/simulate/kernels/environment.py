@@ -1,0 +1,30 @@
+"""What drivers know of a plant: one array of 64-bit words with sizes, addresses of kernels, and addresses of their
+inputs. Kernels take pointers, and return zero if all that they found is finite:
+
+    LAW          (t, q, v, p, m, parameters, constants | tau, p_rate, work)
+    FORWARD      (t, q, v, tau, directions, live | a, work)             accelerations, friction that slides included
+    INVERSE      (t, q, v, a, directions, live | f, work)               Newton-Euler efforts less sliding friction
+    SLOPES       (t, q, v, a, directions, live | f_q, f_v, M, work)     of these; f_q along the rates
+    LAW_SLOPES   (t, q, v, p, m, parameters, constants | tau_q, tau_v, tau_p, p_q, p_v, p_p, work)
+    CHART        (q0, x, v | q, x_rate, work)                           local coordinates around q0
+    RETRACT      (q0, d | q, work)                                      ``gs.integrate``
+    UPDATE       (t, q, v, p, m, parameters, constants | m_next, work)  of digital parts, at a sample
+    CONSTRAIN    (t, q, v | a, work)                                    changes a by the forces of active constraints
+    GUARDS       (t, q, v, p, m, constants | values, work)              functions of events
+
+Each may be machine code or a Python function behind the same address (:mod:`~gyrostat.simulate.kernels.callback`)."""
+
+from __future__ import annotations
+
+(
+    NQ, NV, NP, NM, PLAIN, TURNING,  # sizes; whether q and v are alike; rotations
+    LAW, FORWARD, INVERSE, SLOPES, LAW_SLOPES, CHART, RETRACT, UPDATE, CONSTRAIN, GUARDS,  # kernels
+    MEMORY, PARAMETERS, CONSTANTS, DIRECTIONS, LIVE, GUARD_CONSTANTS,  # inputs that stay between events
+    UPDATE_CONSTANTS, TIME, WORK,  # constants of the update; one double for the time; scratch of the kernels
+    ANGULAR, SIZE_OF,  # words: first rate of each rotation; coordinate whose size counts for each rate, or -1
+    ABORT,  # set by a Python function that has failed
+    RHS_COUNT, RESIDUAL_COUNT, JACOBIAN_COUNT, OUTPUT_COUNT,  # evaluations
+    NEW_MEMORY,  # where an update writes
+    LAW_INPUT,
+) = range(34)  # fmt: skip
+WORDS_OF_A_PLANT = 40

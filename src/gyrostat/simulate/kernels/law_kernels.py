@@ -1,0 +1,96 @@
+"""Machine code of a law, the source of the efforts of a run, found again by what it computes.
+
+A law is recorded at every call, since what it reads from outside may have changed; that takes a fraction of a
+millisecond. Its numbers become inputs (:mod:`~gyrostat.engine.tracing.lifted_constants`), so that other gains find the
+machine code, the derivatives and the checks of earlier calls."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gyrostat.configuration.tangent import coordinate_rates
+from gyrostat.engine.drivers.kernel_code import KernelCode
+from gyrostat.engine.tracing.derivative import expressions, from_casadi
+from gyrostat.engine.tracing.lifted_constants import lifted_constants
+from gyrostat.engine.tracing.program import Program, Slot
+from gyrostat.engine.tracing.record import record
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+MOST = 256
+"""Laws of a process whose machine code is at hand."""
+_codes: dict[tuple[str, str, int], KernelCode] = {}
+
+
+def shared_code(program: Program, lanes: int = 1, kind: str = "") -> KernelCode:
+    """The machine code of a program, one for the process."""
+    key = program.digest, kind, lanes
+    if key not in _codes:
+        while len(_codes) >= MOST:
+            _codes.pop(next(iter(_codes)))
+        _codes[key] = KernelCode(program, lanes)
+    return _codes[key]
+
+
+class LawKernels:
+    """Of a recorded law: ``program`` with the inputs t (1,), q, v, p, m, parameters and, last, constants."""
+
+    def __init__(self, model: Model, recorded: Program):
+        self.model = model
+        self.program, self.constants = lifted_constants(recorded)
+
+    @cached_property
+    def code(self) -> KernelCode:
+        return shared_code(self.program)
+
+    def wide(self, lanes: int) -> KernelCode:
+        """For several lanes."""
+        return shared_code(self.program, lanes)
+
+    @cached_property
+    def slopes(self) -> KernelCode:
+        """Derivatives of tau (nv,) and p_rate (np,) along the rates, by v and by p, exact."""
+        key = self.program.digest, "slopes", 1
+        if key not in _codes:
+            _codes[key] = KernelCode(law_slopes(self.model, self.program))
+        return _codes[key]
+
+
+def law_slopes(model: Model, law: Program) -> Program:
+    """tau_q, tau_v, tau_p, p_q, p_v, p_p of a law with the inputs t, q, v, p, m, ..., as one program."""
+    import casadi as ca
+
+    symbols, (tau, rate), guards = expressions(law)
+    q, v, p = symbols[1:4]
+    T = _tangent(ca, model, q)
+    blocks: list[Any] = []
+    places: list[Array] = []
+    slots: list[Slot] = []
+    for of, value in (("tau", tau), ("p", rate)):
+        for wrt, symbol in (("q", q), ("v", v), ("p", p)):
+            J = ca.jacobian(value, symbol)
+            J = ca.sparsify(ca.mtimes(J, T)) if wrt == "q" and T is not None else J
+            rows, columns = (np.array(x, dtype=int) for x in J.sparsity().get_triplet())
+            blocks.append(ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1))
+            width = model.nv if wrt == "q" else int(symbol.numel())
+            places.append(rows * width + columns)
+            slots.append(Slot(f"{of}_{wrt}", (int(value.numel()), width)))
+    function = ca.Function("slopes", symbols, [*ca.cse(blocks), guards])
+    return from_casadi(function, law.inputs, slots, places, f"{law.name}_slopes")
+
+
+def _tangent(ca: Any, model: Model, q: Any) -> Any:
+    """dq/dt = T v (nq, nv) as an expression; None where q and v are alike."""
+    if model.nq == model.nv:
+        return None
+
+    def function(q: Array) -> dict[str, Array]:
+        columns = [coordinate_rates(model, q, unit) for unit in np.eye(model.nv)]
+        return {"T": np.stack(columns, axis=1)}
+
+    program = record(function, {"q": (model.nq,)}, "tangent")
+    _, (entries,), _ = expressions(program, [q])
+    return ca.sparsify(ca.reshape(entries, model.nv, model.nq).T)

@@ -1,0 +1,125 @@
+"""Machine code of a model alone, which stays with it: forward and inverse dynamics, derivatives, charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.constraint_set import ConstraintSet
+from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
+from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
+from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
+from gyrostat.configuration.chart import along, local_rates, moved
+from gyrostat.engine.drivers.kernel_code import KernelCode
+from gyrostat.engine.tracing.program import Program
+from gyrostat.engine.tracing.record import record
+from gyrostat.graph.network import Network, network
+from gyrostat.spatial.gravity import gravity
+from gyrostat.spatial.representation import representation
+from gyrostat.spec.context import HarmonicMotion
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+
+
+class ModelKernels:
+    """Programs and machine code of ``model``; ``net`` its network, ``sliding`` the friction rows beside it, ``live``
+    the shapes of properties that are inputs, by path. ``forward``: a block in the place of articulated bodies."""
+
+    def __init__(
+        self,
+        model: Model,
+        net: Network,
+        sliding: ConstraintSet,
+        live: Mapping[str, tuple[int, ...]] | None = None,
+        forward: Any = None,
+    ):
+        self.model, self.net, self.sliding, self.live, self.block = model, net, sliding, dict(live or {}), forward
+        self._codes: dict[tuple[str, int], KernelCode] = {}
+
+    @property
+    def live_size(self) -> int:
+        return sum(int(np.prod(shape, dtype=int)) for shape in self.live.values())
+
+    def code(self, name: str, lanes: int = 1) -> KernelCode:
+        """Machine code of a program by its name here."""
+        key = name, lanes
+        if key not in self._codes:
+            self._codes[key] = KernelCode(getattr(self, name), lanes)
+        return self._codes[key]
+
+    # ------------------------------------------------------------------ recording
+    def _scene(self, t: Any, live: Array) -> tuple[Network, Setting]:
+        """Network and setting for recorded values of the live properties."""
+        given: dict[str, Any] = {}
+        start = 0
+        for path, shape in self.live.items():
+            size = int(np.prod(shape, dtype=int))
+            given[path] = live[start : start + size].reshape(shape)
+            start += size
+        net = network(self.model, live=given) if given else self.net
+        context = self.model.context
+        law = gravity(context.gravity, given.get("context.gravity"))
+        return net, Setting(representation("body"), law, t if isinstance(context.base, HarmonicMotion) else 0.0)
+
+    def _record(self, function: Callable[..., Mapping[str, Any]], third: str, name: str) -> Program:
+        n, live, directions = self.model.nv, self.live_size, len(self.sliding.on_speed)
+        shapes = {"t": (1,), "q": (self.model.nq,), "v": (n,), third: (n,), "directions": (directions,), "live": (live,)}
+        with np.errstate(all="ignore"):
+            return record(function, shapes, f"{self.model.name}_{name}")
+
+    @cached_property
+    def forward(self) -> Program:
+        """a (nv,) of tau (nv,)."""
+
+        def function(t: Array, q: Array, v: Array, tau: Array, directions: Array, live: Array) -> Mapping[str, Any]:
+            net, on = self._scene(t[0], live)
+            if self.block is not None:
+                return {"a": self.block.compute(net, on, {"q": q, "v": v, "tau": tau}, no_loads)["a"]}
+            return {"a": forward_dynamics(net, on, q, v, tau + self.sliding.sliding_efforts(v, directions))}
+
+        return self._record(function, "tau", "forward")
+
+    @cached_property
+    def inverse(self) -> Program:
+        """f (nv,) = rnea(q, v, a) less the efforts of sliding friction."""
+
+        def function(t: Array, q: Array, v: Array, a: Array, directions: Array, live: Array) -> Mapping[str, Any]:
+            net, on = self._scene(t[0], live)
+            return {"f": sweep_forces(net, on, q, v, a)[0] - self.sliding.sliding_efforts(v, directions)}
+
+        return self._record(function, "a", "inverse")
+
+    @cached_property
+    def slopes(self) -> Program:
+        """Derivatives (nv, nv) of f along the rates, by v, and by a: M."""
+
+        def function(t: Array, q: Array, v: Array, a: Array, directions: Array, live: Array) -> Mapping[str, Any]:
+            net, on = self._scene(t[0], live)
+            f_q, f_v, M = rnea_derivatives(net, on, q, v, a)
+            return {"f_q": f_q, "f_v": f_v - self.sliding.sliding_slopes(v, directions), "M": M}
+
+        return self._record(function, "a", "slopes")
+
+    @cached_property
+    def chart(self) -> Program:
+        """q (nq,) at the local coordinates x (nv,) around q0, and dx/dt."""
+
+        def function(q0: Array, x: Array, v: Array) -> Mapping[str, Any]:
+            return {"q": moved(self.model, q0, x), "x_rate": local_rates(self.model, x, v)}
+
+        n = self.model.nv
+        return record(function, {"q0": (self.model.nq,), "x": (n,), "v": (n,)}, f"{self.model.name}_chart")
+
+    @cached_property
+    def retract(self) -> Program:
+        """q (nq,) reached from q0 along d (nv,)."""
+
+        def function(q0: Array, d: Array) -> Mapping[str, Any]:
+            return {"q": moved(self.model, q0, along(self.model, d))}
+
+        return record(function, {"q0": (self.model.nq,), "d": (self.model.nv,)}, f"{self.model.name}_retract")

@@ -1,0 +1,85 @@
+"""One evaluation of the right-hand side, as a driver: chart, law, forward dynamics, active constraints."""
+
+from __future__ import annotations
+
+from gyrostat.engine.drivers.words import count_at, doubles, kernel, ptr, table, words
+from gyrostat.simulate.kernels.environment import (
+    ANGULAR,
+    CHART,
+    CONSTANTS,
+    CONSTRAIN,
+    DIRECTIONS,
+    FORWARD,
+    LAW,
+    LIVE,
+    MEMORY,
+    NP,
+    NQ,
+    NV,
+    PARAMETERS,
+    PLAIN,
+    RHS_COUNT,
+    TIME,
+    TURNING,
+    WORK,
+)
+
+
+def place(env: words, q0: ptr, x: ptr, v: ptr, q: ptr, x_rate: ptr) -> float:
+    """q at the local coordinates x around q0, and dx/dt."""
+    if env[PLAIN] == 1:
+        for k in range(env[NV]):
+            q[k] = q0[k] + x[k]
+            x_rate[k] = v[k]
+        return 0.0
+    return kernel(env[CHART])(q0, x, v, q, x_rate, doubles(env[WORK]))
+
+
+def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
+    """a (nv,), dp/dt (np,) and tau (nv,); zero if all are finite."""
+    time, work = doubles(env[TIME]), doubles(env[WORK])
+    time[0] = t
+    env[RHS_COUNT] = env[RHS_COUNT] + 1
+    bad = kernel(env[LAW])(
+        time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, p_rate, work
+    )
+    bad = bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
+    if env[CONSTRAIN] != 0:
+        bad = bad + kernel(env[CONSTRAIN])(time, q, v, a, work)
+    return bad
+
+
+def stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> float:
+    """dy (2 nv + np + 1,) for y = (x, v, p, work) around q0 (nq,), with q (nq,) and tau (nv,) there."""
+    n, np = env[NV], env[NP]
+    bad = place(env, q0, y, y + n, q, dy)
+    bad = bad + accelerations(env, t, q, y + n, y + 2 * n, dy + n, dy + 2 * n, tau)
+    power = 0.0
+    for k in range(n):
+        power = power + tau[k] * y[n + k]
+    dy[2 * n + np] = power
+    return bad
+
+
+def turned(env: words, x: ptr, most: float) -> int:
+    """Whether a rotation among the local coordinates x exceeds ``most`` [rad]."""
+    at = count_at(env[ANGULAR])
+    for k in range(env[TURNING]):
+        w = x + at[k]
+        if not (w[0] * w[0] + w[1] * w[1] + w[2] * w[2] <= most * most):
+            return 1
+    return 0
+
+
+def one_stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> int:
+    """:func:`stage` from outside: 0 if all is finite."""
+    bad = stage(env, t, q0, y, dy, q, tau)
+    return 0 if bad == 0.0 else 1
+
+
+def one_place(env: words, count: int, q0: ptr, x: ptr, v: ptr, q: ptr, x_rate: ptr) -> int:
+    """:func:`place` of ``count`` local coordinates around one q0."""
+    bad = 0.0
+    for k in range(count):
+        bad = bad + place(env, q0, x + k * env[NV], v, q + k * env[NQ], x_rate)
+    return 0 if bad == 0.0 else 1

@@ -1,0 +1,248 @@
+"""A plant as drivers see it: the words of its environment, kept true to what changes at events and samples."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gyrostat.engine.drivers.driver import driver
+from gyrostat.engine.drivers.kernel_code import KernelCode
+from gyrostat.engine.tracing.lifted_constants import lifted_constants
+from gyrostat.errors import NonFiniteError
+from gyrostat.simulate.kernels import environment as at
+from gyrostat.simulate.kernels.callback import Callback
+from gyrostat.simulate.kernels.law_kernels import shared_code
+from gyrostat.simulate.kernels.stage import one_place, one_stage
+from gyrostat.solvers.functions import aba, rnea, rnea_derivatives
+
+if TYPE_CHECKING:
+    from gyrostat.simulate.plant.plant import Plant
+
+Array = np.ndarray
+WHO = "simulate"
+
+
+def address(x: Array) -> int:
+    """Of the first element of an array."""
+    return int(x.__array_interface__["data"][0])
+
+
+class Machine:
+    """The environment of a plant. Kernels are looked up when a method asks for them (:meth:`need`); ``callbacks`` are
+    those that are Python functions. :meth:`refresh` after whatever changes memory, directions or constraints."""
+
+    def __init__(self, plant: Plant):
+        self.plant = plant
+        self.words = np.zeros(at.WORDS_OF_A_PLANT, dtype=np.int64)
+        self.env = address(self.words)
+        self.callbacks: dict[str, Callback] = {}
+        layout, model = plant.model.layout, plant.model
+        sizes = {at.NQ: plant.nq, at.NV: plant.nv, at.NP: plant.np, at.NM: len(plant.memory), at.PLAIN: plant.plain}
+        for word, value in sizes.items():
+            self.words[word] = value
+        self.angular = np.array([] if plant.plain else [row[0] for row in layout.angular], dtype=np.int64)
+        size_of = np.full(plant.nv, -1, dtype=np.int64)
+        size_of[layout.number_v], size_of[layout.linear.ravel()] = layout.number_q, layout.positions.ravel()
+        self.size_of = size_of
+        self.words[at.TURNING] = len(self.angular)
+        self.memory, self.new_memory = np.zeros((2, max(1, len(plant.memory))))
+        self.directions = np.zeros(max(1, len(plant.active.directions)))
+        self.parameters = np.concatenate([plant.parameters, [0.0]])
+        self.live = np.concatenate([plant.live, [0.0]])
+        self.constants = plant.law.constants if plant.law is not None else np.zeros(1)
+        self.time = np.zeros(1)
+        self._work = np.zeros(64)
+        arrays = {
+            at.MEMORY: self.memory, at.NEW_MEMORY: self.new_memory, at.DIRECTIONS: self.directions, at.LIVE: self.live,
+            at.PARAMETERS: self.parameters, at.CONSTANTS: self.constants, at.TIME: self.time, at.WORK: self._work,
+            at.ANGULAR: self.angular, at.SIZE_OF: self.size_of,
+        }  # fmt: skip
+        for word, array in arrays.items():
+            self.words[word] = address(array)
+        self._needed: dict[int, Any] = {}
+        self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
+        self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
+        self.need(at.LAW, at.FORWARD, at.CHART)
+        self.refresh()
+
+    # ------------------------------------------------------------------ kernels
+    def need(self, *kernels: int) -> None:
+        """These kernels will be called."""
+        for word in kernels:
+            if word in self._needed:
+                continue
+            made = self._kernel(word)
+            if made is not None:
+                self.install(word, made)
+
+    def install(self, word: int, made: KernelCode | Callback) -> None:
+        """A kernel by its word."""
+        self._needed[word] = made
+        self.words[word] = made.address
+        if isinstance(made, KernelCode) and made.work > len(self._work):
+            self._work = np.zeros(made.work + 64)
+            self.words[at.WORK] = address(self._work)
+
+    def need_update(self) -> bool:
+        """Digital parts are sampled in machine code; False if that is not possible."""
+        plant = self.plant
+        update = None if plant.law_in_python else plant.recording.update
+        if update is None:
+            return False
+        if at.UPDATE not in self._needed:
+            lifted, self.update_constants = lifted_constants(update)
+            self.install(at.UPDATE, shared_code(lifted))
+            self.words[at.UPDATE_CONSTANTS] = address(self.update_constants)
+        return True
+
+    def _kernel(self, word: int) -> KernelCode | Callback | None:
+        plant, model = self.plant, self.plant.kernels
+        n, nq, np_, m = plant.nv, plant.nq, plant.np, len(plant.memory)
+        d, par, live = len(plant.active.directions), len(plant.parameters), len(plant.live)
+        if word in (at.CHART, at.RETRACT):
+            name = "chart" if word == at.CHART else "retract"
+            return None if plant.plain else model.code(name)
+        if word in (at.LAW, at.LAW_SLOPES):
+            if plant.law is not None:
+                return plant.law.code if word == at.LAW else plant.law.slopes
+            given = (1, nq, n, np_, m, par, 0)
+            if word == at.LAW:
+                return self._callback("law", self._law, given, (n, np_))
+            return self._callback("law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_))
+        names = {at.FORWARD: "forward", at.INVERSE: "inverse", at.SLOPES: "slopes"}
+        if word in names:
+            if not plant.model_in_python:
+                return model.code(names[word])
+            function: Callable[..., Any] = getattr(self, f"_{names[word]}")
+            sizes = (n * n,) * 3 if word == at.SLOPES else (n,)
+            return self._callback(names[word], function, (1, nq, n, n, d, live), sizes)
+        raise KeyError(word)
+
+    def _callback(self, name: str, function: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Callback:
+        self.callbacks[name] = Callback(function, inputs, outputs, self.words[at.ABORT : at.ABORT + 1])
+        return self.callbacks[name]
+
+    # ------------------------------------------------------------------ in Python
+    def _law(self, t: Array, q: Array, v: Array, p: Array, m: Array, par: Array, constants: Array) -> tuple[Array, Array]:
+        return self.plant.recording.numbers(float(t[0]), q, v, p, m)
+
+    def _law_slopes(self, t: Array, q: Array, v: Array, p: Array, *_: Array) -> tuple[Array, ...]:
+        return tuple(self.plant.derivatives.source_differences(float(t[0]), q, v, p))
+
+    def _forward(self, t: Array, q: Array, v: Array, tau: Array, directions: Array, live: Array) -> tuple[Array]:
+        plant = self.plant
+        if plant.forward is not None:
+            return (plant.forward(q, v, tau, **plant.time(float(t[0]))),)
+        return (aba(plant.moving, q, v, tau + plant.sliding_efforts(v), **plant.time(float(t[0]))),)
+
+    def _inverse(self, t: Array, q: Array, v: Array, a: Array, directions: Array, live: Array) -> tuple[Array]:
+        plant = self.plant
+        return (rnea(plant.moving, q, v, a, **plant.time(float(t[0]))) - plant.sliding_efforts(v),)
+
+    def _slopes(self, t: Array, q: Array, v: Array, a: Array, directions: Array, live: Array) -> tuple[Array, ...]:
+        plant = self.plant
+        d = rnea_derivatives(plant.moving, q, v, a, **plant.time(float(t[0])))
+        return d.dtau_dq, d.dtau_dv - plant.sliding_slopes(v), d.dtau_da
+
+    def _constrain(self, t: Array, q: Array, v: Array, a: Array) -> tuple[()]:
+        plant = self.plant
+        rows = plant.active.rows(q, v)
+        if rows is not None:
+            a[:] = rows.accelerations(plant.inverse_inertia(q), a)
+            if not np.isfinite(a).all():
+                raise NonFiniteError(f"{WHO}: accelerations within the constraints are not finite")
+        return ()
+
+    # ------------------------------------------------------------------ what changes at events and samples
+    def refresh(self) -> None:
+        """Memory, directions of sliding and constraints as the plant has them now."""
+        plant = self.plant
+        self.memory[: len(plant.memory)] = plant.memory
+        self.directions[: len(plant.active.directions)] = plant.active.directions
+        if plant.active.empty:
+            self.words[at.CONSTRAIN] = 0
+        else:
+            known = self.callbacks.get("constrain")
+            if known is None:
+                known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
+            self.words[at.CONSTRAIN] = known.address
+
+    def counted(self) -> None:
+        """Hand the evaluations over to the plant's counters."""
+        counters, words = self.plant.counters, self.words
+        for word, name in COUNTS.items():
+            setattr(counters, name, getattr(counters, name) + int(words[word]))
+            words[word] = 0
+
+    def failure(self) -> BaseException | None:
+        """What a Python function has raised last, once."""
+        for callback in self.callbacks.values():
+            if callback.error is not None:
+                error, callback.error = callback.error, None
+                return error
+        return None
+
+    def expect_no_abort(self) -> None:
+        """Raise what ended the loop in a Python function."""
+        if self.words[at.ABORT]:
+            self.words[at.ABORT] = 0
+            error = self.failure()
+            if error is not None:
+                raise error
+
+    # ------------------------------------------------------------------ single evaluations
+    @cached_property
+    def _one_stage(self) -> Any:
+        return driver(one_stage).call
+
+    def stage(self, t: float, q0: Array, y: Array) -> tuple[Array, Array, Array]:
+        """dy, q, tau at a state; NonFiniteError where they are not finite."""
+        q0 = np.ascontiguousarray(q0, dtype=float)
+        self._y[:] = y
+        bad = self._one_stage(
+            self.env, t, address(q0), address(self._y), address(self._dy), address(self._q), address(self._tau)
+        )
+        if bad:
+            self.expect_no_abort()
+            raise self.not_finite(t)
+        return self._dy.copy(), self._q.copy(), self._tau.copy()
+
+    def law_slopes(self, t: float, q: Array, v: Array, p: Array) -> list[Array]:
+        """tau_q, tau_v, tau_p, p_q, p_v, p_p at a state, flat."""
+        self.need(at.LAW_SLOPES)
+        n, k = self.plant.nv, self.plant.np
+        blocks = [np.zeros(i * j) for i in (n, k) for j in (n, n, k)]
+        self.time[0] = t
+        inputs = [self.time, *(np.ascontiguousarray(x, dtype=float) for x in (q, v, p))]
+        fixed = [self.memory, self.parameters, self.constants]
+        kind = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_void_p] * 14)
+        bad = kind(int(self.words[at.LAW_SLOPES]))(*map(address, [*inputs, *fixed, *blocks, self._work]))
+        if bad != 0.0:
+            self.expect_no_abort()
+            raise self.not_finite(t)
+        return blocks
+
+    def not_finite(self, t: float) -> NonFiniteError:
+        """What is said of an evaluation that is not finite."""
+        error = self.failure()
+        if isinstance(error, NonFiniteError):
+            return error
+        return NonFiniteError(f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is")
+
+    def move(self, q0: Array, x: Array) -> Array:
+        """q (..., nq) at the local coordinates x (..., nv) around q0."""
+        rows = np.ascontiguousarray(x, dtype=float).reshape(-1, self.plant.nv)
+        q0 = np.ascontiguousarray(q0, dtype=float)
+        q, v, rate = np.empty((len(rows), self.plant.nq)), np.zeros(self.plant.nv), np.zeros(self.plant.nv)
+        driver(one_place).call(self.env, len(rows), address(q0), address(rows), address(v), address(q), address(rate))
+        return q.reshape(*np.shape(x)[:-1], self.plant.nq)
+
+
+COUNTS = {
+    at.RHS_COUNT: "rhs_evaluations", at.RESIDUAL_COUNT: "residual_evaluations",
+    at.JACOBIAN_COUNT: "jacobian_evaluations", at.OUTPUT_COUNT: "output_evaluations",
+}  # fmt: skip
