@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -14,10 +15,11 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.choose import maximum, where
 from gyrostat.engine.tracing.derivative import directional, pullback, pushforward, to_casadi
 from gyrostat.engine.tracing.local_derivatives import CHOICES, FLAT, SMOOTH
-from gyrostat.engine.tracing.operations import BY_NAME, OPERATIONS
+from gyrostat.engine.tracing.operations import BY_NAME, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, run
 from gyrostat.engine.tracing.record import record
 from gyrostat.engine.tracing.recording_scalar import general
+from gyrostat.engine.tracing.replay import inlined
 from gyrostat.errors import NonFiniteError, ShapeError
 from tests.support.comparing import assert_close, central
 from tests.support.random_models import random_state
@@ -201,6 +203,55 @@ def test_sweeps_can_be_swept_again():
     assert np.abs(H).max() > 0.1
     assert_close(H, H.T, 1e-12)
     assert_close([along.call(q, v, a, bar, e)["dot_bar_q"] for e in np.eye(3)], H, 1e-12)
+
+
+def test_accelerations_pull_back_through_the_mass_matrix_and_inverse_dynamics():
+    """M a + h = tau, so that bar_tau = M^-1 bar_a, and -bar_tau pulled back through the inverse dynamics gives bar_q
+    and bar_v: fewer operations than the sweep over the articulated bodies."""
+    model = gs.robots.kuka_lwr4()
+    forces, accelerations = (s(model).main_kernel().program for s in (gs.InverseDynamics, gs.ForwardDynamics))
+    inverse = pullback(forces, ["tau"], ["q", "v"])
+    q, v, tau, bar = (np.random.default_rng(k).normal(size=7) for k in range(4))
+
+    def function(q: Any, v: Any, tau: Any, bar: Any) -> dict[str, Any]:
+        a = inlined(accelerations, q, v, tau)["a"]
+        response = (
+            inlined(accelerations, q, np.zeros(7), bar)["a"] - inlined(accelerations, q, np.zeros(7), 0.0 * q)["a"]
+        )
+        bars = inlined(inverse, q, v, a, -response)
+        return {"bar_q": bars["bar_q"], "bar_v": bars["bar_v"], "bar_tau": response}
+
+    got = Kernel(record(function, {"q": (7,), "v": (7,), "tau": (7,), "bar": (7,)})).call(q, v, tau, bar)
+    want = Kernel(pullback(accelerations, ["a"], ["q", "v", "tau"])).call(q, v, tau, bar)
+    for name, bars in want.items():
+        assert_close(got[name], bars, 1e-11)
+
+
+# ---------------------------------------------------------------------------------------------- programs in programs
+
+
+def test_a_program_inside_another_recording_is_the_same_function():
+    inner = record(
+        lambda x, A: {"y": A @ np.sin(x), "n": x[0] / x[1], "guard": [np.log(x[0])]}, {"x": (2,), "A": (2, 2)}, "inner"
+    )
+    outer = record(lambda z: inlined(inner, z * 2.0, [[1, 2], [3, 4]]), {"z": (2,)})
+    got = Kernel(outer).call([0.3, 0.4])
+    assert list(got) == ["y", "n"]
+    assert_close(got["y"], np.array([[1.0, 2.0], [3.0, 4.0]]) @ np.sin([0.6, 0.8]), 1e-15)
+    assert_close(got["n"], 0.75, 1e-15)
+    with pytest.raises(NonFiniteError, match="a guard is not finite"):
+        Kernel(outer).call([-0.3, 0.4])
+    assert inlined(inner, [1.0, 2.0], np.eye(2))["n"] == 0.5
+    with pytest.raises(ShapeError, match=r"'inner' inside another recording: inputs have shapes \[\(2,\)\], expected"):
+        inlined(inner, [1.0, 2.0])
+
+
+def test_what_turns_out_to_be_constant_has_no_derivative():
+    two = record(lambda x, y: {"z": [np.sqrt(x[0] - y[0]) + x[0], x[0] / y[0]]}, {"x": (1,), "y": (1,)})
+    nodes = tuple((code, 0, *rest) if code == INPUT else (code, x, *rest) for code, x, *rest in two.nodes)
+    program = replace(two, inputs=two.inputs[:1], nodes=nodes)  # x - x, x / x: both inputs are the same
+    np.testing.assert_array_equal(run(pullback(program, ["z"], ["x"]), [2.0], [3.0, 5.0])[0], [3.0])
+    np.testing.assert_array_equal(run(pushforward(program, ["z"], ["x"]), [2.0], [3.0])[0], [3.0, 0.0])
 
 
 # ---------------------------------------------------------------------------------------------- choices

@@ -1,7 +1,8 @@
 """Derivatives of a program by one sweep over its nodes: forward along a direction, backward from weights of results.
 
-Both record on the tape that has the values of the program: constants fold, zeros drop out, what is needed twice is
-there once. What does not depend on the chosen inputs, or does not reach the chosen outputs, costs nothing."""
+Both need the values of all nodes (``replay``) and record on the tape of these: constants fold, zeros drop out, what is
+needed twice is there once. What does not depend on the chosen inputs, or does not reach the chosen outputs, costs
+nothing."""
 
 from __future__ import annotations
 
@@ -15,25 +16,10 @@ from gyrostat.engine.tracing.local_derivatives import (
     UNBOUNDED_CODES,
 )
 from gyrostat.engine.tracing.operations import CODE, CONST, INPUT, OPERATIONS
-from gyrostat.engine.tracing.program import Program, renumber
+from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.recording_scalar import Recorded, general
-from gyrostat.engine.tracing.tape import Tape
 
 DIV = CODE["div"]
-
-
-def replay(program: Program, tape: Tape) -> list[Any]:
-    """Values of all nodes, recorded again on a tape; floats for constants."""
-    values: list[Any] = []
-    number: list[int] = []
-    for node in program.nodes:
-        if node[0] == CONST:
-            values.append(program.constants[node[1]])
-            number.append(tape.constant(values[-1]))
-        else:
-            number.append(tape.node(*renumber(node, number)))
-            values.append(Recorded(tape, number[-1]))
-    return values
 
 
 def forward(program: Program, values: Sequence[Any], seeds: Mapping[tuple[int, int], Any]) -> list[Any]:
@@ -42,7 +28,7 @@ def forward(program: Program, values: Sequence[Any], seeds: Mapping[tuple[int, i
     for k, (code, x, y, z) in enumerate(program.nodes):
         if code == INPUT:
             rates[k] = seeds.get((x, y))
-        if code < 0 or code in FLAT_CODES:
+        if code < 0 or code in FLAT_CODES or type(values[k]) is float:
             continue
         operands = (x, y, z)[: OPERATIONS[code].arity]
         if all(rates[i] is None for i in operands):
@@ -78,7 +64,7 @@ def backward(
     for k in range(len(program.nodes) - 1, -1, -1):
         code, x, y, z = program.nodes[k]
         bar = bars[k]
-        if bar is None or code < 0 or not active[k]:
+        if bar is None or code < 0 or not active[k] or type(values[k]) is float:
             continue
         operands = (x, y, z)[: OPERATIONS[code].arity]
         given = [values[i] for i in operands]
@@ -95,7 +81,11 @@ def backward(
             if active[i]:
                 passed = common * weight
                 bars[i] = _sum(bars[i], _chosen(bar, passed, 0.0) if doubtful[k] else passed)
-    return {(x, y): bars[k] for k, (code, x, y, _) in enumerate(program.nodes) if code == INPUT and bars[k] is not None}
+    totals: dict[tuple[int, int], Any] = {}
+    for (code, x, y, _), bar in zip(program.nodes, bars, strict=True):
+        if code == INPUT and bar is not None:
+            totals[x, y] = totals.get((x, y), 0.0) + bar
+    return totals
 
 
 def _active(program: Program, wrt: frozenset[int]) -> bytearray:
