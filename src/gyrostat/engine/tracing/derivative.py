@@ -156,8 +156,8 @@ def jacobian(program: Program, of: str, wrt: str) -> tuple[Program, np.ndarray]:
     import casadi as ca
 
     o, i = _pick(program.outputs, of, "output"), _pick(program.inputs, wrt, "input")
-    symbols, expressions, guards = expressions(program)
-    J = ca.jacobian(expressions[o], symbols[i])
+    symbols, results, guards = expressions(program)
+    J = ca.jacobian(results[o], symbols[i])
     out, inp = program.outputs[o], program.inputs[i]
     rows, cols = (np.array(x, dtype=int) for x in J.sparsity().get_triplet())
     nonzeros = ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1)
@@ -175,9 +175,9 @@ def directional(program: Program, of: str, wrt: Sequence[str]) -> Program:
 
     o = _pick(program.outputs, of, "output")
     chosen = [_pick(program.inputs, name, "input") for name in wrt]
-    symbols, expressions, guards = expressions(program)
+    symbols, results, guards = expressions(program)
     seeds = [ca.SX.sym(f"d_{k}", program.inputs[k].size) for k in chosen]
-    along = ca.jtimes(expressions[o], ca.vertcat(*(symbols[k] for k in chosen)), ca.vertcat(*seeds))
+    along = ca.jtimes(results[o], ca.vertcat(*(symbols[k] for k in chosen)), ca.vertcat(*seeds))
     slots = [*program.inputs, *(Slot(f"d_{program.inputs[k].name}", program.inputs[k].shape) for k in chosen)]
     dense = ca.densify(along)
     function = ca.Function("directional", [*symbols, *seeds], [ca.cse(dense), guards])
