@@ -23,6 +23,7 @@ PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, Model)
 DEEP = 8
 """Levels of functions and blocks inside each other that are looked at."""
 MOST = 4096
+_known: dict[Hashable, None] = {}
 _trusted: dict[Hashable, None] = {}
 
 
@@ -61,20 +62,21 @@ def _all(parts: list[Any]) -> Hashable | None:
     return None if any(part is None for part in parts) else tuple(parts)
 
 
-def trust_key(users: tuple[Any, ...], lifted: Program) -> Hashable | None:
-    """What a law is known by; None if it must be looked at every time."""
-    parts = made_of(users)
-    return None if parts is None else (parts, lifted.digest)
+def known(code: Hashable | None) -> bool:
+    """Whether code was looked at before, in whatever program it resulted."""
+    return code is not None and code in _known
 
 
-def trusted(key: Hashable | None) -> bool:
-    """Whether a law was looked at before."""
-    return key is not None and key in _trusted
+def trusted(code: Hashable, lifted: Program) -> bool:
+    """Whether code was looked at with this program."""
+    return (code, lifted.digest) in _trusted
 
 
-def trust(key: Hashable | None) -> None:
+def trust(code: Hashable | None, lifted: Program) -> None:
     """A law was looked at, and found to be a function of its arguments."""
-    if key is not None:
-        while len(_trusted) >= MOST:
-            _trusted.pop(next(iter(_trusted)))
-        _trusted[key] = None
+    if code is None:
+        return
+    for table, key in ((_known, code), (_trusted, (code, lifted.digest))):
+        while len(table) >= MOST:
+            table.pop(next(iter(table)))
+        table[key] = None

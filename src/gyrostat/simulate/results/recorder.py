@@ -91,7 +91,7 @@ class Recorder:
         for row in rows:
             q, v, p = row[1 : 1 + n], row[1 + n : 1 + n + k], row[1 + n + k : 1 + n + k + self.plant.np]
             W, row[-1 - k : -1] = self.plant.applied(float(row[0]), q, v, p)
-            self.wrenches.append(W)
+            self.wrenches.append(np.ravel(W))
 
     def take(self) -> int:
         """What compiled steps have handed over: how many steps these are."""
