@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.simulate.rollout import kernel as loops
 from tests.support.comparing import assert_close
 
 SWINGING = gs.HarmonicMotion(amplitude=(0.1, 0.2, 0.3), frequency=2.0, axis=(0.6, 0.0, 0.8), angle=0.3, rate=1.5)
@@ -71,7 +72,7 @@ def test_number_of_robots_threads_and_rows_change_no_bit(monkeypatch):
     assert last.q.shape == (1, 11, 2) and np.array_equal(last.q[0], want.q[-1]) and last.t.tolist() == [0.6]
     one = gs.rollout(model, swing, q[7], v[7], 0.01, 60)
     assert one.q.shape == (61, 2) and np.array_equal(one.q, want.q[:, 7]) and one.diverged == -1
-    monkeypatch.setattr("gyrostat.engine.llvm.wide_loop.BUDGET", 1)  # one step in every call of machine code
+    monkeypatch.setattr(loops, "BUDGET", 1)  # one step in every call of machine code
     for every in (1, 20, None):
         cut = gs.rollout(model, swing, q, v, 0.01, 60, every=every)
         assert np.array_equal(cut.q, want.q[:: every or 60][-len(cut.q) :])

@@ -14,6 +14,7 @@ from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
 from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
 from gyrostat.configuration.chart import along, local_rates, moved
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
@@ -24,6 +25,21 @@ from gyrostat.spec.context import HarmonicMotion
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+
+
+def kept_kernels(
+    model: Model,
+    net: Network,
+    live: Mapping[str, tuple[int, ...]],
+    sliding: ConstraintSet | None = None,
+    forward: Any = None,
+) -> ModelKernels:
+    """Kernels that stay with the model object."""
+    sliding = ConstraintSet((), model.nv) if sliding is None else sliding
+    kept, key = cached_on(model), ("kernels", tuple(live.items()), forward, len(sliding.on_speed))
+    if key not in kept:
+        kept[key] = ModelKernels(model, net, sliding, live, forward)
+    return kept[key]
 
 
 class ModelKernels:

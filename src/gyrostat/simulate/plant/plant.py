@@ -19,7 +19,7 @@ from gyrostat.configuration.model_cache import cached_on
 from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
 from gyrostat.simulate.kernels.law_kernels import LawKernels
-from gyrostat.simulate.kernels.model_kernels import ModelKernels
+from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.source_recording import SourceRecording
@@ -130,14 +130,10 @@ class Plant:
     def kernels(self) -> ModelKernels:
         """Of the model alone; they stay with it."""
         live = {path: np.shape(x) for path, x in self.live_values.items()}
-        kept = cached_on(self.moving)
-        key = "kernels", tuple(live.items()), self.forward, len(self.constraints.on_speed)
         sliding = [part.sliding for part in self.constraints.parts if part.sliding is not None]
         if any(getattr(law, "smooth", None) is not self.moving for law in sliding):  # a law of the user's
             return ModelKernels(self.moving, self.network, self.constraints, live, self.forward)
-        if key not in kept:
-            kept[key] = ModelKernels(self.moving, self.network, self.constraints, live, self.forward)
-        return kept[key]
+        return kept_kernels(self.moving, self.network, live, self.constraints, self.forward)
 
     @property
     def law(self) -> LawKernels | None:
