@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def read(peer: MujocoRobot, model: gs.Model) -> np.ndarray:
 
 def build(model: gs.Model, method: str) -> list[Row]:
     """Recording and code for many robots, objects of earlier runs not used."""
-    model = model.replace({})  # a copy, on which no kernels hang yet
+    model = deepcopy(model)  # on which no kernels hang yet
     with empty_cache():
         start = time.perf_counter()
         gs.rollout(model, None, *states(model, 2), DT, 1, method, every=None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.simulate.rollout.kernel import spans
+from gyrostat.simulate.rollout.loop import spans
 
 
 def explode(t, q, v):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.simulate.rollout import kernel as loops
+from gyrostat.simulate.rollout import loop as loops
 from tests.support.comparing import assert_close
 
 SWINGING = gs.HarmonicMotion(amplitude=(0.1, 0.2, 0.3), frequency=2.0, axis=(0.6, 0.0, 0.8), angle=0.3, rate=1.5)

@@ -10,14 +10,17 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.constraint_set import ConstraintSet
-from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
+from gyrostat.algorithms.recursions.aba import aba
+from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics, sweep_articulated
 from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
 from gyrostat.configuration.chart import along, local_rates, moved
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
+from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
+from gyrostat.engine.tracing.replay import inlined
 from gyrostat.graph.network import Network, network
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
@@ -84,7 +87,14 @@ class ModelKernels:
 
     def _record(self, function: Callable[..., Mapping[str, Any]], third: str, name: str) -> Program:
         n, live, directions = self.model.nv, self.live_size, len(self.sliding.on_speed)
-        shapes = {"t": (1,), "q": (self.model.nq,), "v": (n,), third: (n,), "directions": (directions,), "live": (live,)}
+        shapes = {
+            "t": (1,),
+            "q": (self.model.nq,),
+            "v": (n,),
+            third: (n,),
+            "directions": (directions,),
+            "live": (live,),
+        }
         with np.errstate(all="ignore"):
             return record(function, shapes, f"{self.model.name}_{name}")
 
@@ -139,3 +149,53 @@ class ModelKernels:
             return {"q": moved(self.model, q0, along(self.model, d))}
 
         return record(function, {"q0": (self.model.nq,), "d": (self.model.nv,)}, f"{self.model.name}_retract")
+
+    # ------------------------------------------------------------------ adjoints: weights of results to those of inputs
+    @cached_property
+    def forward_adjoint(self) -> Program:
+        """Weights bar_tau, bar_q, bar_v, bar_live for the weights bar_a (nv,) of the accelerations a (nv,).
+
+        From f(q, v, a, live) = tau follows da = M^-1 (dtau - df), so that
+
+            bar_tau = M^-1 bar_a,   bar_x = -(df/dx)^T bar_tau   for x = q, v, live:
+
+        one elimination of articulated bodies, and the reverse mode of inverse dynamics, which is half as long as that
+        of forward dynamics. Components that have no row in the recursion may have equations of any kind: there it is
+        the reverse mode of forward dynamics itself."""
+        if all(aba.serves(c) for c in self.net.components):
+            return self._by_inverse_dynamics()
+        pulled = pullback(self.forward, ["a"], ["tau", "q", "v", "live"])
+
+        def function(a: Array, bar_a: Array, **x: Array) -> Mapping[str, Any]:
+            f = inlined(self.inverse, x["t"], x["q"], x["v"], a, x["directions"], x["live"])["f"]
+            return inlined(pulled, x["t"], x["q"], x["v"], f, x["directions"], x["live"], bar_a)
+
+        return self._record_adjoint(function)
+
+    def _by_inverse_dynamics(self) -> Program:
+        pulled = pullback(self.inverse, ["f"], ["q", "v", "live"])
+
+        def function(a: Array, bar_a: Array, **x: Array) -> Mapping[str, Any]:
+            net, on = self._scene(x["t"][0], x["live"])
+            rest = np.zeros(len(bar_a))  # the first column has the bias forces, the others have none
+            mu = sweep_articulated(net, on, x["q"], rest, np.stack([rest, bar_a], axis=1)).a[:, 1]
+            return {"bar_tau": mu} | inlined(pulled, x["t"], x["q"], x["v"], a, x["directions"], x["live"], -mu)
+
+        return self._record_adjoint(function)
+
+    def _record_adjoint(self, function: Callable[..., Mapping[str, Any]]) -> Program:
+        n, directions = self.model.nv, len(self.sliding.on_speed)
+        shapes = {"t": (1,), "q": (self.model.nq,), "v": (n,), "a": (n,), "directions": (directions,)}
+        shapes |= {"live": (self.live_size,), "bar_a": (n,)}
+        with np.errstate(all="ignore"):
+            return record(function, shapes, f"{self.model.name}_forward_adjoint")
+
+    @cached_property
+    def chart_adjoint(self) -> Program:
+        """bar_q0 (nq,), bar_x (nv,), bar_v (nv,) for the weights bar_q (nq,) and bar_x_rate (nv,) of the chart."""
+        return pullback(self.chart, ["q", "x_rate"], ["q0", "x", "v"])
+
+    @cached_property
+    def retract_adjoint(self) -> Program:
+        """bar_q0 (nq,), bar_d (nv,) for the weights bar_q (nq,)."""
+        return pullback(self.retract, ["q"], ["q0", "d"])

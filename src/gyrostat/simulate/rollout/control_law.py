@@ -4,6 +4,7 @@ into the loop."""
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -69,7 +70,7 @@ class Law:
     def program(self) -> Program:
         """tau (nv,) and p_rate (np,), of t (1,), q, v, p, m and the gains, one behind the other (parameters)."""
         shapes = {"t": (1,), "q": (self.model.nq,), "v": (self.model.nv,), "p": self.p0.shape, "m": self.m0.shape}
-        shapes["parameters"] = (sum(int(np.prod(shape, dtype=int)) for shape in self.gains.values()),)
+        shapes["parameters"] = (sum(math.prod(shape) for shape in self.gains.values()),)
 
         def function(t: Array, q: Array, v: Array, p: Array, m: Array, parameters: Array) -> Mapping[str, Any]:
             if len(self.m0):  # what it does at samples is looked at, too
@@ -124,8 +125,8 @@ def parts(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array
     arrays: dict[str, Array] = {}
     start = 0
     for name, shape in shapes.items():
-        size = int(np.prod(shape, dtype=int))
-        arrays[name] = flat[..., start : start + size].reshape(*flat.shape[:-1], *shape)
+        size = math.prod(shape)
+        arrays[name] = flat[..., start : start + size].reshape((*flat.shape[:-1], *shape))
         start += size
     return arrays
 

@@ -14,7 +14,20 @@ an adjoint sweep keeps those of many steps."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import LANES, copy, count_at, doubles, fma, kernel, ptr, shared, some, table, where, words
+from gyrostat.engine.drivers.words import (
+    LANES,
+    copy,
+    count_at,
+    doubles,
+    fma,
+    kernel,
+    ptr,
+    shared,
+    some,
+    table,
+    where,
+    words,
+)
 from gyrostat.simulate.kernels.environment import (
     ANGULAR,
     LIVE,
@@ -37,12 +50,13 @@ from gyrostat.simulate.kernels.stage import accelerations, place
 from gyrostat.simulate.methods.drivers.explicit_steps import TURN, combined
 
 (
-    STAGES, SAMPLE, RECORD, RECORD_SIZE, TAU, BAD,  # stages, 0: semi-implicit; steps between samples; scratch; first bad step
+    STAGES, SAMPLE, RECORD, RECORD_SIZE,  # stages, 0: semi-implicit; steps between samples; the first record
+    TABLE, TAU, BAD,  # columns: the table; scratch; first bad step of each lane, or -1
     ROBOTS, ROWS, EVERY, BEGIN,  # robots, rows to write, steps between them, number of the first step
     Q_FROM, V_FROM, P_FROM, M_FROM, Q_TO, V_TO, P_TO, M_TO,  # rows to begin from, first rows to write
     ALL, FIRST_BAD,  # robots in a row; first bad step of each robot, or -1
     PARAMETER_ROWS, PARAMETER_SIZE, PARAMETER_STRIDE, LIVE_ROWS, LIVE_SIZE, LIVE_STRIDE,
-) = range(26)  # fmt: skip
+) = range(27)  # fmt: skip
 WORDS_OF_A_ROLLOUT = 32
 NAN = float("nan")
 

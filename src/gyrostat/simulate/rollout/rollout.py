@@ -17,7 +17,10 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.rollout.control_law import WHO, Law, constant, further_arguments, is_block
-from gyrostat.simulate.rollout.kernel import METHODS, RolloutKernel, Rows
+from gyrostat.simulate.rollout.gradient import Gradient
+from gyrostat.simulate.rollout.kernel import METHODS, RolloutKernel
+from gyrostat.simulate.rollout.lane_memory import Rows
+from gyrostat.simulate.rollout.loop import run
 from gyrostat.simulate.rollout.result import DivergedError, Rollout, divergence
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.simulate.run.settings import spelt
@@ -71,7 +74,10 @@ def rollout(
     given = _parameters(model, controller, parameters or {})
     applied = RolloutWrenches(model, wrenches)
     kernel = _kernel(model, method, controller, given, applied)
-    arrays = {"q0": coordinates(model, q0, WHO), "v0": np.zeros(model.nv) if v0 is None else rates(model, v0, WHO, "v0")}
+    arrays = {
+        "q0": coordinates(model, q0, WHO),
+        "v0": np.zeros(model.nv) if v0 is None else rates(model, v0, WHO, "v0"),
+    }
     if kernel.law is None:
         arrays["tau"] = constant(model, controller, rates)
     arrays |= applied.inputs
@@ -79,8 +85,9 @@ def rollout(
     arrays |= {name: x for name, (x, _) in given.items()}
     lead = _lead(arrays, sizes)
     rows = _rows(kernel, arrays, lead, h, (count, between))
-    kernel.run(rows, threads)
-    result = _result(kernel, rows, lead, every)
+    run(kernel, rows, threads)
+    gradient = Gradient(kernel, rows, arrays, sizes, lead, len(rows.q) - 1 if every is None else 0, threads)
+    result = _result(gradient, every)
     if nonfinite == "raise" and np.any(result.diverged >= 0):
         raise DivergedError(divergence(result, h, None if kernel.law is None else kernel.law.source), result)
     return result
@@ -207,7 +214,9 @@ def _rows(
     parameters = _columns(arrays, source.slots)
     live = _columns(arrays, kernel.kernels.live)
     bad = np.full(robots, -1.0)
-    return Rows(**rows, parameters=parameters, live=live, h=dt, every=steps[1], sample=_sample(kernel, dt), first_bad=bad)
+    return Rows(
+        **rows, parameters=parameters, live=live, h=dt, every=steps[1], sample=_sample(kernel, dt), first_bad=bad
+    )
 
 
 def _columns(arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> Array:
@@ -236,7 +245,8 @@ def _sample(kernel: RolloutKernel, dt: float) -> int:
 
 
 # ------------------------------------------------------------------------------------------------ what comes out
-def _result(kernel: RolloutKernel, run: Rows, lead: tuple[int, ...], every: int | None) -> Rollout:
+def _result(gradient: Gradient, every: int | None) -> Rollout:
+    kernel, run, lead = gradient.kernel, gradient.rows, gradient.lead
     bad = run.first_bad.astype(np.int64)
     for robot in np.flatnonzero(bad >= 0):
         for array in (run.q, run.v, run.p, run.m):
@@ -255,4 +265,4 @@ def _result(kernel: RolloutKernel, run: Rows, lead: tuple[int, ...], every: int 
         given = (t.reshape(-1, *[1] * len(lead), 1), q, v, *own, parameters if lead else parameters[0])
         return Kernel(law.program, WHO).call(*given, nonfinite="return")["tau"]
 
-    return Rollout(kernel.model, t, q, v, p, bad if lead else bad[0], torque)
+    return Rollout(kernel.model, t, q, v, p, bad if lead else bad[0], torque, gradient)

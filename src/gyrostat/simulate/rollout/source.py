@@ -3,6 +3,7 @@ digital parts hold after a sample."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -30,15 +31,15 @@ class RolloutSource:
 
     def __init__(self, model: Model, law: Law | None, wrenches: RolloutWrenches, live: Shapes):
         self.model, self.law, self.wrenches, self.live = model, law, wrenches, dict(live)
-        self.p0, self.m0 = ([x] if law is None else [getattr(law, n), x] for n, x in _beside(wrenches))
-        self.p0, self.m0 = np.concatenate(self.p0), np.concatenate(self.m0)
+        self.p0 = wrenches.p0 if law is None else np.concatenate([law.p0, wrenches.p0])
+        self.m0 = wrenches.m0 if law is None else np.concatenate([law.m0, wrenches.m0])
         own: Shapes = {"tau": (model.nv,)} if law is None else law.gains
         self.slots = {**own, **wrenches.shapes, **(self.live if wrenches else {})}
 
     @property
     def size(self) -> int:
         """Of the parameters."""
-        return sum(int(np.prod(shape, dtype=int)) for shape in self.slots.values())
+        return sum(math.prod(shape) for shape in self.slots.values())
 
     # ------------------------------------------------------------------ programs
     @cached_property
@@ -111,10 +112,6 @@ class RolloutSource:
 
 MOST = 64
 """Programs that hang on one model object as looked at."""
-
-
-def _beside(wrenches: RolloutWrenches) -> tuple[tuple[str, Array], tuple[str, Array]]:
-    return ("p0", wrenches.p0), ("m0", wrenches.m0)
 
 
 def _constant(model: Model) -> Program:
