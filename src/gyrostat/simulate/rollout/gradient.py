@@ -23,10 +23,11 @@ from gyrostat.simulate.rollout import lane_adjoint as of
 from gyrostat.simulate.rollout import loop
 from gyrostat.simulate.rollout.control_law import parts
 from gyrostat.simulate.rollout.kernel import RolloutKernel
-from gyrostat.simulate.rollout.lane_memory import Columns, LaneMemory, Rows
+from gyrostat.simulate.rollout.lane_memory import FROM, Columns, LaneMemory, Rows
 
 Array = np.ndarray
 WHO = "rollout.vjp"
+TOTALS = of.TOTAL_Q, of.TOTAL_V, of.TOTAL_PARAMETERS, of.TOTAL_LIVE
 LARGEST = 2**26
 """Bytes of records that one thread keeps; with more of them there are checkpoints."""
 
@@ -47,6 +48,7 @@ class Gradient:
     ):
         self.kernel, self.rows, self.given, self.sizes = kernel, rows, given, sizes
         self.lead, self.first_row, self.threads = lead, first_row, threads
+        self.start = tuple(x[0].copy() for x in rows.states)  # the result's own memory is the user's
 
     def __call__(self, weights: Any) -> dict[str, Array]:
         """Derivatives of sum(w_q q) + sum(w_v v) by name, shaped as given; those by q0 along the rates."""
@@ -110,17 +112,16 @@ class Gradient:
         codes = adjoint_codes(self.kernel, lanes)  # before any thread needs them
 
         def work(first: int, last: int, stop: list[bool]) -> None:
-            memory = AdjointMemory(self.kernel, self.rows, lanes, codes)
+            memory = AdjointMemory(self.kernel, self.rows, self.start, lanes, codes)
             memory.set_weights(w_q, w_v, self.first_row)
-            for block in range(first, last, lanes):
-                memory.sweep(block, min(lanes, last - block), totals, stop)
+            memory.sweeps(first, last, totals, stop)
 
         loop.shared_out(work, robots, lanes, self.threads)
 
     # ------------------------------------------------------------------ what comes out
     def _named(self, totals: Mapping[int, Array]) -> dict[str, Array]:
         kernel = self.kernel
-        each = {"q0": along_rates(kernel, self.rows.q[0], totals[of.SUM_Q]), "v0": totals[of.SUM_V]}
+        each = {"q0": along_rates(kernel, self.start[0], totals[of.SUM_Q]), "v0": totals[of.SUM_V]}
         each |= parts(totals[of.SUM_PARAMETERS], kernel.source.slots)
         for name, x in parts(totals[of.SUM_LIVE], kernel.kernels.live).items():
             each[name] = x + each[name] if name in each else x
@@ -163,9 +164,16 @@ def adjoint_codes(kernel: RolloutKernel, lanes: int) -> dict[int, KernelCode]:
 class AdjointMemory:
     """Words and columns of the sweeps of one thread; ``stretch``: steps between two checkpoints."""
 
-    def __init__(self, kernel: RolloutKernel, rows: Rows, lanes: int, codes: Mapping[int, KernelCode]):
-        self.rows, self.lanes = rows, lanes
-        self.forward, self.backward = driver(of.forward_stretch, lanes).call, driver(of.backward_stretch, lanes).call
+    def __init__(
+        self,
+        kernel: RolloutKernel,
+        rows: Rows,
+        start: Sequence[Array],
+        lanes: int,
+        codes: Mapping[int, KernelCode],
+    ):
+        self.rows, self.start, self.lanes = rows, start, lanes
+        self.blocks = max(1, loop.BUDGET // (4 * kernel.operations * rows.steps))
         most = min(LARGEST // (8 * lanes * kernel.record), loop.BUDGET // (4 * kernel.operations))
         self.stretch = min(rows.steps, max(1, most))
         self.memory = LaneMemory(kernel, rows, lanes, self.stretch, max(code.work for code in codes.values()))
@@ -182,6 +190,7 @@ class AdjointMemory:
         self.scratch.tell(self.words)
         for word, code in codes.items():
             self.words[word] = code.address
+        self.words[of.SUM_SIZE] = len(self.sums.numbers) // lanes
         env, run, table = self.memory.addresses
         self.addresses = env, run, address(self.words), table, rows.h
 
@@ -190,10 +199,31 @@ class AdjointMemory:
         self.words[of.W_Q], self.words[of.W_V] = (0 if w is None else address(w) for w in (w_q, w_v))
         self.words[of.FIRST_ROW], self.words[of.IN_A_ROW] = first_row, self.rows.robots
 
-    def sweep(self, first: int, here: int, totals: Mapping[int, Array], stop: list[bool]) -> None:
-        """Forwards and backwards for the robots from ``first`` on, as many as there are ``here``."""
+    def sweeps(self, first: int, last: int, totals: Mapping[int, Array], stop: list[bool]) -> None:
+        """Robots from first to last; ``totals`` (N, size) by the words of their sums."""
+        whole = self.stretch == self.rows.steps
+        many = self.lanes * (self.blocks if whole else 1)
+        for robot in range(first, last, many):
+            if stop:
+                return
+            (self._at_once if whole else self._with_checkpoints)(robot, min(many, last - robot), totals, stop)
+
+    def _at_once(self, first: int, here: int, totals: Mapping[int, Array], stop: list[bool]) -> None:
+        """Robots from ``first`` on, as many as there are ``here``: the records of all steps have room."""
+        self.memory.set_robots(self.rows, first, first + here)
+        self.memory.set_states(FROM, self.start, first)
+        self.words[of.FIRST_STEP], self.words[of.STEPS] = 0, self.rows.steps
+        for place, total in zip(TOTALS, totals.values(), strict=True):
+            self.words[place] = address(total)
+        block = driver(of.gradient_blocks, self.lanes).call(*self.addresses, first)
+        if block:
+            begin = (block - 1) * self.lanes
+            raise _not_finite(first + begin, min(self.lanes, here - begin), 0)
+
+    def _with_checkpoints(self, first: int, here: int, totals: Mapping[int, Array], stop: list[bool]) -> None:
+        """One block of robots, with as many records as there is room for."""
         self.words[of.FIRST_ROBOT], self.words[of.HERE] = first, here
-        self.memory.begin(self.rows, np.minimum(np.arange(self.lanes), here - 1) + first)
+        self.memory.begin(self.start, self.rows, np.minimum(np.arange(self.lanes), here - 1) + first)
         self.sums.numbers[:] = 0.0
         stretches = [(k, min(self.stretch, self.rows.steps - k)) for k in range(0, self.rows.steps, self.stretch)]
         states = [self.memory.state]
@@ -207,14 +237,14 @@ class AdjointMemory:
                 return
             self.memory.state = state
             self._run(*stretch, 1)
-            if self.backward(*self.addresses):
+            if driver(of.backward_stretch, self.lanes).call(*self.addresses):
                 raise _not_finite(first, here, stretch[0])
         for word, total in totals.items():
             total[first : first + here] = self.sums[word].T[:here]
 
     def _run(self, step: int, count: int, keep: int) -> None:
         self.words[of.FIRST_STEP], self.words[of.STEPS] = step, count
-        self.forward(*self.addresses, keep)
+        driver(of.forward_stretch, self.lanes).call(*self.addresses, keep)
 
 
 def _not_finite(first: int, here: int, step: int) -> NonFiniteError:

@@ -12,7 +12,7 @@ asks takes the part along the rates. The records of the steps are those of
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, shared, some, words
+from gyrostat.engine.drivers.words import LANES, copy, doubles, fma, kernel, ptr, shared, some, words
 from gyrostat.simulate.kernels.environment import (
     CONSTANTS,
     DIRECTIONS,
@@ -33,11 +33,14 @@ from gyrostat.simulate.rollout.lane_steps import (
     PARAMETER_SIZE,
     RECORD,
     RECORD_SIZE,
+    ROBOTS,
     SAMPLE,
     STAGES,
     begun,
     gathered,
     lane_step,
+    scattered,
+    taken_up,
 )
 
 (
@@ -46,8 +49,9 @@ from gyrostat.simulate.rollout.lane_steps import (
     BAR_K, BAR_Y, BAR_Q, BAR_TAU, MORE_Q, MORE_V, MORE_P, MORE_M, MORE_PARAMETERS, MORE_LIVE, ZEROS,  # scratch
     W_Q, W_V, FIRST_ROW, IN_A_ROW, FIRST_ROBOT, HERE,  # weights of rows, the first of them; robots
     FIRST_STEP, STEPS,  # of this stretch
-) = range(30)  # fmt: skip
-WORDS_OF_AN_ADJOINT = 32
+    TOTAL_Q, TOTAL_V, TOTAL_PARAMETERS, TOTAL_LIVE, SUM_SIZE,  # rows of each robot; columns of all sums
+) = range(35)  # fmt: skip
+WORDS_OF_AN_ADJOINT = 40
 SUMS = SUM_Q, SUM_V, SUM_P, SUM_M, SUM_PARAMETERS, SUM_LIVE
 
 
@@ -243,3 +247,33 @@ def backward_stretch(env: words, run: words, back: words, tab: ptr, h: float) ->
         if env[NM] > 0 and number % run[SAMPLE] == 0:
             bad = bad + sample_adjoint(env, run, back, t, record)
     return 1 if some(bad != 0.0) else 0
+
+
+def totals_written(env: words, run: words, back: words, robot: int, here: int) -> int:
+    """The sums of a block of robots, in the rows of each."""
+    nq, n, np, live = env[NQ], env[NV], run[PARAMETER_SIZE], run[LIVE_SIZE]
+    scattered(nq, here, doubles(back[SUM_Q]), shared(back[TOTAL_Q]) + robot * nq, nq)
+    scattered(n, here, doubles(back[SUM_V]), shared(back[TOTAL_V]) + robot * n, n)
+    scattered(np, here, doubles(back[SUM_PARAMETERS]), shared(back[TOTAL_PARAMETERS]) + robot * np, np)
+    scattered(live, here, doubles(back[SUM_LIVE]), shared(back[TOTAL_LIVE]) + robot * live, live)
+    return 0
+
+
+def gradient_blocks(env: words, run: words, back: words, tab: ptr, h: float, robot: int) -> int:
+    """Blocks of W robots from ``robot`` on, all of whose records have room: 0, or the number of the first block, from
+    1, in which something is not finite."""
+    sums, count = doubles(back[SUM_Q]), run[ROBOTS]
+    blocks = (count + LANES - 1) // LANES
+    for block in range(blocks):
+        first = block * LANES
+        here = min(LANES, count - first)
+        taken_up(env, run, first, here)
+        back[FIRST_ROBOT] = robot + first
+        back[HERE] = here
+        for k in range(back[SUM_SIZE]):
+            sums[k] = 0.0
+        forward_stretch(env, run, back, tab, h, 1)
+        if backward_stretch(env, run, back, tab, h) != 0:
+            return block + 1
+        totals_written(env, run, back, robot + first, here)
+    return 0

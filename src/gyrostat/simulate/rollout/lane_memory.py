@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,10 +64,6 @@ class Columns:
         for word, place in self._places.items():
             words[word] = base + 8 * place
 
-    def clear(self, words: Iterable[int]) -> None:
-        for word in words:
-            self[word][:] = 0.0
-
 
 class LaneMemory:
     """Of one thread. ``addresses``: environment, words and table, as drivers take them; ``records``: for how many steps
@@ -108,18 +104,10 @@ class LaneMemory:
         self.addresses = address(self.environment), address(self.words), int(self.words[of.TABLE])
 
     # ------------------------------------------------------------------ rows in memory, for whole runs
-    def set_rows(self, rows: Rows, first: int, last: int, source: int, target: int) -> None:
-        """Robots from first to last, the row to begin from, and the first row to write."""
-        words = self.words
-        words[of.ROBOTS], words[of.ALL], words[of.FIRST_BAD] = (
-            last - first,
-            rows.robots,
-            address(rows.first_bad) + 8 * first,
-        )
-        for x, begin, end in zip(rows.states, FROM, TO, strict=True):
-            words[begin], words[end] = (
-                address(x) + 8 * x.shape[2] * (row * x.shape[1] + first) for row in (source, target)
-            )
+    def set_robots(self, rows: Rows, first: int, last: int) -> None:
+        """Robots from first to last, and their parameters."""
+        words, bad = self.words, address(rows.first_bad) + 8 * first
+        words[of.ROBOTS], words[of.ALL], words[of.FIRST_BAD] = last - first, rows.robots, bad
         for x, word, stride in (
             (rows.parameters, of.PARAMETER_ROWS, of.PARAMETER_STRIDE),
             (rows.live, of.LIVE_ROWS, of.LIVE_STRIDE),
@@ -127,10 +115,15 @@ class LaneMemory:
             words[stride] = x.shape[1] if len(x) > 1 else 0
             words[word] = address(x) + 8 * first * int(words[stride])
 
+    def set_states(self, which: Sequence[int], states: Sequence[Array], first: int) -> None:
+        """Addresses of q, v, p, m (N, size) of the robots from first on: FROM which they begin, TO which they go."""
+        for word, x in zip(which, states, strict=True):
+            self.words[word] = address(x) + 8 * first * x.shape[1]
+
     # ------------------------------------------------------------------ one block of robots
-    def begin(self, rows: Rows, robots: Array) -> None:
-        """The start of W robots in the first record, and their parameters."""
-        q, v, p, m = (x[0, robots].T for x in rows.states)
+    def begin(self, start: Sequence[Array], rows: Rows, robots: Array) -> None:
+        """W of the robots: their start q, v, p, m, of (N, size) each, in the first record, and their parameters."""
+        q, v, p, m = (x[robots].T for x in start)
         self.state = np.concatenate([np.zeros_like(v), v, p, q, m])
         for word, x in ((at.PARAMETERS, rows.parameters), (at.LIVE, rows.live)):
             self.given[word][:] = x[robots if len(x) > 1 else np.zeros_like(robots)].T

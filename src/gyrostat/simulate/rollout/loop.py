@@ -9,7 +9,7 @@ from gyrostat.engine.llvm.target import host
 from gyrostat.engine.llvm.threads import in_threads, shares
 from gyrostat.simulate.rollout import lane_steps as of
 from gyrostat.simulate.rollout.kernel import RolloutKernel
-from gyrostat.simulate.rollout.lane_memory import LaneMemory, Rows
+from gyrostat.simulate.rollout.lane_memory import FROM, TO, LaneMemory, Rows
 
 BUDGET = 400_000_000
 """Operations (of W lanes) in one call of machine code, about 0.2 s: Python listens to Ctrl-C between two of them."""
@@ -26,11 +26,13 @@ def run(kernel: RolloutKernel, rows: Rows, threads: int = 1) -> None:
 
     def work(first: int, last: int, stop: list[bool]) -> None:
         memory = LaneMemory(kernel, rows, lanes)
+        memory.set_robots(rows, first, last)
         most = max(1, BUDGET // (-(-(last - first) // lanes) * kernel.operations))
         for source, target, many, every, begin in spans(count, rows.every, most):
             if stop:
                 return
-            memory.set_rows(rows, first, last, source, target)
+            memory.set_states(FROM, [x[source] for x in rows.states], first)
+            memory.set_states(TO, [x[target] for x in rows.states], first)
             memory.words[of.ROWS], memory.words[of.EVERY], memory.words[of.BEGIN] = many, every, begin
             call(*memory.addresses, rows.h)
 
