@@ -90,6 +90,20 @@ def turned_too_far(env: words, x: ptr, most: float) -> float:
     return bad
 
 
+def not_finite(size: int, x: ptr) -> float:
+    """Zero; NaN in lanes where one of x (size,) is not finite. Four sums, which need not wait for each other."""
+    a, b, c, d, most = 0.0, 0.0, 0.0, 0.0, size // 4
+    for k in range(most):
+        y = x + 4 * k
+        a = fma(0.0, y[0], a)
+        b = fma(0.0, y[1], b)
+        c = fma(0.0, y[2], c)
+        d = fma(0.0, y[3], d)
+    for k in range(4 * most, size):
+        a = fma(0.0, x[k], a)
+    return (a + b) + (c + d)
+
+
 def explicit_step(env: words, stages: int, tab: ptr, t: float, h: float, record: ptr, tau: ptr) -> float:
     """One step of an explicit table from the first y and q of a record; zero where all is finite."""
     n, nq = env[NV], env[NQ]
@@ -181,8 +195,7 @@ def lane_step(env: words, run: words, tab: ptr, h: float, number: int, record: p
         bad = bad + explicit_step(env, s, tab, t, h, record, tau)
     else:
         bad = bad + semi_implicit_step(env, t, h, record, tau)
-    for k in range(size + nq):
-        bad = fma(0.0, y1[k], bad)
+    bad = bad + not_finite(size + nq, y1)
     if some(bad != 0.0):
         kept_as_before(env, s, number, bad, record, doubles(run[BAD]))
     return y1

@@ -47,11 +47,13 @@ class RolloutSource:
         """tau (nv,) and p_rate (np,), of t (1,), q, v, p, m, parameters."""
         if self.wrenches:
             return self._record(self._efforts, "rollout")
-        return _constant(self.model) if self.law is None else self.law.program
+        return _constant(self.model).program if self.law is None else self.law.program
 
     @cached_property
     def lifted(self) -> Lifted:
         """The program with its constants as a further input."""
+        if self.law is None and not self.wrenches:
+            return _constant(self.model)
         return lifted_constants(self.program)
 
     @cached_property
@@ -114,8 +116,8 @@ MOST = 64
 """Programs that hang on one model object as looked at."""
 
 
-def _constant(model: Model) -> Program:
-    """tau is the parameter."""
+def _constant(model: Model) -> Lifted:
+    """tau is the parameter; made once for a model object."""
     kept = cached_on(model)
     if "constant effort" not in kept:
         shapes = {"t": (1,), "q": (model.nq,), "v": (model.nv,), "p": (0,), "m": (0,), "parameters": (model.nv,)}
@@ -123,5 +125,5 @@ def _constant(model: Model) -> Program:
         def function(parameters: Array, **_: Array) -> Mapping[str, Any]:
             return {"tau": parameters, "p_rate": np.zeros(0)}
 
-        kept["constant effort"] = record(function, shapes, "constant_effort")
+        kept["constant effort"] = lifted_constants(record(function, shapes, "constant_effort"))
     return kept["constant effort"]
