@@ -50,9 +50,12 @@ def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:
         cells = [cell.cell_contents for cell in x.__closure__ or ()]
     except ValueError:  # a name that is not set yet
         return None
-    known = x.__globals__
-    named = [known[name] for name in sorted(names_in(x.__code__)) if name in known]
-    others = [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values(), *named]
+    names = sorted(names_in(x.__code__))
+    reached = [*cells, *(x.__globals__[name] for name in names if name in x.__globals__)]
+    modules = [y for y in reached if isinstance(y, types.ModuleType) and not of_library(y)]  # of the user's own
+    others = [y for y in reached if not any(y is module for module in modules)]
+    others += [vars(module)[name] for module in modules for name in names if name in vars(module)]
+    others += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
     if x.__dict__:
         return None
     return _all([x.__code__, *(made_of(y, depth + 1) for y in others)])
