@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
@@ -94,7 +93,9 @@ class Plant:
         self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.live.values())])
         self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.gains.values())])
         self._take(model)
-        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque, parameters.gains), wrenches, times)
+        self.source: TorqueSource = with_wrenches(
+            model, torque_source(model, torque, parameters.gains), wrenches, times
+        )
         self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.plain = self.nq == self.nv

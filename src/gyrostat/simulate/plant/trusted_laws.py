@@ -1,8 +1,8 @@
 """Laws that were looked at before: the same code, which reaches nothing that could remember, with other numbers.
 
 Whether a function remembers is found out by calling it (:mod:`~gyrostat.simulate.plant.user_memory`), which takes
-longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the same
-kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
+longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the
+same kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
 
 from __future__ import annotations
 

@@ -166,9 +166,7 @@ class Recorder:
             rows = self.harvest.samples[: self.count]
         wall = np.concatenate([np.zeros(0), *self.walls])
         ends = np.cumsum([1, n, k, self.plant.np, k, k]).tolist()
-        t, q, v, p, a, tau, work = (
-            np.ascontiguousarray(x) for x in np.split(rows, ends, axis=1)
-        )
+        t, q, v, p, a, tau, work = (np.ascontiguousarray(x) for x in np.split(rows, ends, axis=1))
         t, work = t[:, 0], work[:, 0]
         return Result(
             self.model,
