@@ -7,11 +7,11 @@ efforts:
     k_i = f(t0 + c_i h, y0 + h sum_j a_ij k_j),   y1 = y0 + h sum_i b_i k_i.
 
 The last stage of every table is at y1, so that it is the first one of the next step (there x = 0 and x' = v). Dense
-output, for s from 0 to 1, with w_1 = 1 for the first stage, w_l = 1 for the last and a vector d of the table,
+output, for s from 0 to 1, with w_1 = 1 for the first stage, w_l = 1 for the last and vectors d of the table,
 
-    y(s) = y0 + h s (b + (1 - s) (w_1 - b + s (2 b - w_1 - w_l + (1 - s) d))) . k:
+    y(s) = y0 + h s (b + (1 - s) (w_1 - b + s (2 b - w_1 - w_l + (1 - s) (d_1 + s (d_2 + ...))))) . k:
 
-the cubic of Hermite where d is zero, order four with the d of Dormand and Prince [Hairer, Norsett, Wanner II.6]. The
+the cubic of Hermite without any, order four with the one of Dormand and Prince [Hairer, Norsett, Wanner II.6]. The
 steps are machine code, the same for all tables and robots: :mod:`~gyrostat.simulate.methods.drivers.explicit_steps`."""
 
 from __future__ import annotations
@@ -41,20 +41,30 @@ def numbers(*rows: str) -> tuple[Array, ...]:
     return tuple(np.array([float(Fraction(word)) for word in row.split()]) for row in rows)
 
 
+def nested(rows: Sequence[Array]) -> Array:
+    """P (stages, k): coefficients of s, s^2, ... in s (r_1 + (1 - s) (r_2 + s (r_3 + (1 - s) (r_4 + ...)))), for k rows
+    r (stages,)."""
+    P = np.zeros((len(rows[0]), len(rows) + 1))
+    for k in range(len(rows) - 1, -1, -1):
+        P[:, 0] += rows[k]
+        shifted = np.roll(P, 1, axis=1)  # times s: the last column is zero
+        P = shifted if k % 2 == 0 else P - shifted
+    return P[:, 1:]
+
+
 @dataclass(frozen=True)
 class Table:
     """``a``: one row for each stage after the first; the last row is that of y1, with a weight for every stage before
     it. ``error``: weights of y1 less the weights of the embedded method, for all stages; ``second``: of another
-    estimate that goes with it. ``d`` of the dense output, or ``dense`` (stages, degree): its polynomials themselves,
-    with ``extra`` rows of stages that serve it alone."""
+    estimate that goes with it. ``d``: rows of the dense output beyond the cubic; ``extra``: rows of ``a`` for stages
+    that serve it alone."""
 
     a: Sequence[Array]
     c: Array
     error: Array | None = None
-    d: Array | None = None
+    d: Sequence[Array] = ()
     second: Array | None = None
     extra: Sequence[Array] = ()
-    dense: Array | None = None
 
     @property
     def stages(self) -> int:
@@ -64,14 +74,11 @@ class Table:
     @cached_property
     def polynomials(self) -> Array:
         """P (stages, degree) with y(s) = y0 + h sum_j k_j sum_d P_jd s^(d+1)."""
-        if self.dense is not None:
-            return self.dense
-        b, unit = np.append(self.a[-1], 0.0), np.eye(self.stages)
-        first, last = unit[0], unit[-1]
-        d = np.zeros(self.stages) if self.d is None else self.d
-        u, w = first - b, 2.0 * b - first - last  # s (b + (1 - s) (u + s (w + (1 - s) d)))
-        columns = [b + u, w + d - u, -2.0 * d - w, d]
-        return np.stack(columns if self.d is not None else columns[:3], axis=1)
+        total = self.stages + len(self.extra)
+        b, unit = np.zeros(total), np.eye(total)
+        b[: self.stages - 1] = self.a[-1]
+        first, last = unit[0], unit[self.stages - 1]
+        return nested([b, first - b, 2.0 * b - first - last, *self.d])
 
     @cached_property
     def memory(self) -> Array:
