@@ -25,6 +25,7 @@ from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.source_recording import SourceRecording
 from gyrostat.simulate.plant.source_trial import tried
 from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
+from gyrostat.simulate.plant.trusted_laws import trust, trust_key, trusted
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
@@ -327,5 +328,19 @@ class Plant:
             return self.law_in_python
         if self.source.constant is not None:
             return reason
-        self.law_in_python, self.user_memory = tried(self.recording)
+        key = self._trust_key()
+        if not trusted(key):
+            self.law_in_python, self.user_memory = tried(self.recording)
+            if not self.law_in_python:
+                trust(key)
         return reason or self.law_in_python
+
+    def _trust_key(self) -> Any:
+        """What the law is known by, if it can be recorded."""
+        if self.source.sample_times:  # what samples change may be read by others
+            return None
+        try:
+            return trust_key(self.source.users, self.recording.kernels.program)
+        except Exception:  # it cannot be recorded, which is told by whoever tries it
+            self.recording = SourceRecording(self.model, self.source)
+            return None

@@ -84,6 +84,9 @@ class Recorder:
         """The efforts of a sample are those of the source alone, without external wrenches."""
         if not self.plant.places:
             return
+        if self.plant.law is not None:
+            self.wrenches += list(self.plant.machine.applied(rows))
+            return
         n, k = self.plant.nq, self.plant.nv
         for row in rows:
             q, v, p = row[1 : 1 + n], row[1 + n : 1 + n + k], row[1 + n + k : 1 + n + k + self.plant.np]
