@@ -34,7 +34,6 @@ from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.plant import Plant
 
-Array = np.ndarray
 CAUSES = {
     newton.UNSOLVED: "Newton's method finds no solution of a step",
     newton.NONSENSE: "forces, or their derivatives, are not finite in the middle of a step",
@@ -59,10 +58,6 @@ class Variational(FixedSteps):
         m = n + p
         states = 4 + m + 3 * n + plant.nq + 9 * n + 2 * p + 4 * n * n
         return states + m * m + m + m + 5 * n * n + 3 * n + 3 * n * p + p * p
-
-    def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
-        super().begin(t, q, v, p)
-        self.words[newton.FACTORED] = 0
 
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
         status = super().run(machine, harvest, budget)

@@ -5,7 +5,7 @@ displacement d and the change u of p, with what is between them
 
     A = [M/h - M'/2 + (f_v - tau_v)/2 + h/4 (f_q - tau_q),  -h/4 tau_p;  -(p_v + h/2 p_q),  1 - h/2 p_p],
 
-which is kept from step to step as long as it serves."""
+made in every step, and again where it does not serve."""
 
 from __future__ import annotations
 
@@ -61,11 +61,9 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
 )
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced, known_at
 
-FACTORED, ITERATIONS, FACTORISATIONS = 6, 7, 8
-"""Words: whether A is factored; counts."""
-STEP_OF_A = 8
-"""Number: step length of A."""
-MOST_ITERATIONS, SLOW, ROUNDING, NEAR_ROUNDING = 50, 0.1, 1e-17, 1e-9
+ITERATIONS, FACTORISATIONS = 6, 7
+"""Words: counts."""
+MOST_ITERATIONS, SLOW, ROUNDING, NEAR_ROUNDING = 50, 0.3, 1e-16, 1e-9
 """Of Newton's method: at most; ratio of two changes from which on A is made anew; share of the displacement that the
 next change would have at the end; share from which on changes that do not fall any more are rounding."""
 TURN = 1.0
@@ -134,7 +132,7 @@ def midpoint(env: words, t: float, h: float, y: ptr, z: ptr, s: ptr) -> float:
     return bad + kernel(env[CARRIED])(z, p, half, p0, p1, work)
 
 
-def factored(env: words, run: words, ctl: ptr, h: float, s: ptr, A: ptr, slopes: ptr) -> int:
+def factored(env: words, run: words, h: float, s: ptr, A: ptr, slopes: ptr) -> int:
     """A (nv + np, nv + np) at the middle, as L and U, with its pivots behind it. 0; 1 if that is not possible."""
     n, nq, np = env[NV], env[NQ], env[NP]
     w = s + nq
@@ -171,8 +169,6 @@ def factored(env: words, run: words, ctl: ptr, h: float, s: ptr, A: ptr, slopes:
         for k in range(np):
             A[(n + i) * size + n + k] = -0.5 * h * p_p[i * np + k]
         A[(n + i) * size + n + i] = A[(n + i) * size + n + i] + 1.0
-    run[FACTORED] = 1
-    ctl[STEP_OF_A] = h
     return lu(size, A, count_at(A + size * size))
 
 
@@ -204,23 +200,19 @@ def guessed(env: words, h: float, y: ptr, z: ptr) -> int:
     return 0
 
 
-def solved(env: words, run: words, ctl: ptr, t: float, h: float, y: ptr, z: ptr, start: ptr, s: ptr, A: ptr, r: ptr) -> int:
+def solved(env: words, run: words, t: float, h: float, y: ptr, z: ptr, start: ptr, s: ptr, A: ptr, r: ptr) -> int:
     """The displacement of a step, to rounding."""
     n, np = env[NV], env[NP]
     guessed(env, h, y, z)
-    if abs(ctl[STEP_OF_A] - h) > 1e-9 * h:
-        run[FACTORED] = 0
     small = h * h * largest(n, y + env[NQ] + n + np)
-    before, fresh = 0.0, 0
+    before, stale = 0.0, 1
     for k in range(MOST_ITERATIONS):
         if turned(env, z, TURN) == 1:
             return TURNING_TOO_FAST
         if not (midpoint(env, t, h, y, z, s) == 0.0):
             return NONSENSE
-        if run[FACTORED] == 0:
-            fresh = 1
-            if factored(env, run, ctl, h, s, A, r + n + np) == 1:
-                run[FACTORED] = 0
+        if stale == 1:
+            if factored(env, run, h, s, A, r + n + np) == 1:
                 return NONSENSE
         run[ITERATIONS] = run[ITERATIONS] + 1
         now = changed(env, h, s, start, z, A, r)
@@ -228,12 +220,11 @@ def solved(env: words, run: words, ctl: ptr, t: float, h: float, y: ptr, z: ptr,
         if now <= ROUNDING * scale:
             return SOLVED
         if k > 0:
-            if now * now <= ROUNDING * scale * before and now < before:
+            if now < before and now * now <= ROUNDING * scale * before:
                 return SOLVED
             if now >= 0.5 * before and now <= NEAR_ROUNDING * scale:
                 return SOLVED
-            if now > SLOW * before and fresh == 0:
-                run[FACTORED] = 0
+        stale = 1 if k > 0 and now > SLOW * before else 0
         before = now
     return UNSOLVED
 
@@ -353,7 +344,7 @@ def variational_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: p
             run[KNOWN] = 1
         t1 = next_end(ctl)
         h = length_to(ctl, t1)
-        run[REASON] = solved(env, run, ctl, t, h, y, z, start, s, A, r)
+        run[REASON] = solved(env, run, t, h, y, z, start, s, A, r)
         if run[REASON] != SOLVED:
             return STOPPED if env[ABORT] != 0 else NO_SOLUTION
         work[0] = 0.0
