@@ -11,8 +11,8 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     UPDATE       (t, q, v, p, m, parameters, constants | m_next, work)  of digital parts, at a sample
     CONSTRAIN    (t, q, v | a, work)                                    changes a by the forces of active constraints
     GUARDS       (t, q, v, p, m, constants | values, work)              functions of events
-    MOMENTUM     (t, q, v, directions, live | p, g, M, M_rate, work)    :mod:`~gyrostat.simulate.kernels.discrete_mechanics`
-    RATES        (t, q, p, live | v, work)                              of momenta
+    MOMENTUM     (t, q, v, directions, live | p, g, M, M_rate, work)    p = M v, and forces g of discrete_mechanics
+    RATES        (t, q, p, live | v, work)                              of momenta p
     CARRIED      (d, p, half | p0, p1, work)                            momenta at both ends of a displacement
     ARRIVAL      (d, v | d_rate, work)                                  rate of a displacement at its end
 

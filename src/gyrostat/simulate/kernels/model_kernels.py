@@ -69,7 +69,14 @@ class ModelKernels:
 
     def _record(self, function: Callable[..., Mapping[str, Any]], third: str, name: str) -> Program:
         n, live, directions = self.model.nv, self.live_size, len(self.sliding.on_speed)
-        shapes = {"t": (1,), "q": (self.model.nq,), "v": (n,), third: (n,), "directions": (directions,), "live": (live,)}
+        shapes = {
+            "t": (1,),
+            "q": (self.model.nq,),
+            "v": (n,),
+            third: (n,),
+            "directions": (directions,),
+            "live": (live,),
+        }
         with np.errstate(all="ignore"):
             return record(function, shapes, f"{self.model.name}_{name}")
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gyrostat.simulate.methods.drivers import explicit_steps as at
+from gyrostat.simulate.methods.drivers import fixed_clock
 from gyrostat.simulate.methods.runge_kutta import RungeKutta
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine
@@ -38,9 +39,9 @@ class AdaptiveRungeKutta(RungeKutta):
     @np.errstate(over="ignore")  # efforts beyond sense are told by name when the step fails
     def _first_step(self) -> float:
         """A step for the beginning [Hairer, Norsett, Wanner II.4]: one more evaluation."""
-        t, n, plant, y = float(self.ctl[at.T]), self.plant.nv, self.plant, self.y
+        t, n, plant, y = float(self.ctl[fixed_clock.T]), self.plant.nv, self.plant, self.y
         k1 = plant.stage(t, self.q, y).dy
-        self.K[0], self.words[at.KNOWN] = k1, 1
+        self.K[0], self.words[fixed_clock.KNOWN] = k1, 1
         size = np.ones(n)
         numbers = plant.machine.size_of >= 0
         size[numbers] = np.abs(self.q[plant.machine.size_of[numbers]])

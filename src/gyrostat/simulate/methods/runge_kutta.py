@@ -28,6 +28,7 @@ from gyrostat.engine.drivers.driver import driver
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT
 from gyrostat.simulate.methods.compiled import NOT_FINITE, RUNAWAY, TOO_SMALL, CompiledMethod
 from gyrostat.simulate.methods.drivers import explicit_steps as at
+from gyrostat.simulate.methods.drivers import fixed_clock
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine, address
@@ -127,15 +128,15 @@ class RungeKutta(CompiledMethod):
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         n = self.plant.nv
-        self.ctl[at.T] = self.ctl[at.ORIGIN] = t
-        self.ctl[at.STEPS] = 0.0
+        self.ctl[fixed_clock.T] = self.ctl[fixed_clock.ORIGIN] = t
+        self.ctl[fixed_clock.STEPS] = 0.0
         self.q[:] = q
         self.y[:n], self.y[n : 2 * n], self.y[2 * n : -1], self.y[-1] = 0.0, v, p, 0.0
-        self.words[at.PENDING] = self.words[at.KNOWN] = self.words[at.AGAIN] = 0
+        self.words[fixed_clock.PENDING] = self.words[fixed_clock.KNOWN] = self.words[at.AGAIN] = 0
 
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
-        self.ctl[at.LIMIT], self.ctl[at.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
-        self.words[at.BUDGET] = budget
+        self.ctl[fixed_clock.LIMIT], self.ctl[fixed_clock.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
+        self.words[fixed_clock.BUDGET] = budget
         self._places[1] = harvest.io
         before = int(self.words[at.REJECTED])
         status = self._steps(machine.env, *self._places)
@@ -143,32 +144,37 @@ class RungeKutta(CompiledMethod):
         return status
 
     def end(self) -> tuple[float, Array, Array, Array, Array | None, Array | None]:
-        n, t = self.plant.nv, float(self.ctl[at.T])
-        if self.words[at.PENDING]:
-            return t, self.q1.copy(), self.x[n : 2 * n].copy(), self.x[2 * n : -1].copy(), self.K[
-                self.table.stages - 1, n : 2 * n
-            ].copy(), self.tau1.copy()
+        n, t = self.plant.nv, float(self.ctl[fixed_clock.T])
+        if self.words[fixed_clock.PENDING]:
+            return (
+                t,
+                self.q1.copy(),
+                self.x[n : 2 * n].copy(),
+                self.x[2 * n : -1].copy(),
+                self.K[self.table.stages - 1, n : 2 * n].copy(),
+                self.tau1.copy(),
+            )
         return t, self.q.copy(), self.y[n : 2 * n].copy(), self.y[2 * n : -1].copy(), None, None
 
     def last_step(self) -> tuple[float, float, Array]:
-        return float(self.ctl[at.T0]), float(self.ctl[at.T]), self.q.copy()
+        return float(self.ctl[fixed_clock.T0]), float(self.ctl[fixed_clock.T]), self.q.copy()
 
     def failure(self, status: int) -> StepFailure:
-        worst = int(self.words[at.WORST])
+        worst = int(self.words[fixed_clock.WORST])
         if status == RUNAWAY:
             return self.grows(worst)
         if status == TOO_SMALL:
             return self._stuck(worst % self.plant.nv if worst < 2 * self.plant.nv else None)
-        if status == NOT_FINITE and self.words[at.REASON] == at.TURNED_TOO_FAR:
+        if status == NOT_FINITE and self.words[fixed_clock.REASON] == at.TURNED_TOO_FAR:
             return StepFailure("something turns by more than half a turn in one step", hint="a smaller dt")
-        error = self.not_finite(float(self.ctl[at.T]))
+        error = self.not_finite(float(self.ctl[fixed_clock.T]))
         return StepFailure(str(error), error.dof, hint="a smaller dt, or look at the efforts there")
 
     def _stuck(self, worst: int | None) -> StepFailure:
-        reason = int(self.words[at.REASON])
+        reason = int(self.words[fixed_clock.REASON])
         cause = "the error of a step exceeds the tolerance however small it is"
         if reason == at.STAGE_NOT_FINITE:
-            error = self.not_finite(float(self.ctl[at.T]))
+            error = self.not_finite(float(self.ctl[fixed_clock.T]))
             cause, worst = str(error), error.dof
         return StepFailure(
             f"{cause}; steps became smaller than rounding of the time allows",
@@ -185,7 +191,7 @@ class FixedRungeKutta(RungeKutta):
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
-        self.ctl[at.DT] = options["dt"]
+        self.ctl[fixed_clock.DT] = options["dt"]
 
 
 class FixedStep:

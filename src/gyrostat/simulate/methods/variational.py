@@ -11,8 +11,10 @@ and shifts
     p0 = M v - h/2 (g + tau),   p1 = M v + h/2 (g + tau),   v = d/h;
 
 with quaternions the same on the group, with the tangent of the exponential: Jl(d)^-T (p - h/2 Jl(d/2)^T (g + tau)), and
-Jr at the end. The first is solved for d by Newton's method, to rounding; the second gives p1, and v1 = M(q1)^-1 p1. Forces
-that are none of the Lagrangian, efforts, damping, friction, act in the middle; states of blocks go by the midpoint rule.
+Jr at the end. The first is solved for d by Newton's method, to rounding; the second gives p1, and v1 = M(q1)^-1 p1.
+Forces that are none of the Lagrangian, efforts, damping, friction, act in the middle; states of blocks go by the
+midpoint rule. Where stops or sticking friction hold something, their forces act in the middle too, and displacement and
+rates are those nearest ones that they allow.
 
 Order 2, symmetric in time. Without such forces the map is symplectic: the energy oscillates by an amount of order h^2,
 and does not drift; momenta that a symmetry conserves are conserved to rounding. The steps are machine code:

@@ -107,13 +107,13 @@ def semi_implicit_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1:
         budget = budget - 1
         t = ctl[T]
         if run[KNOWN] == 0:
-            if not (known_at(env, t, y) == 0.0):
+            if known_at(env, t, y) != 0.0:
                 return STOPPED if env[ABORT] != 0 else NOT_FINITE
             run[KNOWN] = 1
         t1 = next_end(ctl)
         h = length_to(ctl, t1)
         bad = advanced(env, h, y, y1, d)
-        if not (bad + known_at(env, t1, y1) == 0.0):
+        if bad + known_at(env, t1, y1) != 0.0:
             return STOPPED if env[ABORT] != 0 else NOT_FINITE
         counted_to(ctl, t1)
         accepted(run, ctl, t1, h)

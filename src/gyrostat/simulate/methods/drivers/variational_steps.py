@@ -154,7 +154,7 @@ def factored(env: words, run: words, h: float, s: ptr, A: ptr, slopes: ptr) -> i
     bad = bad + kernel(env[LAW_SLOPES])(
         time, s, w, pm, memory, doubles(env[PARAMETERS]), constants, tau_q, tau_v, tau_p, p_q, p_v, p_p, work
     )
-    if not (bad == 0.0):
+    if bad != 0.0:
         return 1
     for i in range(n):
         for k in range(n):
@@ -209,11 +209,10 @@ def solved(env: words, run: words, t: float, h: float, y: ptr, z: ptr, start: pt
     for k in range(MOST_ITERATIONS):
         if turned(env, z, TURN) == 1:
             return TURNING_TOO_FAST
-        if not (midpoint(env, t, h, y, z, s) == 0.0):
+        if midpoint(env, t, h, y, z, s) != 0.0:
             return NONSENSE
-        if stale == 1:
-            if factored(env, run, h, s, A, r + n + np) == 1:
-                return NONSENSE
+        if stale == 1 and factored(env, run, h, s, A, r + n + np) == 1:
+            return NONSENSE
         run[ITERATIONS] = run[ITERATIONS] + 1
         now = changed(env, h, s, start, z, A, r)
         scale = largest(n + np, z) + small
@@ -338,7 +337,7 @@ def variational_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: p
         budget = budget - 1
         t = ctl[T]
         if run[KNOWN] == 0:
-            if not (known_at(env, t, y) + momenta(env, t, y, end) == 0.0):
+            if known_at(env, t, y) + momenta(env, t, y, end) != 0.0:
                 return STOPPED if env[ABORT] != 0 else NOT_FINITE
             copy(n, end, start)
             run[KNOWN] = 1
@@ -350,16 +349,15 @@ def variational_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: p
         work[0] = 0.0
         for k in range(n):
             work[0] = fma(s[nq + 5 * n + k], z[k], work[0])
-        if not (arrived(env, t1, h, y, z, s, y1, end) == 0.0):
+        if arrived(env, t1, h, y, z, s, y1, end) != 0.0:
             return STOPPED if env[ABORT] != 0 else NOT_FINITE
         counted_to(ctl, t1)
         accepted(run, ctl, t1, h)
         v1 = y1 + nq
         if too_fast(env, run, ctl, v1) == 1:
             return RUNAWAY
-        if wanted(io, t1) == 1:
-            if not (between(env, io, h, y, y1, z, work, r) == 0.0):
-                return broken_off(env, run, ctl)
+        if wanted(io, t1) == 1 and between(env, io, h, y, y1, z, work, r) != 0.0:
+            return broken_off(env, run, ctl)
         status = harvested(env, io, t, t1, y, y1, v1, v1 + n, v1 + m, v1 + 2 * m, work[0])
         if status == 1:
             return LOOK
