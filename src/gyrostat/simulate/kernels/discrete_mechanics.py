@@ -1,7 +1,7 @@
 """What a variational step needs of a model: momenta, the forces that change them, and how both are carried along a
 displacement. Plain NumPy that can be recorded.
 
-Rates v are those of a body's own axes: dq = q . v. With p = M v, ad w = [v, w] the bracket of the rates (zero for angles
+Rates v are those of a body's own axes: dq = q . v. With p = M v, ad w = [v, w] their bracket (zero for angles
 and shifts) and f the efforts of Newton and Euler, the equations of motion are
 
     dp/dt = g + ad^T p + tau,   g = dM/dt v - ad^T p - f(q, v, 0),
