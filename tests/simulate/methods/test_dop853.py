@@ -5,6 +5,8 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.simulate.methods.dop853 import DormandPrince8
+from gyrostat.simulate.plant.plant import Plant
+from tests.simulate.methods.test_simulate_methods import begun
 
 TABLE = DormandPrince8.table
 B = TABLE.a[-1]
@@ -53,25 +55,28 @@ def test_the_dense_output_is_that_of_the_nested_form():
         assert TABLE.polynomials.T @ K @ s ** np.arange(1, 8) == pytest.approx(total, abs=1e-12)
 
 
-def test_scipys_method_of_the_same_name_takes_the_same_path():
-    """One step of the same length from the same start, as numbers."""
+def test_a_step_is_that_of_scipys_method_of_the_same_name():
+    """One step of the same length from the same start, and what lies between."""
     integrate = pytest.importorskip("scipy.integrate")
-    model, h = gs.robots.two_link(), 0.05
+    model, h, q0, v0 = gs.robots.two_link(), 0.1, np.array([1.0, 0.5]), np.array([0.3, -2.0])
 
     def rhs(t, y):
         return np.concatenate([y[2:], gs.aba(model, y[:2], y[2:], np.zeros(2))])
 
-    theirs = integrate.DOP853(rhs, 0.0, np.array([1.0, 0.5, 0.0, 0.0]), h, rtol=1e3, atol=1e3, first_step=h)
+    theirs = integrate.DOP853(rhs, 0.0, np.concatenate([q0, v0]), h, rtol=1e3, atol=1e3, first_step=h)
     theirs.step()
-    run = gs.simulate(model, q0=[1.0, 0.5], t_end=h, method="dop853", rtol=1e-4, atol=1e-4)
-    fine = gs.simulate(model, q0=[1.0, 0.5], t_end=h, method="dop853", rtol=1e-13, atol=1e-13)
-    far = np.abs(theirs.y[:2] - fine.q[-1]).max()
-    assert far < 1e-11 and np.abs(run.q[-1] - fine.q[-1]).max() < 1e-7
+    ours = begun(Plant(model), "dop853", (q0, v0), h, always=True).advance(h).step
+    np.testing.assert_allclose(np.concatenate([ours.q1, ours.v1]), theirs.y, rtol=0, atol=1e-13)
+    for s in (0.25, 0.6, 0.9):
+        q, v, _ = ours.dense(s * h)
+        np.testing.assert_allclose(np.concatenate([q, v]), theirs.dense_output()(s * h), rtol=0, atol=1e-12)
 
 
 def test_fewer_evaluations_than_dopri5_at_small_tolerances():
-    runs = [gs.simulate(gs.robots.two_link(), q0=[1.0, 0.5], t_end=2.0, method=m, rtol=1e-11) for m in ("dop853", "dopri5")]
-    assert runs[0].counters.rhs_evaluations < 0.5 * runs[1].counters.rhs_evaluations
+    model, tight = gs.robots.two_link(), {"rtol": 1e-12, "atol": 1e-12, "t_end": 2.0}
+    runs = [gs.simulate(model, q0=[1.0, 0.5], method=m, **tight) for m in ("dop853", "dopri5")]
+    assert runs[0].counters.rhs_evaluations < 0.4 * runs[1].counters.rhs_evaluations
+    np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], atol=1e-9)
 
 
 def test_events_are_found_on_its_dense_output():
@@ -85,7 +90,12 @@ def test_events_are_found_on_its_dense_output():
 
 
 def test_further_stages_are_evaluated_only_where_something_between_is_asked_for():
-    bare = gs.simulate(gs.robots.pendulum(), q0=[1.0], t_end=1.0, method="dop853", t_eval=[1.0]).counters
-    dense = gs.simulate(gs.robots.pendulum(), q0=[1.0], t_end=1.0, method="dop853", t_eval=np.linspace(0, 1, 101)).counters
-    assert bare.steps == dense.steps
-    assert dense.rhs_evaluations == bare.rhs_evaluations + 3 * dense.steps
+    times = np.linspace(0.0, 1.0, 102)[1:-1]
+    whole, bare, dense = (
+        gs.simulate(gs.robots.pendulum(), q0=[1.0], t_end=1.0, method="dop853", t_eval=instants)
+        for instants in (None, [1.0], times)
+    )
+    with_samples = len(set(np.searchsorted(whole.t, times)))
+    assert 0 < with_samples <= whole.counters.steps
+    assert whole.counters.rhs_evaluations == bare.counters.rhs_evaluations
+    assert dense.counters.rhs_evaluations == bare.counters.rhs_evaluations + 3 * with_samples

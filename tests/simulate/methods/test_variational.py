@@ -1,4 +1,4 @@
-"""The variational method: energies and momenta over long runs, drives and springs, efforts, samples, events, refusals."""
+"""The variational method: energies and momenta over long runs; drives and springs, efforts, samples, stops; refusals."""
 
 import numpy as np
 import pytest
@@ -36,8 +36,8 @@ def test_energy_stays_in_bounds_for_a_hundred_thousand_steps(kind):
 def test_where_semi_implicit_euler_drifts_by_joules():
     model = double_pendulum("spherical")
     start = gs.neutral(model), SPEEDS["spherical"]
-    euler, ours = (long_run(model, *start, 5e-3, method) for method in ("semi-implicit-euler", "variational"))
-    assert abs(trend(euler.energy)) > 1000.0 * np.abs(ours.energy - ours.energy[0]).max()
+    euler, ours = (long_run(model, *start, 2e-3, method) for method in ("semi-implicit-euler", "variational"))
+    assert trend(euler.energy) > 1.0 and np.abs(ours.energy - ours.energy[0]).max() < 1e-3
 
 
 def test_the_bound_is_of_second_order():
@@ -63,8 +63,9 @@ def test_momenta_of_a_free_flying_tree_are_conserved_to_rounding():
     parts = gs.chain("world", gs.Joint("base", "free"), hub), gs.chain("hub.left", gs.Joint("ball", "spherical"), bob)
     model = gs.assemble("tree", *parts, gravity=(0, 0, 0))
     v0 = np.random.default_rng(0).normal(size=model.nv)
-    run = long_run(model, gs.random_configuration(model, 1), v0, 0.01, steps=20_000)
-    h = gs.centroidal_momentum(model, run.q, run.v)
+    run = long_run(model, gs.random_configuration(model, 1), v0, 0.01, steps=5_000)
+    h, c = gs.centroidal_momentum(model, run.q, run.v), gs.center_of_mass(model, run.q)
+    h[:, :3] += np.cross(c, h[:, 3:])  # about the origin: the symmetry of the discrete action
     np.testing.assert_allclose(h, np.broadcast_to(h[0], h.shape), rtol=0, atol=1e-10)
     assert abs(trend(run.kinetic_energy)) < 1e-3 * run.kinetic_energy[0]
 
@@ -79,7 +80,7 @@ def test_forwards_and_backwards_lead_to_the_start():
 
 
 def robots_with_drives():
-    geared = gs.robots.two_link().with_drive("shoulder", gear=50.0, rotor_inertia=1e-4)
+    geared = gs.robots.two_link().with_drive("shoulder", gear_ratio=50.0, rotor_inertia=1e-4)
     return {"geared rotor": geared, "elastic joint": gs.robots.elastic_knee(damping=0.0)}
 
 
@@ -96,7 +97,8 @@ def test_drives_have_order_two_and_bounded_energies(name):
     run = long_run(model, q0, v0, 1e-3, steps=50_000)
     change = run.energy - run.energy[0]
     assert np.abs(change).max() < 0.01 * (np.ptp(run.potential_energy) + run.kinetic_energy.max())
-    assert abs(trend(change)) < 0.2 * np.abs(change).max() + 1e-9
+    early, late = np.array_split(np.abs(change), 2)
+    assert late.max() < 2.0 * early.max()
 
 
 def test_efforts_and_states_of_blocks_have_order_two():
@@ -128,16 +130,16 @@ def test_digital_parts_are_sampled_on_the_way():
         gs.simulate(model, law, [0.5, 0.2], t_end=0.5, t_eval=[0.5], **how)
         for how in ({"method": "variational", "dt": 1e-3}, {"method": "dop853", "rtol": 1e-10})
     )
-    assert np.abs(found.q - exact.q).max() < 1e-4
+    assert np.abs(found.q - exact.q).max() < 1e-3
 
 
 def test_what_turns_too_far_in_a_step_is_told():
-    with pytest.raises(gs.SimulationError, match="more than 1 rad in one step.*smaller dt"):
+    with pytest.raises(gs.SimulationError, match=r"more than 1 rad in one step.*smaller dt"):
         gs.simulate(double_pendulum("spherical"), v0=[0, 0, 200.0, 0, 0, 0], t_end=1.0, method="variational", dt=0.01)
 
 
 def test_a_forward_dynamics_of_the_users_is_refused():
     model = gs.robots.pendulum()
-    block = gs.BlockSolver(model, lambda q, v, tau: tau, like=gs.ForwardDynamics)
+    block = gs.BlockSolver(model, lambda q, v, tau: tau, like=gs.ForwardDynamics, check=False)
     with pytest.raises(gs.GyrostatError, match="'variational' solves the inverse dynamics"):
         gs.simulate(model, t_end=0.1, method="variational", dt=0.01, forward_dynamics=block)
