@@ -23,6 +23,7 @@ PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, Model)
 DEEP = 8
 """Levels of functions and blocks inside each other that are looked at."""
 MOST = 4096
+_known: dict[Hashable, None] = {}
 _trusted: dict[Hashable, None] = {}
 
 
@@ -49,9 +50,12 @@ def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:
         cells = [cell.cell_contents for cell in x.__closure__ or ()]
     except ValueError:  # a name that is not set yet
         return None
-    known = x.__globals__
-    named = [known[name] for name in sorted(names_in(x.__code__)) if name in known]
-    others = [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values(), *named]
+    names = sorted(names_in(x.__code__))
+    reached = [*cells, *(x.__globals__[name] for name in names if name in x.__globals__)]
+    modules = [y for y in reached if isinstance(y, types.ModuleType) and not of_library(y)]  # of the user's own
+    others = [y for y in reached if not any(y is module for module in modules)]
+    others += [vars(module)[name] for module in modules for name in names if name in vars(module)]
+    others += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
     if x.__dict__:
         return None
     return _all([x.__code__, *(made_of(y, depth + 1) for y in others)])
@@ -61,20 +65,21 @@ def _all(parts: list[Any]) -> Hashable | None:
     return None if any(part is None for part in parts) else tuple(parts)
 
 
-def trust_key(users: tuple[Any, ...], lifted: Program) -> Hashable | None:
-    """What a law is known by; None if it must be looked at every time."""
-    parts = made_of(users)
-    return None if parts is None else (parts, lifted.digest)
+def known(code: Hashable | None) -> bool:
+    """Whether code was looked at before, in whatever program it resulted."""
+    return code is not None and code in _known
 
 
-def trusted(key: Hashable | None) -> bool:
-    """Whether a law was looked at before."""
-    return key is not None and key in _trusted
+def trusted(code: Hashable, lifted: Program) -> bool:
+    """Whether code was looked at with this program."""
+    return (code, lifted.digest) in _trusted
 
 
-def trust(key: Hashable | None) -> None:
+def trust(code: Hashable | None, lifted: Program) -> None:
     """A law was looked at, and found to be a function of its arguments."""
-    if key is not None:
-        while len(_trusted) >= MOST:
-            _trusted.pop(next(iter(_trusted)))
-        _trusted[key] = None
+    if code is None:
+        return
+    for table, key in ((_known, code), (_trusted, (code, lifted.digest))):
+        while len(table) >= MOST:
+            table.pop(next(iter(table)))
+        table[key] = None
