@@ -1,4 +1,4 @@
-"""The variational method: energies and momenta over long runs; drives and springs, efforts, samples, stops; refusals."""
+"""The variational method: energies and momenta over long runs; drives, springs, efforts, samples, stops; refusals."""
 
 import numpy as np
 import pytest

@@ -63,9 +63,10 @@ from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced, kno
 
 ITERATIONS, FACTORISATIONS = 6, 7
 """Words: counts."""
-MOST_ITERATIONS, SLOW, ROUNDING, NEAR_ROUNDING = 50, 0.3, 1e-16, 1e-9
+MOST_ITERATIONS, SLOW, CLOSE, ROUNDING, NEAR_ROUNDING = 50, 0.3, 1e-13, 1e-16, 1e-9
 """Of Newton's method: at most; ratio of two changes from which on A is made anew; share of the displacement that the
-next change would have at the end; share from which on changes that do not fall any more are rounding."""
+last change has at most, and that the next one would have by the slowest ratio so far; share from which on changes that
+do not fall any more are rounding."""
 TURN = 1.0
 """Rotation [rad] in one step at most."""
 SOLVED, UNSOLVED, NONSENSE, TURNING_TOO_FAST = 0, 1, 2, 3
@@ -205,7 +206,7 @@ def solved(env: words, run: words, t: float, h: float, y: ptr, z: ptr, start: pt
     n, np = env[NV], env[NP]
     guessed(env, h, y, z)
     small = h * h * largest(n, y + env[NQ] + n + np)
-    before, stale = 0.0, 1
+    before, slowest, stale = 0.0, 0.0, 1
     for k in range(MOST_ITERATIONS):
         if turned(env, z, TURN) == 1:
             return TURNING_TOO_FAST
@@ -218,12 +219,15 @@ def solved(env: words, run: words, t: float, h: float, y: ptr, z: ptr, start: pt
         scale = largest(n + np, z) + small
         if now <= ROUNDING * scale:
             return SOLVED
+        stale = 0
         if k > 0:
-            if now < before and now * now <= ROUNDING * scale * before:
+            slowest = max(slowest, now / before)
+            if now <= CLOSE * scale and slowest * now <= ROUNDING * scale:
                 return SOLVED
-            if now >= 0.5 * before and now <= NEAR_ROUNDING * scale:
+            if now >= before and now <= NEAR_ROUNDING * scale:
                 return SOLVED
-        stale = 1 if k > 0 and now > SLOW * before else 0
+            if now > SLOW * before:
+                stale = 1
         before = now
     return UNSOLVED
 
