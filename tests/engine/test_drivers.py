@@ -1,4 +1,4 @@
-"""The language of drivers: what Python computes with numbers and arrays, machine code computes too, in one lane or four."""
+"""The language of drivers: what Python computes with numbers and arrays, machine code computes too; lanes; errors."""
 
 import math
 
@@ -49,7 +49,7 @@ def loops(n: int, x: ptr, w: words) -> int:
             break
         w[0] = w[0] + count
     for k in range(2, 2):
-        w[0] = 1000
+        w[k] = 1000
     w[1] = n // 2
     w[2] = n % 3
     w[3] = max(n, 3) - min(n, 3)

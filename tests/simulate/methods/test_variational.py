@@ -123,6 +123,14 @@ def test_a_joint_at_its_stop_stays_there():
     np.testing.assert_allclose(run.q[run.t > 0.2], 0.0, atol=1e-12)
 
 
+def test_what_comes_to_rest_under_its_weight_is_held():
+    """Weights and efforts balance to rounding, and nothing moves: the equations are as solved as they can be."""
+    model = gs.robots.puma560()
+    hold = lambda t, q, v: 400.0 * (0.5 - q) - 60.0 * v  # noqa: E731
+    run = gs.simulate(model, hold, np.full(6, 0.6), t_end=20.0, method="variational", dt=5e-3)
+    assert np.abs(run.v[-1]).max() < 1e-6 and run.status == "finished"
+
+
 def test_digital_parts_are_sampled_on_the_way():
     model = gs.robots.two_link()
     law = gs.blocks.pd(30.0, 3.0, reference=np.zeros(2), sample_time=0.01)

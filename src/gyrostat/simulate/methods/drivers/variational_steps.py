@@ -63,10 +63,10 @@ from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced, kno
 
 ITERATIONS, FACTORISATIONS = 6, 7
 """Words: counts."""
-MOST_ITERATIONS, SLOW, CLOSE, ROUNDING, NEAR_ROUNDING = 50, 0.3, 1e-13, 1e-16, 1e-9
+MOST_ITERATIONS, SLOW, CLOSE, ROUNDING, ULPS, NEXT_TO_ROUNDING = 50, 0.3, 1e-13, 1e-16, 4e-16, 1e-13
 """Of Newton's method: at most; ratio of two changes from which on A is made anew; share of the displacement that the
-last change has at most, and that the next one would have by the slowest ratio so far; share from which on changes that
-do not fall any more are rounding."""
+last change has at most, and that the next one would have by the slowest ratio so far; shares of momenta and impulses
+that are rounding, and next to it, where changes do not fall any more."""
 TURN = 1.0
 """Rotation [rad] in one step at most."""
 SOLVED, UNSOLVED, NONSENSE, TURNING_TOO_FAST = 0, 1, 2, 3
@@ -189,6 +189,30 @@ def changed(env: words, h: float, s: ptr, start: ptr, z: ptr, A: ptr, r: ptr) ->
     return largest(size, r)
 
 
+def balanced(env: words, h: float, s: ptr, start: ptr, z: ptr) -> int:
+    """What is left of the equations: 2 if it is rounding, entry by entry; 1 if it is next to it, by the largest; 0."""
+    n, np = env[NV], env[NP]
+    p = s + env[NQ] + n
+    force, p0, tau = p + n, p + 2 * n, p + 4 * n
+    pm = s + env[NQ] + 9 * n
+    rate = pm + np
+    rounding, left, most = 1, 0.0, 0.0
+    for k in range(n + np):
+        if k < n:
+            r = abs(p0[k] - start[k])
+            size = abs(p[k]) + 0.5 * h * (abs(force[k] - tau[k]) + abs(tau[k]))
+        else:
+            r = abs(z[k] - h * rate[k - n])
+            size = abs(pm[k - n]) + abs(z[k])
+        if not (r <= ULPS * size):
+            rounding = 0
+        left = max(left, r)
+        most = max(most, size)
+    if rounding == 1:
+        return 2
+    return 1 if left <= NEXT_TO_ROUNDING * most else 0
+
+
 def guessed(env: words, h: float, y: ptr, z: ptr) -> int:
     """z from the state and its rates at the beginning: d = h v + h^2/2 a, u = h p'."""
     n, np = env[NV], env[NP]
@@ -205,7 +229,6 @@ def solved(env: words, run: words, t: float, h: float, y: ptr, z: ptr, start: pt
     """The displacement of a step, to rounding."""
     n, np = env[NV], env[NP]
     guessed(env, h, y, z)
-    small = h * h * largest(n, y + env[NQ] + n + np)
     before, slowest, stale = 0.0, 0.0, 1
     for k in range(MOST_ITERATIONS):
         if turned(env, z, TURN) == 1:
@@ -215,16 +238,17 @@ def solved(env: words, run: words, t: float, h: float, y: ptr, z: ptr, start: pt
         if stale == 1 and factored(env, run, h, s, A, r + n + np) == 1:
             return NONSENSE
         run[ITERATIONS] = run[ITERATIONS] + 1
+        balance = balanced(env, h, s, start, z)
         now = changed(env, h, s, start, z, A, r)
-        scale = largest(n + np, z) + small
-        if now <= ROUNDING * scale:
+        scale = largest(n + np, z)
+        if balance == 2 or now <= ROUNDING * scale:
             return SOLVED
         stale = 0
         if k > 0:
             slowest = max(slowest, now / before)
             if now <= CLOSE * scale and slowest * now <= ROUNDING * scale:
                 return SOLVED
-            if now >= before and now <= NEAR_ROUNDING * scale:
+            if now >= before and balance == 1:
                 return SOLVED
             if now > SLOW * before:
                 stale = 1
