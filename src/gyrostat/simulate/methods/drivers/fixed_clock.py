@@ -73,12 +73,18 @@ def broken_off(env: words, run: words, ctl: ptr) -> int:
     return STOPPED if env[ABORT] != 0 else BAD_SAMPLE
 
 
+def largest_of(n: int, x: ptr) -> int:
+    """Which of some numbers x (n,) is the largest."""
+    at = 0
+    for k in range(1, n):
+        if not (abs(x[k]) <= abs(x[at])):
+            at = k
+    return at
+
+
 def too_fast(env: words, run: words, ctl: ptr, v: ptr) -> int:
     """Whether the largest of the rates v (nv,) makes no sense: then the last step has not been."""
-    at = 0
-    for k in range(1, env[NV]):
-        if not (abs(v[k]) <= abs(v[at])):
-            at = k
+    at = largest_of(env[NV], v)
     if abs(v[at]) <= ctl[FASTEST]:
         return 0
     run[WORST] = at
