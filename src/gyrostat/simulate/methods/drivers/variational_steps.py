@@ -66,8 +66,8 @@ ITERATIONS, FACTORISATIONS = 6, 7
 MOST_ITERATIONS, SLOW, CLOSE, ROUNDING, ULPS, NEXT_TO_ROUNDING = 50, 0.3, 1e-15, 1e-16, 4e-16, 1e-13
 """Of Newton's method: at most; ratio of two changes from which on A is made anew; share of the displacement that the
 last change has at most, and that the next one would have by the slowest ratio so far; shares of momenta and impulses
-that are rounding, and next to it, where changes do not fall any more. With 1e-13 in the place of 1e-15 the momentum of a
-free tree moves by 5e-11 in 20,000 steps, now by 1.4e-13, for a tenth more of iterations."""
+that are rounding, and next to it, where changes do not fall any more. With 1e-13 in the place of 1e-15 the momentum of
+a free tree moves by 5e-11 in 20,000 steps, now by 1.4e-13, for a tenth more of iterations."""
 TURN = 1.0
 """Rotation [rad] in one step at most."""
 SOLVED, UNSOLVED, NONSENSE, TURNING_TOO_FAST = 0, 1, 2, 3
