@@ -95,4 +95,4 @@ def _of_model(model: Model, live: Shapes) -> ModelKernels:
     if "regular inertia" not in kept:
         expect_inertia(net, neutral(model), WHO)
         kept["regular inertia"] = True
-    return kept_kernels(model, net, live)
+    return kept_kernels(model, model, net, live)

@@ -38,8 +38,6 @@ from gyrostat.simulate.kernels.environment import (
     NQ,
     NV,
     PARAMETERS,
-    PLAIN,
-    RETRACT,
     TIME,
     TURNING,
     UPDATE,
@@ -48,6 +46,7 @@ from gyrostat.simulate.kernels.environment import (
 )
 from gyrostat.simulate.kernels.stage import accelerations, place
 from gyrostat.simulate.methods.drivers.explicit_steps import TURN, combined
+from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 
 (
     STAGES, SAMPLE, RECORD, RECORD_SIZE,  # stages, 0: semi-implicit; steps between samples; the first record
@@ -137,12 +136,7 @@ def semi_implicit_step(env: words, t: float, h: float, record: ptr, tau: ptr) ->
         y1[k] = fma(h, K[k], y[k])
     for k in range(n):
         y1[k] = h * y1[n + k]
-    if env[PLAIN] == 1:
-        for k in range(n):
-            q1[k] = q[k] + y1[k]
-        return bad
-    bad = bad + turned_too_far(env, y1, TURN)
-    return bad + kernel(env[RETRACT])(q, y1, q1, doubles(env[WORK]))
+    return bad + displaced(env, q, y1, q1)
 
 
 def sampled_memory(env: words, run: words, number: int, t: float, q: ptr, v: ptr, p: ptr, before: ptr) -> float:
