@@ -123,7 +123,7 @@ def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) ->
     if not parameters:
         return {}
     known = further_arguments(controller) if callable(controller) and not is_block(controller) else ()
-    paths = frozenset(model.paths())
+    paths = _paths(model)
     arrays: Given = {}
     for name, value in parameters.items():
         array = real_array(value, WHO, f"parameters['{name}']")
@@ -146,6 +146,14 @@ def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) ->
     return arrays
 
 
+def _paths(model: Model) -> frozenset[str]:
+    """Of all properties; found once for a model object."""
+    kept = cached_on(model)
+    if "paths" not in kept:
+        kept["paths"] = frozenset(model.paths())
+    return kept["paths"]
+
+
 def _check_extremes(model: Model, path: str, array: Array, shape: tuple[int, ...]) -> None:
     """The rules of the specification for the least and the greatest value of a number."""
     if shape == () and array.size:
@@ -157,7 +165,7 @@ def _kernel(model: Model, method: str, controller: Any, given: Given, applied: R
     """The kernels. A controller is recorded at every call, as what it reads from outside may have changed; machine code
     is found again by what it computes."""
     law = None
-    paths = frozenset(model.paths()) if given else frozenset()
+    paths = _paths(model) if given else frozenset()
     if callable(controller) or is_block(controller):
         law = Law(model, controller, {name: shape for name, (_, shape) in given.items() if name not in paths})
     live = {name: shape for name, (_, shape) in given.items() if name in paths}
