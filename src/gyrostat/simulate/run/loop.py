@@ -26,6 +26,7 @@ from gyrostat.simulate.run.failure import failed
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runaway import Runaway
 from gyrostat.simulate.run.settings import given_events
+from gyrostat.simulate.sensitivity.refusals import cut_by
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -263,6 +264,8 @@ class Run:
         self.state = (cut.t, q, v, p)
         status = self._happens(cut)
         if status[0] == "finished":
+            if self.recorder.follower is not None:
+                raise cut_by(cut.watch.event.name, self.t)
             self.method.start(*self.state)
         return status
 
