@@ -9,6 +9,10 @@ where e (nv,) is how q0 moves along its rates and dot y0 = (0, dot v0, dot p0). 
 own rates by PLACE. So the tangents are exact derivatives of the numerical solution whose steps stay as they are. Samples
 inside a step are tangents of its dense output.
 
+The first stage of a step is evaluated at its start, although the last one of the step before is the same but for
+rounding: where a step is as long as the stability of the method allows, that rounding would grow from step to step,
+because the motion itself does not follow it.
+
 Columns come in blocks of W, the width of a register: entry k of column c of a block is at [k W + c]."""
 
 from __future__ import annotations
@@ -19,13 +23,13 @@ from gyrostat.simulate.methods.drivers.explicit_steps import combined
 
 (
     BLOCKS, WIDTH, STAGES, EXTRA, DEGREE, EULER,  # blocks of columns; the table; 1 for semi-implicit Euler
-    KNOWN, KEEP, ROW, INSTANT_COUNT, NEXT,  # whether the first stage is known; ends of steps are kept; rows, samples
+    KEEP, ROW, INSTANT_COUNT, NEXT,  # 1 if ends of steps are kept; rows, samples
     STAGE_COMMON, STAGE_COLUMNS, PLACE_COMMON, PLACE_COLUMNS, UPDATE_COMMON, UPDATE_COLUMNS,  # kernels
     PARAMETERS, CONSTANTS, LIVE, MEMORY, NEW_MEMORY, WORK,  # inputs that all columns share; work space
     DOT_PARAMETERS, DOT_LIVE, DOT_MEMORY, NEW_DOT_MEMORY,  # of each block, one behind the other
     PARAMETER_COUNT, LIVE_COUNT, INSTANTS, SAMPLES, ROWS,  # t_eval; where rows go
     Q, Y, K, X, E, E1, DOT_Y, DOT_K, DOT_X, WEIGHTS, TABLE,  # memory of a step
-) = range(43)  # fmt: skip
+) = range(42)  # fmt: skip
 WORDS = 48
 T, DT, PERIOD, INSTANT, TIME = 0, 1, 2, 3, 4
 """Numbers: time that is reached; fixed steps, or 0; sample time of digital parts, or 0, and number of the next instant;
@@ -115,12 +119,39 @@ def written(env: words, run: words, row: ptr) -> int:
     return 0
 
 
+def weights_at(run: words, share: float) -> int:
+    """WEIGHTS of the stages in the dense output at a fraction of the step."""
+    S, degree = run[STAGES] + run[EXTRA], run[DEGREE]
+    weights, P = doubles(run[WEIGHTS]), doubles(run[TABLE]) + S * S + 3 * S
+    for j in range(S):
+        w = 0.0
+        for d in range(degree - 1, -1, -1):
+            w = fma(w, share, P[j * degree + d])
+        weights[j] = w * share
+    return 0
+
+
+def stages_from(env: words, run: words, clock: ptr, h: float, first: int, last: int) -> float:
+    """Stages ``first`` to ``last``, the latter not included."""
+    S, tab, bad = run[STAGES] + run[EXTRA], doubles(run[TABLE]), 0.0
+    for i in range(first, last):
+        state_of(env, run, h, i, tab + i * S)
+        bad = bad + stage_tangents(env, run, clock, clock[T] + tab[S * S + i] * h, i)
+    return bad
+
+
+def first_stage(env: words, run: words, clock: ptr) -> float:
+    """The stage at the start of a step."""
+    size = 2 * env[NV] + env[NP]
+    copy(size, doubles(run[Y]), doubles(run[X]))
+    copy(run[BLOCKS] * size * run[WIDTH], doubles(run[DOT_Y]), doubles(run[DOT_X]))
+    return stage_tangents(env, run, clock, clock[T], 0)
+
+
 def samples_inside(env: words, run: words, clock: ptr, t1: float, h: float) -> float:
-    """Rows at the instants before t1, from the dense output."""
-    size, s = 2 * env[NV] + env[NP], run[STAGES]
-    S, degree, width = s + run[EXTRA], run[DEGREE], run[BLOCKS] * size * run[WIDTH]
-    t0, tab, weights, instants = clock[T], doubles(run[TABLE]), doubles(run[WEIGHTS]), doubles(run[INSTANTS])
-    P = tab + S * S + 3 * S
+    """Rows at the instants before t1, from the dense output, with the stages that serve it alone."""
+    s, S, wide = run[STAGES], run[STAGES] + run[EXTRA], run[BLOCKS] * (2 * env[NV] + env[NP]) * run[WIDTH]
+    t0, instants = clock[T], doubles(run[INSTANTS])
     bad, ready = 0.0, 0
     while run[NEXT] < run[INSTANT_COUNT]:
         t = instants[run[NEXT]]
@@ -131,72 +162,35 @@ def samples_inside(env: words, run: words, clock: ptr, t1: float, h: float) -> f
             euler_state(env, run, share * h)
         else:
             if ready == 0:
-                for i in range(s, S):
-                    state_of(env, run, h, i, tab + i * S)
-                    bad = bad + stage_tangents(env, run, clock, t0 + tab[S * S + i] * h, i)
+                bad = bad + stages_from(env, run, clock, h, s - 1, S)
                 ready = 1
-            for j in range(S):
-                w = 0.0
-                for d in range(degree - 1, -1, -1):
-                    w = fma(w, share, P[j * degree + d])
-                weights[j] = w * share
-            state_of(env, run, h, S, weights)
+            weights_at(run, share)
+            state_of(env, run, h, S, doubles(run[WEIGHTS]))
         bad = bad + placed(env, run)
-        written(env, run, doubles(run[SAMPLES]) + run[NEXT] * width)
+        written(env, run, doubles(run[SAMPLES]) + run[NEXT] * wide)
         run[NEXT] = run[NEXT] + 1
     return bad
 
 
-def stages_of(env: words, run: words, clock: ptr, t1: float, h: float) -> float:
-    """All stages of a step that samples and its end need."""
-    s, bad = run[STAGES], 0.0
-    S, t0, tab = s + run[EXTRA], clock[T], doubles(run[TABLE])
-    size = 2 * env[NV] + env[NP]
-    if run[KNOWN] == 0:
-        copy(size, doubles(run[Y]), doubles(run[X]))
-        copy(run[BLOCKS] * size * run[WIDTH], doubles(run[DOT_Y]), doubles(run[DOT_X]))
-        bad = bad + stage_tangents(env, run, clock, t0, 0)
-    for i in range(1, s):
-        state_of(env, run, h, i, tab + i * S)
-        at = t1 if i == s - 1 else t0 + tab[S * S + i] * h
-        bad = bad + stage_tangents(env, run, clock, at, i)
-    return bad
-
-
-def at_end(env: words, run: words, h: float, samples: int) -> float:
-    """X, DOT_X and E1 at the end of a step, where the last stage has left them unless there were samples."""
+def at_end(env: words, run: words, h: float) -> float:
+    """X, DOT_X and E1 at the end of a step."""
     S, s = run[STAGES] + run[EXTRA], run[STAGES]
     if run[EULER] == 1:
         euler_state(env, run, h)
-    elif samples > 0:
+    else:
         state_of(env, run, h, s - 1, doubles(run[TABLE]) + (s - 1) * S)
     return placed(env, run)
 
 
 def gone_on(env: words, run: words, q1: ptr) -> int:
-    """The next step begins at the end of this one: q1, v1, p1 of the motion, and E1, DOT_X of the columns; its first
-    stage is the last one."""
+    """The next step begins at the end of this one: q1, v1, p1 of the motion, E1 and DOT_X of the columns."""
     n, W, size = env[NV], run[WIDTH], 2 * env[NV] + env[NP]
-    S, last = run[STAGES] + run[EXTRA], run[STAGES] - 1
-    y, k = doubles(run[Y]), doubles(run[K])
     copy(env[NQ], q1, doubles(run[Q]))
-    copy(size - n, q1 + env[NQ], y + n)
+    copy(size - n, q1 + env[NQ], doubles(run[Y]) + n)
     copy(run[BLOCKS] * n * W, doubles(run[E1]), doubles(run[E]))
-    for j in range(n):
-        y[j] = 0.0
-        k[j] = y[n + j]
-    if last > 0:
-        copy(size - n, k + last * size + n, k + n)
     for b in range(run[BLOCKS]):
-        dot_y, dot_x = doubles(run[DOT_Y]) + b * size * W, doubles(run[DOT_X]) + b * size * W
-        dot_k = doubles(run[DOT_K]) + b * S * size * W
-        for j in range(n * W):
-            dot_y[j] = 0.0
-            dot_k[j] = dot_x[n * W + j]
-        copy((size - n) * W, dot_x + n * W, dot_y + n * W)
-        if last > 0:
-            copy((size - n) * W, dot_k + (last * size + n) * W, dot_k + n * W)
-    run[KNOWN] = 0 if run[EULER] == 1 else 1
+        at = (b * size + n) * W
+        copy((size - n) * W, doubles(run[DOT_X]) + at, doubles(run[DOT_Y]) + at)
     return 0
 
 
@@ -224,7 +218,6 @@ def updated(env: words, run: words, clock: ptr, t: float, primal: int) -> float:
         new = doubles(run[NEW_MEMORY])
         bad = bad + kernel(env[UPDATE])(time, q, y + n, y + 2 * n, memory, par, constants, new, work)
         copy(m, new, memory)
-    run[KNOWN] = 0
     return bad
 
 
@@ -243,10 +236,8 @@ def tangent_steps(env: words, run: words, clock: ptr, steps: ptr, count: int, wi
         h = t1 - clock[T]
         if abs(h - clock[DT]) <= 1e-6 * clock[DT] + 8.9e-16 * abs(t1):
             h = clock[DT]
-        before = run[NEXT]
-        bad = stages_of(env, run, clock, t1, h)
-        bad = bad + samples_inside(env, run, clock, t1, h)
-        bad = bad + at_end(env, run, h, run[NEXT] - before)
+        bad = first_stage(env, run, clock) + stages_from(env, run, clock, h, 1, run[STAGES] - 1)
+        bad = bad + samples_inside(env, run, clock, t1, h) + at_end(env, run, h)
         if not (bad == 0.0):
             return NOT_FINITE
         if run[NEXT] < run[INSTANT_COUNT]:
