@@ -262,10 +262,10 @@ class Run:
             return FINISHED
         q, v, p = (np.array(x) for x in step.dense(cut.t))
         self.state = (cut.t, q, v, p)
+        if self.recorder.follower is not None and not cut.watch.event.ends:
+            raise cut_by(cut.watch.event.name, self.t)
         status = self._happens(cut)
         if status[0] == "finished":
-            if self.recorder.follower is not None:
-                raise cut_by(cut.watch.event.name, self.t)
             self.method.start(*self.state)
         return status
 
