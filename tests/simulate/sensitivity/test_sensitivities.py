@@ -127,11 +127,18 @@ def test_fixed_steps_that_the_end_cuts(method):
 def test_semi_implicit_steps_of_a_free_base(t_eval):
     model = branched("free")
     given = {"t_end": 0.2, "method": "semi-implicit-euler", "dt": 0.01, "t_eval": t_eval, **state(model)}
-    plain = t_eval is not None
-    expect_derivatives(gs.robots.two_link() if plain else model, ["q0", "v0"], **(given | (state(gs.robots.two_link()) if plain else {})))
+    expect_derivatives(model, ["q0", "v0", "arm.com"], **given)
 
 
-@pytest.mark.parametrize("method", ["dopri5", "ode23"])
+@pytest.mark.parametrize("method", ["dopri5", "ode23", "dop853"])
+def test_dense_output_of_every_method_with_steps_that_stay(method):
+    """Tolerances without meaning leave the largest step: adaptive methods then take fixed steps."""
+    model = branched("free")
+    given = {"t_end": 0.2, "method": method, "max_step": 0.02, "rtol": 1e6, "atol": 1e6, "t_eval": TOUCH}
+    expect_derivatives(model, ["q0", "v0"], **given, **state(model))
+
+
+@pytest.mark.parametrize("method", ["dopri5", "ode23", "dop853"])
 def test_adaptive_steps_against_tight_tolerances(method):
     model = gs.robots.two_link()
     given = {"t_end": 1.0, "t_eval": np.linspace(0.0, 1.0, 11), "torque": law, "parameters": {"kp": 8.0, "kd": 0.4}}
