@@ -45,7 +45,9 @@ def differences(model: gs.Model, name: str, k: int, size: int, step: float, give
     return [slope(along), slope(lambda a, b: a.v - b.v), slope(lambda a, b: a.p - b.p)]
 
 
-def expect_derivatives(model: gs.Model, names: list[str], close: float = EXACT, steps: Any = None, **given: Any) -> gs.Result:
+def expect_derivatives(
+    model: gs.Model, names: list[str], close: float = EXACT, steps: Any = None, **given: Any
+) -> gs.Result:
     """Sensitivities agree with differences, and the motion is the same with and without them."""
     run, plain = gs.simulate(model, sensitivities=names, **given), gs.simulate(model, **given)
     for x in ("t", "q", "v", "a", "tau", "p", "work"):
@@ -282,7 +284,7 @@ def test_events_that_change_nothing(t_eval, terminal):
 def test_a_run_that_an_event_changes_is_refused_there():
     model = gs.robots.pendulum()
     bounce = gs.Event(crossing, reset=lambda t, q, v: (q, -v), name="wall")
-    with pytest.raises(gs.SimulationError, match=r"'wall' changes the motion at t = .* sensitivities across such an instant") as told:
+    with pytest.raises(gs.SimulationError, match=r"'wall' changes the motion at t = .* sensitivities across") as told:
         gs.simulate(model, q0=[1.0], t_end=3.0, events=bounce, sensitivities=["q0"])
     result = told.value.result
     assert result.sensitivities["q0"].q.shape[0] == len(result.t)
@@ -319,7 +321,7 @@ def test_sensitivities_are_saved_with_the_result(tmp_path):
         ({"sensitivities": ["kp", "kp"]}, r"sensitivities name 'kp' twice"),
         ({"compiled": False}, r"sensitivities need the function law in machine code: not asked for"),
         ({"torque": lambda t, q, v, kp=1.0: -kp * q, "parameters": None}, r"'kp', an argument of the controller whose"),
-        ({"torque": lambda t, q, v, q0: -q0 * q, "parameters": {"q0": 1.0}, "sensitivities": ["q0"]}, r"'q0' .* is the start"),
+        ({"torque": lambda t, q, v, q0: -q0 * q, "parameters": {"q0": 1.0}, "sensitivities": ["q0"]}, r"'q0' .* start"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_by_name(change, message):

@@ -1,9 +1,9 @@
 """Machine code of a program for W columns at once, some of whose inputs all columns share: two addresses for drivers.
 
-``common(in..., out..., work)`` computes what depends on the shared inputs only; ``lanes(in..., out..., work)`` does the
-rest for W columns, and may be called for any number of them after it, with the same work space. Both return one double,
-zero if all that they found is finite. Element j of an input or output that differs from column to column is at [j W + c]
-for column c, of one that is shared at [j]."""
+``common(in..., out..., work)`` computes what depends on the shared inputs only; ``columns(in..., out..., work)`` does
+the rest for W columns, and may be called for any number of them after it, with the same work space. Both return one
+double, zero if all that they found is finite. Element j of an input or output that differs from column to column is at
+[j W + c] for column c, of one that is shared at [j]."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def asked_for(model: Model, controller: Any, numbers: Parameters, names: Any) ->
 
 
 def _kind(model: Model, controller: Any, numbers: Parameters, name: str, live: dict[str, Array]) -> tuple[str, int]:
-    """What a name stands for, and how many columns it has; a property that is no parameter of the run joins ``live``."""
+    """What a name stands for, and how many columns it has; a property that is no parameter joins ``live``."""
     if name in START:
         if name in numbers.gains:
             raise StateError(

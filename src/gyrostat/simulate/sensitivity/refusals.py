@@ -60,8 +60,8 @@ def expect_no_friction(plant: Plant) -> None:
     """Refuse friction that sticks."""
     if plant.constraints.on_speed:
         raise GyrostatError(
-            f"{WHO}: dry friction of '{plant.model.name}' sticks and slips, and sensitivities across these instants are "
-            "not known. Hint: Friction(smooth=0.01)"
+            f"{WHO}: dry friction of '{plant.model.name}' sticks and slips, and sensitivities across these instants "
+            "are not known. Hint: Friction(smooth=0.01)"
         )
 
 

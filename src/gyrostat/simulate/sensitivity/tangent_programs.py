@@ -40,7 +40,9 @@ def stage_tangents(kernels: ModelKernels, law: Program, wrt: Sequence[str]) -> P
     model, sizes = kernels.model, {slot.name: slot.size for slot in law.inputs}
     n, size = model.nv, 2 * model.nv + sizes["p"]
 
-    def stage(t: Array, q0: Array, y: Array, m: Array, parameters: Array, constants: Array, live: Array) -> dict[str, Any]:
+    def stage(
+        t: Array, q0: Array, y: Array, m: Array, parameters: Array, constants: Array, live: Array
+    ) -> dict[str, Any]:
         x, v, p = y[:n], y[n : 2 * n], y[2 * n :]
         q, x_rate = moved(model, q0, x), local_rates(model, x, v)
         source = inlined(law, t, q, v, p, m, parameters, constants)
@@ -129,4 +131,3 @@ def _vectors(sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
 def _bare(program: Program) -> Program:
     """Without guards: the motion itself has been looked at, and the constants of a law may be NaN where nobody goes."""
     return prune(replace(program, guards=()))
-

@@ -6,8 +6,8 @@ Stage i is at y_i = y0 + h sum_j a_ij k_j; along every column
     dot y_i = dot y0 + h sum_j a_ij dot k_j,   dot k_i = d f(t_i, q0, y_i, m, parameters, live) . (e, dot y_i, ...),
 
 where e (nv,) is how q0 moves along its rates and dot y0 = (0, dot v0, dot p0). Then q1 = moved(q0, x1) moves along its
-own rates by PLACE. So the tangents are exact derivatives of the numerical solution whose steps stay as they are. Samples
-inside a step are tangents of its dense output.
+own rates by PLACE. So the tangents are exact derivatives of the numerical solution whose steps stay as they are.
+Samples inside a step are tangents of its dense output.
 
 The first stage of a step is evaluated at its start, although the last one of the step before is the same but for
 rounding: where a step is as long as the stability of the method allows, that rounding would grow from step to step,
@@ -202,7 +202,8 @@ def updated(env: words, run: words, clock: ptr, t: float, primal: int) -> float:
     time = clock + TIME
     time[0] = t
     q, y, work, memory = doubles(run[Q]), doubles(run[Y]), doubles(run[WORK]), doubles(run[MEMORY])
-    e, dot_y, dot_m, fresh = doubles(run[E]), doubles(run[DOT_Y]), doubles(run[DOT_MEMORY]), doubles(run[NEW_DOT_MEMORY])
+    e, dot_y, dot_m = doubles(run[E]), doubles(run[DOT_Y]), doubles(run[DOT_MEMORY])
+    fresh = doubles(run[NEW_DOT_MEMORY])
     par, constants, dot_par = doubles(run[PARAMETERS]), doubles(env[UPDATE_CONSTANTS]), doubles(run[DOT_PARAMETERS])
     bad = kernel(run[UPDATE_COMMON])(
         time, q, y + n, y + 2 * n, memory, par, constants, e, dot_y, dot_y, dot_m, dot_par, fresh, work
@@ -238,20 +239,18 @@ def tangent_steps(env: words, run: words, clock: ptr, steps: ptr, count: int, wi
             h = clock[DT]
         bad = first_stage(env, run, clock) + stages_from(env, run, clock, h, 1, run[STAGES] - 1)
         bad = bad + samples_inside(env, run, clock, t1, h) + at_end(env, run, h)
-        if not (bad == 0.0):
+        if bad != 0.0:
             return NOT_FINITE
-        if run[NEXT] < run[INSTANT_COUNT]:
-            if instants[run[NEXT]] <= t1:
-                written(env, run, doubles(run[SAMPLES]) + run[NEXT] * wide)
-                run[NEXT] = run[NEXT] + 1
+        if run[NEXT] < run[INSTANT_COUNT] and instants[run[NEXT]] <= t1:
+            written(env, run, doubles(run[SAMPLES]) + run[NEXT] * wide)
+            run[NEXT] = run[NEXT] + 1
         if run[KEEP] == 1:
             written(env, run, doubles(run[ROWS]) + run[ROW] * wide)
             run[ROW] = run[ROW] + 1
         gone_on(env, run, end + 1)
         clock[T] = t1
-        if clock[PERIOD] > 0.0:
-            if t1 >= clock[INSTANT] * clock[PERIOD]:
-                if not (updated(env, run, clock, t1, 1) == 0.0):
-                    return NOT_FINITE
-                clock[INSTANT] = clock[INSTANT] + 1.0
+        if clock[PERIOD] > 0.0 and t1 >= clock[INSTANT] * clock[PERIOD]:
+            if updated(env, run, clock, t1, 1) != 0.0:
+                return NOT_FINITE
+            clock[INSTANT] = clock[INSTANT] + 1.0
     return DONE

@@ -40,6 +40,7 @@ class Tangents:
         self._tell({at.BLOCKS: self.blocks, at.WIDTH: self.width, at.STAGES: stages, at.EXTRA: extra})
         self._tell({at.DEGREE: degree, at.EULER: euler, at.KEEP: t_eval is None})
         self._memory(stages + extra)
+        self._code()
         self.clock[at.DT] = dt or 0.0
         self.chunks: list[Array] = []
         self.samples = np.empty((0 if t_eval is None else len(t_eval), self.blocks * self.size * self.width))
@@ -57,7 +58,7 @@ class Tangents:
 
     def _memory(self, stages: int) -> None:
         """What a step works on; columns (..., entries, W) of blocks."""
-        plant, kernels, n, W, B = self.plant, self.kernels, self.plant.nv, self.width, self.blocks
+        plant, n, W, B = self.plant, self.plant.nv, self.width, self.blocks
         live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in self.asked.live.values())])
         nm, sizes = len(plant.memory), {"e": n, "v": n, "parameters": len(plant.parameters), "live": len(live)}
         seeds = {name: self._blocks(x) for name, x in self.asked.seeds(sizes, B * W).items()}
@@ -72,10 +73,14 @@ class Tangents:
             at.TABLE: self.table, at.MEMORY: self.memory, at.NEW_MEMORY: np.zeros(nm + 1), at.DOT_MEMORY: self.dot_m,
             at.NEW_DOT_MEMORY: np.zeros_like(self.dot_m), at.DOT_PARAMETERS: seeds["parameters"],
             at.DOT_LIVE: seeds["live"], at.PARAMETERS: np.append(plant.parameters, 0.0), at.LIVE: np.append(live, 0.0),
-            at.CONSTANTS: plant.recording.kernels.constants, at.WORK: np.zeros(kernels.work),
+            at.CONSTANTS: plant.recording.kernels.constants, at.WORK: np.zeros(self.kernels.work),
         }  # fmt: skip
         self._place(self.arrays)
         self._tell({at.PARAMETER_COUNT: sizes["parameters"], at.LIVE_COUNT: sizes["live"]})
+
+    def _code(self) -> None:
+        """Addresses of the kernels."""
+        kernels = self.kernels
         self._tell({at.STAGE_COMMON: kernels.stage.common, at.STAGE_COLUMNS: kernels.stage.columns})
         if kernels.place is not None:
             self._tell({at.PLACE_COMMON: kernels.place.common, at.PLACE_COLUMNS: kernels.place.columns})
@@ -152,12 +157,12 @@ class Tangents:
     # ------------------------------------------------------------------ what came out
     def result(self, count: int) -> dict[str, Sensitivity]:
         """By name, for the first ``count`` samples."""
-        rows = np.concatenate(self.chunks) if self.t_eval is None else self.samples
+        rows = self.samples if self.t_eval is not None else np.concatenate([self.samples[:0], *self.chunks])
         n = self.plant.nv
         shape = len(rows), self.blocks, self.size, self.width
         S = rows.reshape(shape).transpose(0, 2, 1, 3).reshape(len(rows), self.size, self.blocks * self.width)[:count]
         named: dict[str, Sensitivity] = {}
         for name, (first, k) in self.asked.columns.items():
-            parts = (S[:, rows, first : first + k] for rows in (slice(n), slice(n, 2 * n), slice(2 * n, None)))
+            parts = (S[:, part, first : first + k] for part in (slice(n), slice(n, 2 * n), slice(2 * n, None)))
             named[name] = Sensitivity(*(np.ascontiguousarray(x) for x in parts))
         return named
