@@ -118,6 +118,14 @@ def test_the_gravity_vector():
     assert run.sensitivities["context.gravity"].q.shape == (31, 2, 3)
 
 
+def test_a_driven_base():
+    bob = gs.RigidBody("bob", mass=0.4, com=(0.1, 0.0, -0.2), inertia=(0.01, 0.02, 0.02))
+    base = gs.HarmonicMotion(amplitude=(0.1, 0.0, 0.05), frequency=2.0, swing=0.3, swing_frequency=1.0)
+    model = gs.assemble("shaken", gs.chain("world", gs.Joint("ball", "spherical"), bob), base=base)
+    given = {"t_end": 0.2, "method": "rk4", "dt": 0.01, "t_eval": TOUCH, **state(model)}
+    expect_derivatives(model, ["q0", "v0", "bob.mass", "bob.com"], **given)
+
+
 @pytest.mark.parametrize("method", ["rk4", "semi-implicit-euler"])
 def test_fixed_steps_that_the_end_cuts(method):
     model = gs.robots.two_link()
@@ -321,6 +329,7 @@ def test_sensitivities_are_saved_with_the_result(tmp_path):
         ({"sensitivities": ["kp", "kp"]}, r"sensitivities name 'kp' twice"),
         ({"compiled": False}, r"sensitivities need the function law in machine code: not asked for"),
         ({"torque": lambda t, q, v, kp=1.0: -kp * q, "parameters": None}, r"'kp', an argument of the controller whose"),
+        ({"sensitivities": ["upper.shapes"]}, r"'upper.shapes', which is .* and no finite number"),
         ({"torque": lambda t, q, v, q0: -q0 * q, "parameters": {"q0": 1.0}, "sensitivities": ["q0"]}, r"'q0' .* start"),
     ],
 )  # fmt: skip
@@ -350,6 +359,21 @@ def test_wrenches_and_properties_together_are_refused_and_wrenches_alone_are_not
     expect_derivatives(model, ["q0", "v0"], **given)
     with pytest.raises(gs.GyrostatError, match=r"wrenches act on 'pendulum', and the sensitivity to 'rod.mass'"):
         gs.simulate(model, sensitivities=["rod.mass"], **given)
+
+
+def test_a_block_that_reads_a_property_is_refused_for_it_and_for_no_other():
+    mast = gs.RigidBody("mast", mass=50, inertia=(5, 5, 5), frames={"pin": (0.2, 0, -0.6), "next": (0, 0, 0)})
+    beam = gs.RigidBody("beam", mass=200, com=(0.9, 0, 0), inertia=(3, 50, 50), frames={"pin": (0.6, 0, 0)})
+    model = gs.assemble("crane", gs.chain("world", mast, gs.Joint("lift", "revolute", axis=(0, -1, 0)), beam))
+    cylinder = gs.blocks.HydraulicCylinder(
+        area=3e-3, stroke=0.6, dead_volume=2e-4, supply=20e6, flow=3e-7, rod_ratio=0.6, closed_length=0.65,
+        viscous=3e3, between=("mast.pin", "beam.pin"), initial=(7e6, 6e6), name="lift",
+    )  # fmt: skip
+    servo = gs.blocks.diagram(gs.blocks.Constant([0.1], target="u"), cylinder, gives="tau")
+    given = {"torque": servo, "q0": np.array([0.5]), "v0": np.zeros(1), "t_end": 0.02, "method": "rk4", "dt": 2e-4}
+    expect_derivatives(model, ["beam.mass", "q0"], close=1e-7, **given)
+    with pytest.raises(gs.GyrostatError, match=r"the block Diagram reads 'beam.pin.translation' of the model"):
+        gs.simulate(model, sensitivities=["beam.pin.translation"], **given)
 
 
 def test_a_root_without_a_slope_is_told():

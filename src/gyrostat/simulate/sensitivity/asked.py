@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,13 +100,15 @@ def _kind(model: Model, controller: Any, numbers: Parameters, name: str, live: d
 
 
 def _value(model: Model, path: str, name: str) -> Array:
-    try:
-        return np.array(getattr(model[path], "g", model[path]), dtype=float).reshape(value_shape(model, path))
-    except (TypeError, ValueError):
+    value = np.zeros(0)
+    with suppress(TypeError, ValueError):
+        value = np.array(getattr(model[path], "g", model[path]), dtype=float).reshape(value_shape(model, path))
+    if not value.size or not np.isfinite(value).all():
         raise ShapeError(
-            f"{WHO}: sensitivities name '{name}', which is {clipped(model[path])} and no number. Hint: name a property "
-            "that has a number"
-        ) from None
+            f"{WHO}: sensitivities name '{name}', which is {clipped(model[path])} and no finite number. Hint: name a "
+            "property that has a number"
+        )
+    return value
 
 
 def _unknown(model: Model, controller: Any, numbers: Parameters, name: str) -> StateError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from gyrostat.simulate.plant.torque_source import BlockSource, torque_source
 from gyrostat.simulate.plant.wrench_source import LoadedSource
 from gyrostat.simulate.sensitivity.asked import Asked
 
+Array = np.ndarray
 WHO = "simulate"
 
 
@@ -92,24 +94,30 @@ def not_finite(name: str, t: float) -> StepFailure:
 
 def _expect_plain_law(plant: Plant, asked: Asked) -> None:
     """A block, or wrenches, may have been made for the model with its numbers: those would have to change too."""
-    if "live" not in asked.wrt or not isinstance(plant.source, BlockSource | LoadedSource):
-        return
-    law = plant.recording.kernels
-    for name, path in asked.kinds.items():
-        if path in asked.live and isinstance(plant.source, LoadedSource):
+    names = [(name, path) for name, path in asked.kinds.items() if path in asked.live]
+    if names and isinstance(plant.source, LoadedSource):
+        raise GyrostatError(
+            f"{WHO}: wrenches act on '{plant.model.name}', and the sensitivity to '{names[0][0]}' with them is not "
+            "known. Hint: leave wrenches or the name out"
+        )
+    for name, path in names if isinstance(plant.source, BlockSource) else ():
+        if _reads(plant, plant.source.given, path, asked.live[path]):
             raise GyrostatError(
-                f"{WHO}: wrenches act on '{plant.model.name}', and the sensitivity to '{name}' with them is not known. "
-                "Hint: leave wrenches or the name out"
+                f"{WHO}: {plant.source.told} reads '{name}' of the model, and its sensitivity with that is not known. "
+                "Hint: leave the name out"
             )
-        if path in asked.live:
-            value = asked.live[path]
-            other = plant.model.replace({path: 1.01 * value + 1e-3 if value.ndim else float(1.01 * value + 1e-3)})
-            again = torque_source(other, getattr(plant.source, "given", None))
-            lifted = lifted_constants(SourceRecording(other, again).program)
-            if lifted.program.digest != law.program.digest or not np.array_equal(
-                lifted.constants, law.constants, equal_nan=True
-            ):
-                raise GyrostatError(
-                    f"{WHO}: {plant.source.told} reads '{name}' of the model, and its sensitivity with that is not "
-                    "known. Hint: a block with a model of its own"
-                )
+
+
+def _reads(plant: Plant, block: Any, path: str, value: Array) -> bool:
+    """Whether a block is another one for a model with another property."""
+    other = 1.01 * value + 1e-3
+    if value.shape == (3,) and abs(np.linalg.norm(value) - 1.0) < 1e-9:
+        other = other / np.linalg.norm(other)
+    try:
+        model = plant.model.replace({path: other if value.ndim else float(other)})
+        program, constants = lifted_constants(SourceRecording(model, torque_source(model, block)).program)
+    except GyrostatError:  # no such model: nobody can tell
+        return True
+    law = plant.recording.kernels
+    same = program.digest == law.program.digest
+    return not same or not np.array_equal(constants, law.constants, equal_nan=True)
