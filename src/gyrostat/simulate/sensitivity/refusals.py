@@ -94,16 +94,18 @@ def not_finite(name: str, t: float) -> StepFailure:
 
 def _expect_plain_law(plant: Plant, asked: Asked) -> None:
     """A block, or wrenches, may have been made for the model with its numbers: those would have to change too."""
-    names = [(name, path) for name, path in asked.kinds.items() if path in asked.live]
-    if names and isinstance(plant.source, LoadedSource):
+    source, names = plant.source, [(name, path) for name, path in asked.kinds.items() if path in asked.live]
+    if names and isinstance(source, LoadedSource):
         raise GyrostatError(
             f"{WHO}: wrenches act on '{plant.model.name}', and the sensitivity to '{names[0][0]}' with them is not "
             "known. Hint: leave wrenches or the name out"
         )
-    for name, path in names if isinstance(plant.source, BlockSource) else ():
-        if _reads(plant, plant.source.given, path, asked.live[path]):
+    if not isinstance(source, BlockSource):
+        return
+    for name, path in names:
+        if _reads(plant, source.given, path, asked.live[path]):
             raise GyrostatError(
-                f"{WHO}: {plant.source.told} reads '{name}' of the model, and its sensitivity with that is not known. "
+                f"{WHO}: {source.told} reads '{name}' of the model, and its sensitivity with that is not known. "
                 "Hint: leave the name out"
             )
 
