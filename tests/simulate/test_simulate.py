@@ -252,7 +252,7 @@ def test_a_digital_law_that_is_unstable_is_stopped_early():
 
 def test_a_crawl_that_would_never_end_is_given_up(monkeypatch):
     monkeypatch.setattr(runaway, "CRAWL", 200)
-    with pytest.raises(gs.SimulationError, match=r"200 steps have come .* the whole run would take \de\+\d+ steps"):
+    with pytest.raises(gs.SimulationError, match=r"\d+ steps have come .* the whole run would take \de\+\d+ steps"):
         gs.simulate(gs.robots.pendulum(), lambda t, q, v: -1e7 * v + 1e3, [1.0], t_end=1e3, rtol=1e-3)
 
 

@@ -35,15 +35,20 @@ class Writer:
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
         self.lines: list[str] = []
         self.numbers = count(1)
-        self.block = "entry"
+        self.labels = ["entry"]
 
     def name(self) -> str:
         return f"%t{next(self.numbers)}"
 
+    @property
+    def block(self) -> str:
+        """Label of the basic block that is being written."""
+        return self.labels[-1]
+
     def beside(self, lanes: int) -> Writer:
         """A writer of the same function for another number of lanes."""
         other = Writer(lanes, self.fma_hardware)
-        other.lines, other.numbers, other.block = self.lines, self.numbers, self.block
+        other.lines, other.numbers, other.labels = self.lines, self.numbers, self.labels
         return other
 
     def put(self, text: str) -> str:
@@ -72,7 +77,14 @@ class Writer:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
-        self.block = name
+        self.labels.append(name)
+
+    def spread(self, number: str) -> str:
+        """A single number in all lanes."""
+        if self.lanes == 1:
+            return number
+        one = self.put(f"insertelement {self.vt} undef, double {number}, i64 0")
+        return self.put(f"shufflevector {self.vt} {one}, {self.vt} undef, <{self.lanes} x i32> zeroinitializer")
 
     def by_lane(self, function: str, *x: str) -> str:
         """Call a C function of doubles for each lane."""

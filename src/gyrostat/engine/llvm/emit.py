@@ -5,6 +5,7 @@ batch give the same bits."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gyrostat.engine.llvm.elementary import Writer, far_functions
@@ -18,56 +19,110 @@ from gyrostat.engine.tracing.reassociate import reassociate
 
 @dataclass(frozen=True)
 class Emitted:
-    """LLVM text of a module, and how many doubles of work space (per lane) its kernel needs."""
+    """LLVM text of a module, how many doubles of work space (per lane) its kernel needs, and which outputs are shared:
+    all lanes have the same, written once."""
 
     text: str
     work: int
     parts: int
+    shared_outputs: frozenset[int] = frozenset()
 
 
-def emit(program: Program, lanes: int, fma: bool, pack: int = 1, part: int | None = None) -> Emitted:
+def emit(
+    program: Program,
+    lanes: int,
+    fma: bool,
+    pack: int = 1,
+    *,
+    shared: frozenset[int] = frozenset(),
+    part: int | None = None,
+    constants: bool = False,
+) -> Emitted:
     """The kernel ``@kernel(in0, ..., out0, ..., work)`` for W states; it returns 0 if all is finite.
 
-    Element j of input i is at ``in_i[j * W]``. With one lane, sines of ``pack`` inputs at a time share vector code.
-    ``part`` is the largest number of operations in one function, :data:`~gyrostat.engine.llvm.plan.PART` unless told.
-    """
-    plan = Plan(reassociate(program) if fma else program, fma, part)
-    names = (
-        [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))] + ["%work"]
-    )
-    arguments = ", ".join(f"ptr {n}" if n == "%work" else f"ptr noalias {n}" for n in names)
-    texts = [PartText(plan, p, lanes, fma, pack).text(arguments) for p in range(len(plan.parts))]
-    w = Writer(lanes, fma)
-    acc = w.number(0.0)
-    for p in range(len(plan.parts)):
-        acc = w.op("fadd", acc, w.put(f"call {w.vt} @part{p}({', '.join(f'ptr {n}' for n in names)})"))
-    constants = [_fixed_text(program, o) for o in range(len(program.outputs)) if lanes == 1 and program.fixed(o)]
-    for output, count, _ in constants:
-        w.lines += [f"  call void @fixed{output}_{n}(ptr %out{output})" for n in range(count)]
-    body = "\n".join(w.lines)
-    kernel = f"define internal {w.vt} @kernel({arguments}) {{\nentry:\n{body}\n  ret {w.vt} {acc}\n}}"
-    widths = [lanes, pack] if lanes == 1 < pack else [lanes]
+    Element j of input i is at ``in_i[j * W]``, and so are outputs. With one lane, sines of ``pack`` inputs at a time
+    share vector code. ``part`` is the largest number of operations in one function,
+    :data:`~gyrostat.engine.llvm.plan.PART` unless told. Entries of outputs that are constants are written by kernels of
+    one lane; those of many lanes leave them to their callers unless ``constants``.
+
+    All lanes have the same inputs with numbers in ``shared``: element j is at ``in_i[j]``. There are then two further
+    functions with the same arguments: ``double @common`` computes what depends on these inputs only, and writes the
+    outputs that are shared, to ``out_i[j]``; ``@lanes`` does the rest. After one call of the first, the second serves
+    any number of columns, W at a time, with the same work space; ``@kernel`` calls both."""
+    plan = Plan(reassociate(program) if fma else program, fma, part, shared if lanes > 1 else frozenset())
+    pointers = [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))]
+    arguments = ", ".join([*(f"ptr noalias {p}" for p in pointers), "ptr %work"])
+    given = ", ".join(f"ptr {p}" for p in [*pointers, "%work"])
+    offset, numbers = -(-plan.common_work // lanes), range(len(plan.parts))
+    first, rest = numbers[: plan.common], numbers[plan.common :]
+    texts = [PartText(plan, p, 1, fma, lanes).text(arguments) for p in first]
+    texts += [PartText(plan, p, lanes, fma, pack, offset).text(arguments) for p in rest]
+    filled = [o for o in range(len(program.outputs)) if program.fixed(o)] if lanes == 1 or constants else []
+    main = _Function("lanes" if first else "kernel", lanes, fma)
+    main.call([f"part{p}" for p in rest], given)
+    main.fill(program, [o for o in filled if o not in plan.shared_outputs])
+    functions = [main, *(_shared_functions(program, plan.shared_outputs, first, main.w, given) if first else ())]
+    widths = [lanes, pack] if lanes == 1 < pack else [lanes, 1] if first else [lanes]
     far = [far_functions(n, fma) for n in widths]
-    fixed = [text for *_, text in constants]
-    return Emitted("\n".join([header(widths), *far, *texts, *fixed, kernel]), plan.work, len(plan.parts))
+    text = "\n".join([header(widths), *far, *texts, *(f.text(arguments) for f in functions)])
+    return Emitted(text, offset + plan.work, len(plan.parts), plan.shared_outputs)
 
 
-def _fixed_text(program: Program, output: int) -> tuple[int, int, str]:
-    """Functions that write the constants of an output of one state, eight at a time; their number."""
+class _Function:
+    """A function that calls others, one after the other, and returns the sum of what they return."""
+
+    def __init__(self, name: str, lanes: int, fma: bool):
+        self.name, self.w = name, Writer(lanes, fma)
+        self.acc = self.w.number(0.0)
+        self.others: list[str] = []
+
+    def call(self, names: Iterable[str], given: str, lanes: int | None = None) -> None:
+        """``lanes``: of what they return, those of the function itself unless told."""
+        kind = Writer(lanes or self.w.lanes, False).vt
+        for name in names:
+            part = self.w.put(f"call {kind} @{name}({given})")
+            self.acc = self.w.op("fadd", self.acc, part if kind == self.w.vt else self.w.spread(part))
+
+    def fill(self, program: Program, outputs: Iterable[int]) -> None:
+        """Write the constants of outputs."""
+        for output in outputs:
+            count, text = _fixed_text(program, output, self.w.lanes)
+            self.w.lines += [f"  call void @fixed{output}_{n}(ptr %out{output})" for n in range(count)]
+            self.others.append(text)
+
+    def text(self, arguments: str) -> str:
+        head, body = f"define internal {self.w.vt} @{self.name}({arguments})", "\n".join(self.w.lines)
+        return "\n".join([*self.others, f"{head} {{\nentry:\n{body}\n  ret {self.w.vt} {self.acc}\n}}"])
+
+
+def _shared_functions(
+    program: Program, outputs: Iterable[int], parts: Iterable[int], w: Writer, given: str
+) -> tuple[_Function, _Function]:
+    """``@common``, which computes what all lanes share, and ``@kernel``, which calls it before ``@lanes``."""
+    common, kernel = _Function("common", 1, w.fma_hardware), _Function("kernel", w.lanes, w.fma_hardware)
+    common.call([f"part{p}" for p in parts], given)
+    common.fill(program, [o for o in sorted(outputs) if program.fixed(o)])
+    kernel.call(["common"], given, 1)
+    kernel.call(["lanes"], given)
+    return common, kernel
+
+
+def _fixed_text(program: Program, output: int, lanes: int) -> tuple[int, str]:
+    """Functions that write the constants of an output, to one state eight at a time; their number."""
     values = program.fixed(output)
-    pieces = [piece for run in runs(sorted(values)) for piece in chunks(*run, 8)]
+    pieces = [piece for run in runs(sorted(values)) for piece in chunks(*run, 8 if lanes == 1 else 1)]
     texts: list[str] = []
     for start in range(0, len(pieces), PART):
-        w = Writer(1, False)
+        w = Writer(lanes, False)
         for first, end in pieces[start : start + PART]:
-            numbers = [f"double {w.number(values[e])}" for e in range(first, end)]
+            numbers = [f"{w.vt} {w.number(values[e])}" for e in range(first, end)]
             what = numbers[0] if end == first + 1 else f"<{end - first} x double> <{', '.join(numbers)}>"
-            at = w.put(f"getelementptr inbounds double, ptr %out, i64 {first}")
+            at = w.put(f"getelementptr inbounds {w.vt}, ptr %out, i64 {first}")
             w.lines.append(f"  store {what}, ptr {at}, align 8")
         name = f"fixed{output}_{len(texts)}"
         body = "\n".join(w.lines)
         texts.append(f"define internal void @{name}(ptr %out) {{\nentry:\n{body}\n  ret void\n}}")
-    return output, len(texts), "\n".join(texts)
+    return len(texts), "\n".join(texts)
 
 
 def header(widths: list[int]) -> str:

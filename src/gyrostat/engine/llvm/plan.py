@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from gyrostat.engine.tracing.operations import CODE, INPUT, OPERATIONS
+from gyrostat.engine.tracing.operations import CODE, CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Node, Program
 
 PART = 600
@@ -25,9 +25,13 @@ class Plan:
     ``fused``: sum -> the product it takes in; ``sines``: argument -> its sine and cosine; ``parts``: nodes in the order
     in which they are computed, cut into functions; ``slot``: node -> its place in the work array, for values that a
     later part needs; ``work``: places of that array; ``out_of``: node -> (output, element) that it is. No function has
-    more than ``part`` operations, :data:`PART` unless told."""
+    more than ``part`` operations, :data:`PART` unless told.
 
-    def __init__(self, program: Program, fma: bool, part: int | None = None):
+    ``shared``: whether a node is the same in all lanes, since it depends on nothing but the inputs of these numbers.
+    Such nodes come first: they fill the first ``common`` parts, and have ``common_work`` places of one double; outputs
+    that consist of nothing else are ``shared_outputs``."""
+
+    def __init__(self, program: Program, fma: bool, part: int | None = None, shared: frozenset[int] = frozenset()):
         nodes = program.nodes
         self.program = program
         self.results = [x for r in program.results for x in r] + list(program.guards)
@@ -37,15 +41,17 @@ class Plan:
             if code in (SIN, COS):
                 self.sines.setdefault(x, []).append(k)
         self.order = _order(nodes, set(self.fused.values()))
-        count = max(1, -(-len(self.order) // (part or PART)))
-        cuts = [len(self.order) * k // count for k in range(count + 1)]
-        self.parts = [self.order[i:j] for i, j in pairwise(cuts)]
+        self.shared = _shared(nodes, shared)
+        first = _cut([k for k in self.order if self.shared[k]], part or PART) if shared else []
+        self.common = len(first)
+        self.parts = first + _cut([k for k in self.order if not self.shared[k]], part or PART)
         self.made = self._made()
-        self.slot, self.work = self._slots()
         self.out_of: dict[int, list[tuple[int, int]]] = {}
         for o, r in enumerate(program.results):
             for element, x in enumerate(r):
                 self.out_of.setdefault(x, []).append((o, element))
+        self.shared_outputs = frozenset(o for o, r in enumerate(program.results) if self._same_in_all_lanes(r))
+        self.slot, self.common_work, self.work = self._slots()
 
     def operands(self, k: int) -> list[int]:
         """Nodes that must be there when k is computed, through fused products."""
@@ -54,6 +60,15 @@ class Plan:
         for x in xs[: OPERATIONS[code].arity]:
             needed += self.operands(x) if self.fused.get(k) == x else [x]
         return needed
+
+    def watched_in(self, x: int) -> int:
+        """The part that looks whether a guard is finite."""
+        return self.made.get(x, (self.common if self.shared[x] else len(self.parts)) - 1)
+
+    def _same_in_all_lanes(self, result: Sequence[int]) -> bool:
+        """Whether an output is shared: not by constants alone, which kernels of many lanes leave to their callers."""
+        constant = [self.program.nodes[x][0] == CONST for x in result]
+        return not all(constant) and all(c or self.shared[x] for c, x in zip(constant, result, strict=True))
 
     def _made(self) -> dict[int, int]:
         """Node -> the part that computes it; a sine and its cosine are made where the first of them is asked for."""
@@ -73,23 +88,60 @@ class Plan:
         for x in self.results:
             if x in self.made:
                 last[x] = max(last.get(x, 0), self.made[x])
+        for x, places in self.out_of.items():
+            if self.shared[x] and any(o not in self.shared_outputs for o, _ in places):
+                last[x] = len(self.parts) - 1  # where it goes to all lanes
         return last
 
-    def _slots(self) -> tuple[dict[int, int], int]:
-        """Slots for values that a later part needs, reused when their last reader is done; their number."""
-        last, slot, free, work = self._last(), dict[int, int](), list[int](), 0
+    def _slots(self) -> tuple[dict[int, int], int, int]:
+        """Slots for values that a later part needs, reused when their last reader is done; their numbers: of those that
+        all lanes share, and of the others."""
+        last, slot = self._last(), dict[int, int]()
+        pools = _Pool(), _Pool()
         by_part: dict[int, list[int]] = {}
-        expiring: dict[int, list[int]] = {}
         for k, p in self.made.items():
             if last.get(k, p) > p:
                 by_part.setdefault(p, []).append(k)
         for p in range(len(self.parts)):
-            free += expiring.pop(p, [])
+            for pool in pools:
+                pool.begin(p)
             for k in by_part.get(p, ()):
-                slot[k] = free.pop() if free else work
-                work = max(work, slot[k] + 1)
-                expiring.setdefault(last[k] + 1, []).append(slot[k])
-        return slot, work
+                slot[k] = pools[0 if self.shared[k] else 1].take(last[k])
+        return slot, pools[0].size, pools[1].size
+
+
+class _Pool:
+    """Places of the work array, which are free again after the last part that reads them."""
+
+    def __init__(self) -> None:
+        self.size, self.free, self.expiring = 0, list[int](), dict[int, list[int]]()
+
+    def begin(self, part: int) -> None:
+        self.free += self.expiring.pop(part, [])
+
+    def take(self, last: int) -> int:
+        """A place for a value that is read until the part ``last``."""
+        place = self.free.pop() if self.free else self.size
+        self.size = max(self.size, place + 1)
+        self.expiring.setdefault(last + 1, []).append(place)
+        return place
+
+
+def _cut(order: Sequence[int], part: int) -> list[list[int]]:
+    """Nodes in pieces of about the same length, of at most ``part``; at least one piece."""
+    count = max(1, -(-len(order) // part))
+    return [list(order[i:j]) for i, j in pairwise(len(order) * k // count for k in range(count + 1))]
+
+
+def _shared(nodes: Sequence[Node], inputs: frozenset[int]) -> bytearray:
+    """Which nodes are the same in all lanes, if these inputs are; constants do not count."""
+    shared = bytearray(len(nodes))
+    for k, (code, *xs) in enumerate(nodes if inputs else ()):
+        if code == INPUT:
+            shared[k] = xs[0] in inputs
+        elif code >= 0:
+            shared[k] = all(shared[x] or nodes[x][0] == CONST for x in xs[: OPERATIONS[code].arity])
+    return shared
 
 
 def _uses(nodes: Sequence[Node], results: Sequence[int]) -> list[int]:

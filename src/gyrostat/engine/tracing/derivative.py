@@ -1,5 +1,5 @@
-"""Derivatives of programs: sparse Jacobians and directional derivatives by CasADi, turned back into programs and
-compiled like any other."""
+"""Derivatives of programs, which are programs again and compiled like any other: sparse Jacobians and directional
+derivatives by CasADi; products with Jacobians and their transposes by sweeps over the nodes of the program."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.engine.tracing.record import finish
 from gyrostat.engine.tracing.recording_scalar import Recorded, general
+from gyrostat.engine.tracing.replay import replay, shaped
+from gyrostat.engine.tracing.sweeps import backward, forward
 from gyrostat.engine.tracing.tape import Tape
 from gyrostat.errors import RecordError, ShapeError, nearest
 
@@ -154,8 +156,8 @@ def jacobian(program: Program, of: str, wrt: str) -> tuple[Program, np.ndarray]:
     import casadi as ca
 
     o, i = _pick(program.outputs, of, "output"), _pick(program.inputs, wrt, "input")
-    symbols, expressions, guards = expressions(program)
-    J = ca.jacobian(expressions[o], symbols[i])
+    symbols, results, guards = expressions(program)
+    J = ca.jacobian(results[o], symbols[i])
     out, inp = program.outputs[o], program.inputs[i]
     rows, cols = (np.array(x, dtype=int) for x in J.sparsity().get_triplet())
     nonzeros = ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1)
@@ -173,11 +175,93 @@ def directional(program: Program, of: str, wrt: Sequence[str]) -> Program:
 
     o = _pick(program.outputs, of, "output")
     chosen = [_pick(program.inputs, name, "input") for name in wrt]
-    symbols, expressions, guards = expressions(program)
+    symbols, results, guards = expressions(program)
     seeds = [ca.SX.sym(f"d_{k}", program.inputs[k].size) for k in chosen]
-    along = ca.jtimes(expressions[o], ca.vertcat(*(symbols[k] for k in chosen)), ca.vertcat(*seeds))
+    along = ca.jtimes(results[o], ca.vertcat(*(symbols[k] for k in chosen)), ca.vertcat(*seeds))
     slots = [*program.inputs, *(Slot(f"d_{program.inputs[k].name}", program.inputs[k].shape) for k in chosen)]
     dense = ca.densify(along)
     function = ca.Function("directional", [*symbols, *seeds], [ca.cse(dense), guards])
     slot = Slot(f"d{of}", program.outputs[o].shape)
     return from_casadi(function, slots, [slot], [np.arange(slot.size)], f"{program.name}_directional")
+
+
+def pullback(program: Program, of: Sequence[str], wrt: Sequence[str]) -> Program:
+    """Reverse mode: how a weighted sum of outputs changes with every input, bar_x = sum over y of (dy/dx)^T bar_y.
+
+    Its inputs are those of the program, followed by the weights ``bar_<output>`` (shape of the output) of the outputs
+    ``of``; its outputs are ``bar_<input>`` (shape of the input) of the inputs ``wrt``. The values of the program are
+    computed first, then the weights from the last node to the first: less than three times the program's operations for
+    the dynamics of robots, however many inputs there are. Guards of the program stay guards."""
+    outputs, inputs = _all_of(program.outputs, of, "output"), _all_of(program.inputs, wrt, "input")
+    slots = _followed_by(program, [Slot(f"bar_{program.outputs[o].name}", program.outputs[o].shape) for o in outputs])
+    tape = Tape()
+    leaves = [_leaves(tape, k, slot) for k, slot in enumerate(slots)]
+    values = replay(program, leaves)
+    seeds = [
+        (node, bar)
+        for o, bars in zip(outputs, leaves[len(program.inputs) :], strict=True)
+        for node, bar in zip(program.results[o], bars, strict=True)
+    ]
+    weights = backward(program, values, seeds, inputs)
+    results = {
+        f"bar_{slot.name}": shaped(slot, [weights.get((i, e), 0.0) for e in range(slot.size)])
+        for i, slot in ((i, program.inputs[i]) for i in inputs)
+    }
+    return _finished(program, tape, values, slots, results, "pullback")
+
+
+def pushforward(program: Program, of: Sequence[str], wrt: Sequence[str], primal: bool = False) -> Program:
+    """Forward mode: how outputs change along a direction of the inputs, dot_y = sum over x of dy/dx dot_x.
+
+    Its inputs are those of the program, followed by the directions ``dot_<input>`` (shape of the input) of the inputs
+    ``wrt``; its outputs are ``dot_<output>`` (shape of the output) of the outputs ``of``, after these outputs
+    themselves if ``primal``. Guards of the program stay guards."""
+    outputs, inputs = _all_of(program.outputs, of, "output"), _all_of(program.inputs, wrt, "input")
+    slots = _followed_by(program, [Slot(f"dot_{program.inputs[i].name}", program.inputs[i].shape) for i in inputs])
+    tape = Tape()
+    leaves = [_leaves(tape, k, slot) for k, slot in enumerate(slots)]
+    values = replay(program, leaves)
+    dots = zip(inputs, leaves[len(program.inputs) :], strict=True)
+    seeds = {(i, element): dot for i, direction in dots for element, dot in enumerate(direction)}
+    rates = forward(program, values, seeds)
+    chosen = [(program.outputs[o], program.results[o]) for o in outputs]
+    results = {slot.name: shaped(slot, [values[k] for k in nodes]) for slot, nodes in chosen} if primal else {}
+    for slot, nodes in chosen:
+        results[f"dot_{slot.name}"] = shaped(slot, [0.0 if rates[k] is None else rates[k] for k in nodes])
+    return _finished(program, tape, values, slots, results, "pushforward")
+
+
+def _all_of(slots: Sequence[Slot], names: Sequence[str], what: str) -> list[int]:
+    """Numbers of the inputs or outputs of these names, each of which may be named once."""
+    numbers = [_pick(slots, name, what) for name in names]
+    if len(set(numbers)) < len(numbers):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise ShapeError(f"the {what} '{twice}' to differentiate is named twice. Hint: name it once")
+    return numbers
+
+
+def _followed_by(program: Program, more: Sequence[Slot]) -> list[Slot]:
+    """The program's inputs and further ones, all of which have names of their own."""
+    names = {slot.name for slot in program.inputs}
+    for slot in more:
+        if slot.name in names:
+            raise ShapeError(f"'{program.name}' has an input '{slot.name}' already. Hint: give it another name")
+    return [*program.inputs, *more]
+
+
+def _leaves(tape: Tape, number: int, slot: Slot) -> list[Recorded]:
+    """The elements of an input."""
+    return [Recorded(tape, tape.node(INPUT, number, element)) for element in range(slot.size)]
+
+
+def _finished(
+    program: Program,
+    tape: Tape,
+    values: Sequence[Any],
+    slots: Sequence[Slot],
+    results: dict[str, np.ndarray],
+    what: str,
+) -> Program:
+    """The program of a sweep, with the guards of the program it was made from."""
+    guards = np.array([values[k] for k in program.guards], dtype=object)
+    return finish(tape, f"{program.name}_{what}", {slot.name: slot.shape for slot in slots}, results, guards)

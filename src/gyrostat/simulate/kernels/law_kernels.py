@@ -6,6 +6,7 @@ machine code, the derivatives and the checks of earlier calls."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,8 @@ from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.derivative import expressions, from_casadi
 from gyrostat.engine.tracing.lifted_constants import lifted_constants
-from gyrostat.engine.tracing.program import Program, Slot
+from gyrostat.engine.tracing.operations import INPUT
+from gyrostat.engine.tracing.program import Program, Slot, prune
 from gyrostat.engine.tracing.record import record
 from gyrostat.spec.model import Model
 
@@ -79,7 +81,10 @@ def law_slopes(model: Model, law: Program) -> Program:
             places.append(rows * width + columns)
             slots.append(Slot(f"{of}_{wrt}", (int(value.numel()), width)))
     function = ca.Function("slopes", symbols, [*ca.cse(blocks), guards])
-    return from_casadi(function, law.inputs, slots, places, f"{law.name}_slopes")
+    slopes = from_casadi(function, law.inputs, slots, places, f"{law.name}_slopes")
+    constants = len(law.inputs) - 1, INPUT  # numbers of the law's own, which may be NaN where nobody goes
+    guards = tuple(k for k in slopes.guards if slopes.nodes[k][1::-1] != constants)
+    return prune(replace(slopes, guards=guards))
 
 
 def _tangent(ca: Any, model: Model, q: Any) -> Any:

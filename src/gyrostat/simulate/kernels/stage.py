@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import count_at, doubles, kernel, ptr, table, words
+from gyrostat.engine.drivers.words import count_at, doubles, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import (
     ANGULAR,
     CHART,
@@ -83,3 +83,22 @@ def one_place(env: words, count: int, q0: ptr, x: ptr, v: ptr, q: ptr, x_rate: p
     for k in range(count):
         bad = bad + place(env, q0, x + k * env[NV], v, q + k * env[NQ], x_rate)
     return 0 if bad == 0.0 else 1
+
+
+def applied_rows(
+    env: words, code: int, constants: ptr, count: int, width: int, rows: ptr, wrenches: ptr, entries: int
+) -> int:
+    """Wrenches (count, entries) in the states of rows (t, q, v, p, a, tau, work), whose efforts become those beside
+    the wrenches."""
+    nq, n, np = env[NQ], env[NV], env[NP]
+    for k in range(count):
+        row = rows + k * width
+        q = row + 1
+        v = q + nq
+        p = v + n
+        tau = p + np + n
+        kernel(code)(
+            row, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), constants, wrenches + k * entries, tau,
+            doubles(env[WORK]),
+        )  # fmt: skip
+    return 0

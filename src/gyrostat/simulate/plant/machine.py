@@ -17,7 +17,7 @@ from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import shared_code
-from gyrostat.simulate.kernels.stage import one_place, one_stage
+from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
 from gyrostat.solvers.functions import aba, rnea, rnea_derivatives
 
 if TYPE_CHECKING:
@@ -274,6 +274,17 @@ class Machine:
         if isinstance(error, NonFiniteError):
             return error
         return NonFiniteError(f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is")
+
+    def applied(self, rows: Array) -> Array:
+        """Wrenches (T, 6 k) of rows (T, width), whose efforts become those beside the wrenches."""
+        plant, (program, constants) = self.plant, self.plant.recording.apart
+        code, entries = shared_code(program), 6 * len(plant.places)
+        work, W = np.zeros(code.work), np.empty((len(rows), entries))
+        before, self.words[at.WORK] = int(self.words[at.WORK]), address(work)
+        sizes = len(rows), rows.shape[1], address(rows), address(W), entries
+        driver(applied_rows).call(self.env, code.address, address(constants), *sizes)
+        self.words[at.WORK] = before
+        return W
 
     def move(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at the local coordinates x (..., nv) around q0."""

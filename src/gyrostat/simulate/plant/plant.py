@@ -5,7 +5,7 @@ derivatives, and constraints. Which of these are active is one value, ``active``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,9 +22,11 @@ from gyrostat.simulate.kernels.law_kernels import LawKernels
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.machine import Machine
+from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.source_recording import SourceRecording
 from gyrostat.simulate.plant.source_trial import tried
 from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
+from gyrostat.simulate.plant.trusted_laws import known, made_of, trust, trusted
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
@@ -78,20 +80,19 @@ class Plant:
         wrenches: Any = None,
         times: Any = None,
         forward: Any = None,
-        parameters: Mapping[str, Array] | None = None,
+        parameters: Parameters | None = None,
+        base: Model | None = None,
     ):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
-        paths = frozenset(model.paths()) if parameters else frozenset()
-        given = dict(parameters or {})
-        gains = {name: value for name, value in given.items() if name not in paths}
-        self.live_values = {name: value for name, value in given.items() if name in paths}
-        self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in self.live_values.values())])
-        self.base_model, self._machine = model, None
+        parameters = parameters or Parameters()
+        self.base, self._machine = model if base is None else base, None
+        self.live_values = parameters.live
+        self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.live.values())])
+        self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.gains.values())])
         self._take(model)
-        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque, gains), wrenches, times)
-        self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in gains.values())])
+        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque, parameters.gains), wrenches, times)
         self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.plain = self.nq == self.nv
@@ -127,9 +128,9 @@ class Plant:
     # ------------------------------------------------------------------ machine code
     @property
     def kernels(self) -> ModelKernels:
-        """Of the model alone; they stay with it."""
+        """Of the model alone; they stay with it. Of properties that are inputs, it is the one they are given for."""
         live = {path: np.shape(x) for path, x in self.live_values.items()}
-        kept = cached_on(self.moving)
+        kept = cached_on(self.base if live else self.moving)
         key = "kernels", tuple(live.items()), self.forward, len(self.constraints.on_speed)
         sliding = [part.sliding for part in self.constraints.parts if part.sliding is not None]
         if any(getattr(law, "smooth", None) is not self.moving for law in sliding):  # a law of the user's
@@ -285,6 +286,7 @@ class Plant:
                 "Hint: leave forward_dynamics out"
             )
         self._take(model)
+        self.base, self.live_values, self.live = model, {}, np.zeros(0)
         self.source.change_model(model)
         self._record_anew()
 
@@ -327,5 +329,19 @@ class Plant:
             return self.law_in_python
         if self.source.constant is not None:
             return reason
-        self.law_in_python, self.user_memory = tried(self.recording)
+        code = None if self.source.sample_times else made_of(self.source.users)  # samples may change what others read
+        if not self._trusted(code):
+            self.recording = SourceRecording(self.model, self.source)
+            self.law_in_python, self.user_memory = tried(self.recording)
+            if not self.law_in_python:
+                trust(code, self.recording.kernels.program)
         return reason or self.law_in_python
+
+    def _trusted(self, code: Any) -> bool:
+        """Whether the law was looked at before; code that never was is not run."""
+        if not known(code):
+            return False
+        try:
+            return trusted(code, self.recording.kernels.program)
+        except Exception:  # it cannot be recorded, which is told by whoever tries it
+            return False

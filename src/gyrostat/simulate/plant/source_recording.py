@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.tracing.lifted_constants import Lifted, lifted_constants
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import NonFiniteError, RecordError
@@ -54,10 +55,23 @@ class SourceRecording:
 
         def function(t: Array, q: Array, v: Array, p: Array, m: Array, parameters: Array) -> Mapping[str, Any]:
             with source.with_gains(parameters):
-                tau, p_rate = source.evaluate(t[0], q, v, p, m)
-            return {"tau": tau, "p_rate": p_rate}
+                tau, p_rate, guard = source.recorded(t[0], q, v, p, m)
+            return {"tau": tau, "p_rate": p_rate, "guard": guard}
 
         return record(function, {k: (n,) for k, n in sizes.items()}, f"{self.model.name}_torque")
+
+    @cached_property
+    def apart(self) -> Lifted:
+        """Wrenches (6 k,) and the efforts (nv,) beside them, of the same inputs, constants last."""
+        source: Any = self.source
+        shapes = {slot.name: slot.shape for slot in self.program.inputs}
+
+        def function(t: Array, q: Array, v: Array, p: Array, m: Array, parameters: Array) -> Mapping[str, Any]:
+            with source.with_gains(parameters):
+                W, tau = source.recorded_apart(t[0], q, v, p, m)
+            return {"W": W, "tau": tau}
+
+        return lifted_constants(record(function, shapes, f"{self.model.name}_wrenches"))
 
     @cached_property
     def update(self) -> Program | None:

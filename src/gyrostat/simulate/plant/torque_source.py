@@ -58,6 +58,10 @@ class TorqueSource:
         """tau (nv,) and dp/dt (np,); on numbers, and on recorded values if the source can be recorded."""
         raise NotImplementedError
 
+    def recorded(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array, Any]:
+        """tau, dp/dt on recorded values, and what must be finite besides."""
+        return *self.evaluate(t, q, v, p, m), ()
+
     def update(self, t: float, q: Array, v: Array, p: Array, m: Array, due: Sequence[float] | None = None) -> Array:
         """The memory after the sampling instant t of the sample times ``due``; None is all of them."""
         return m

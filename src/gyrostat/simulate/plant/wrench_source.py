@@ -174,6 +174,15 @@ class LoadedSource(TorqueSource):
             self._expect_finite(t, W.reshape(-1, 6))
         return tau + self.efforts(t, q, W), np.concatenate([rate for _, rate in each])
 
+    def recorded(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array, Any]:
+        W = np.concatenate([w for w, _ in self._each(t, q, v, p, m)[1:]])
+        return *self.evaluate(t, q, v, p, m), W  # a wrench that does no work must be a number, too
+
+    def recorded_apart(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        """:meth:`apart` on recorded values: wrenches (6 k,), and the efforts (nv,) beside them."""
+        (tau, _), *wrenches = self._each(t, q, v, p, m)
+        return np.concatenate([w for w, _ in wrenches]), tau
+
     def apart(self, t: float, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """The wrenches (k, 6), and tau (nv,) without them."""
         (tau, _), *wrenches = self._each(t, q, v, p, m)

@@ -22,9 +22,9 @@ GAUSS = np.polynomial.legendre.leggauss(4)
 class Recorder:
     """Samples of a run: at ``t_eval``, or at the end of every step. ``harvest``: what compiled steps hand over."""
 
-    def __init__(self, plant: Plant, t_eval: Array | None, method: str):
+    def __init__(self, plant: Plant, t_eval: Array | None, method: str, model: Model | None = None):
         self.plant, self.t_eval, self.method = plant, t_eval, method
-        self.model = plant.model
+        self.model = plant.model if model is None else model
         self.harvest = Harvest(plant, t_eval)
         self.blocks: list[Array] = []
         self.walls: list[Array] = []
@@ -32,7 +32,7 @@ class Recorder:
         self.count = 0
         self.began = self.looked = time.perf_counter()
         self.events: list[Happened] = []
-        self.phases: list[tuple[int, Model]] = [(0, plant.model)]
+        self.phases: list[tuple[int, Model]] = [(0, self.model)]
         self.steps = 0
 
     @property
@@ -84,11 +84,14 @@ class Recorder:
         """The efforts of a sample are those of the source alone, without external wrenches."""
         if not self.plant.places:
             return
+        if self.plant.law is not None:
+            self.wrenches += list(self.plant.machine.applied(rows))
+            return
         n, k = self.plant.nq, self.plant.nv
         for row in rows:
             q, v, p = row[1 : 1 + n], row[1 + n : 1 + n + k], row[1 + n + k : 1 + n + k + self.plant.np]
             W, row[-1 - k : -1] = self.plant.applied(float(row[0]), q, v, p)
-            self.wrenches.append(W)
+            self.wrenches.append(np.ravel(W))
 
     def take(self) -> int:
         """What compiled steps have handed over: how many steps these are."""

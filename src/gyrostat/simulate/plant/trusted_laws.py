@@ -1,0 +1,85 @@
+"""Laws that were looked at before: the same code, which reaches nothing that could remember, with other numbers.
+
+Whether a function remembers is found out by calling it (:mod:`~gyrostat.simulate.plant.user_memory`), which takes
+longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the same
+kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from gyrostat.engine.tracing.program import Program
+from gyrostat.simulate.blocks.block import Block
+from gyrostat.simulate.plant.attributes import names_in
+from gyrostat.simulate.plant.libraries import of_library
+from gyrostat.spec.model import Model
+
+PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, Model)
+DEEP = 8
+"""Levels of functions and blocks inside each other that are looked at."""
+MOST = 4096
+_known: dict[Hashable, None] = {}
+_trusted: dict[Hashable, None] = {}
+
+
+def made_of(x: Any, depth: int = 0) -> Hashable | None:
+    """The code that a function or block is made of; None if something that it reaches may remember."""
+    if isinstance(x, PLAIN) or (isinstance(x, np.ndarray) and x.dtype.kind in "fiub"):
+        return ()
+    if depth > DEEP:
+        return None
+    if isinstance(x, types.FunctionType) and not of_library(x):
+        return _of_function(x, depth)
+    if isinstance(x, tuple):
+        return _all([made_of(y, depth + 1) for y in x])
+    if isinstance(x, types.ModuleType | types.BuiltinFunctionType | np.ufunc | types.FunctionType | type):
+        return () if isinstance(x, np.ufunc) or of_library(x) else None
+    frozen = dataclasses.is_dataclass(x) and of_library(type(x)) and type(x).__dataclass_params__.frozen  # type: ignore
+    if not frozen or (isinstance(x, Block) and getattr(type(x), "remembers", False)):
+        return None
+    return _all([type(x), *(made_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))])
+
+
+def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:
+    try:
+        cells = [cell.cell_contents for cell in x.__closure__ or ()]
+    except ValueError:  # a name that is not set yet
+        return None
+    names = sorted(names_in(x.__code__))
+    reached = [*cells, *(x.__globals__[name] for name in names if name in x.__globals__)]
+    modules = [y for y in reached if isinstance(y, types.ModuleType) and not of_library(y)]  # of the user's own
+    others = [y for y in reached if not any(y is module for module in modules)]
+    others += [vars(module)[name] for module in modules for name in names if name in vars(module)]
+    others += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    if x.__dict__:
+        return None
+    return _all([x.__code__, *(made_of(y, depth + 1) for y in others)])
+
+
+def _all(parts: list[Any]) -> Hashable | None:
+    return None if any(part is None for part in parts) else tuple(parts)
+
+
+def known(code: Hashable | None) -> bool:
+    """Whether code was looked at before, in whatever program it resulted."""
+    return code is not None and code in _known
+
+
+def trusted(code: Hashable, lifted: Program) -> bool:
+    """Whether code was looked at with this program."""
+    return (code, lifted.digest) in _trusted
+
+
+def trust(code: Hashable | None, lifted: Program) -> None:
+    """A law was looked at, and found to be a function of its arguments."""
+    if code is None:
+        return
+    for table, key in ((_known, code), (_trusted, (code, lifted.digest))):
+        while len(table) >= MOST:
+            table.pop(next(iter(table)))
+        table[key] = None
