@@ -23,9 +23,11 @@ from gyrostat.simulate.kernels.vector_state import unit, vector_stage
 from gyrostat.simulate.methods.drivers.bdf_memory import (
     ACCEPTED,
     ATOL,
+    COEFFICIENTS,
     END_ACCELERATIONS,
     END_TAU,
     EQUAL,
+    ERROR_CONSTANT,
     FACTORED_C,
     FIRST_KNOWN,
     FRESH,
@@ -238,6 +240,17 @@ def started_from(env: words, run: words, t: float, h: float, s: float, y: ptr) -
     return bad
 
 
+def order_of_start(run: words, width: int) -> int:
+    """The order to begin with: the lowest one whose steps can grow at once, or the highest. Differences beyond it are
+    left out: where they are rounding, longer steps would make errors of them."""
+    rows, scale, e = doubles(run[D]), doubles(run[SCALE]), doubles(run[COEFFICIENTS]) + ERROR_CONSTANT
+    for order in range(1, START_ORDER):
+        error = e[order] * weighted(width - 1, rows + (order + 1) * width, scale)
+        if error < pow(0.1, order + 1.0):
+            return order
+    return START_ORDER
+
+
 def table_filled(env: words, run: words, ctl: ptr) -> float:
     """Differences of the starting step, whose parts are the steps from now on. Zero if all is finite."""
     width = env[NQ] + env[NV] + env[NP] + 1
@@ -250,7 +263,10 @@ def table_filled(env: words, run: words, ctl: ptr) -> float:
     copy(width - 1, doubles(run[PREDICTED]), rows)
     differenced(START_ORDER, width, rows)
     ctl[H] = h / PARTS
-    run[ORDER] = START_ORDER
+    order = order_of_start(run, width)
+    for i in range((order + 1) * width, ROWS * width):
+        rows[i] = 0.0
+    run[ORDER] = order
     run[EQUAL] = 0
     run[FRESH] = 0
     run[FIRST_KNOWN] = 0

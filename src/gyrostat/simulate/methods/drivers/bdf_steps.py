@@ -110,6 +110,8 @@ from gyrostat.simulate.methods.drivers.stiff_ends import (
 
 ITERATIONS_AT_MOST = 4
 LEAST, GROWTH = 0.2, 10.0
+ROUNDING = 0.05
+"""Part of the tolerance of Newton's method below which a change is good enough, however fast it converges."""
 WORTH = 1.15
 """A longer step that is worth a new factorisation."""
 OLD, SLOW = 20, 0.1
@@ -218,12 +220,12 @@ def solved(env: words, run: words, ctl: ptr, t1: float, c: float) -> int:
             run[REASON] = RESULT_NOT_FINITE
             return 0
         if k > 1:
-            rate = change / before if before > 0.0 else 0.0
-            ctl[CONVERGENCE] = max(0.3 * ctl[CONVERGENCE], rate)
-            if rate >= 1.0:
-                return 0
-        if change == 0.0:
+            rate = change / before
+            ctl[CONVERGENCE] = max(0.3 * ctl[CONVERGENCE], min(rate, 1.0))
+        if change <= ROUNDING * ctl[NEWTON_TOLERANCE]:
             return 1
+        if rate >= 1.0 and k > 1:
+            return 0
         if rate >= 0.0 and rate < 1.0:
             left = change * rate / (1.0 - rate)
             if left < ctl[NEWTON_TOLERANCE]:

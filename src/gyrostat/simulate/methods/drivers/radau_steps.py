@@ -87,9 +87,11 @@ from gyrostat.simulate.methods.drivers.stiff_ends import (
 )
 
 MOST_ITERATIONS = 7
-SAFETY, LEAST, GROWTH = 0.9, 0.2, 8.0
-KEEP_SLOPES = 1e-3
+SAFETY, LEAST, GROWTH = 0.9, 0.2, 10.0
+KEEP_SLOPES = 1e-2
 """Rate of convergence up to which slopes are kept."""
+ROUNDING = 0.05
+"""Part of the tolerance of Newton's method below which a change is good enough, however fast it converges."""
 WORTH = 1.2
 """A longer step that is worth new factorisations."""
 
@@ -145,9 +147,13 @@ def solved(env: words, run: words, ctl: ptr, t: float, h: float) -> int:
             return 0
         change = sqrt(change)
         if k > 1:
-            ratio = change / before if before > 0.0 else 0.0
+            ratio = change / before
             theta = ratio if k == 2 else sqrt(ratio * quotient)
             quotient = ratio
+        if change <= ROUNDING * ctl[NEWTON_TOLERANCE]:
+            ctl[THETA] = theta
+            return 1
+        if k > 1:
             if theta >= 0.99:
                 return 0
             eta = theta / (1.0 - theta)
@@ -156,7 +162,7 @@ def solved(env: words, run: words, ctl: ptr, t: float, h: float) -> int:
             if far >= 1.0 and k < MOST_ITERATIONS:
                 ctl[SHRINK] = 0.8 * pow(min(20.0, max(1e-4, far)), -1.0 / (3.0 + MOST_ITERATIONS - k))
                 return 0
-        before = max(change, 2.3e-16)
+        before = change
         if eta * change <= ctl[NEWTON_TOLERANCE]:
             ctl[THETA] = theta
             ctl[ETA] = eta
