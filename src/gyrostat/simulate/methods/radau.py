@@ -58,9 +58,9 @@ def coefficients() -> Array:
 
 class Radau(VectorMethod):
     """``"radau"``: few, long steps at tight tolerances, and undamped vibrations, which bdf cannot follow. Steps are
-    controlled by 30 % of the tolerances, so that the tolerance is kept at the end, and between the steps."""
+    controlled by 15 % of the tolerances, so that the tolerance is kept at the end, and between the steps."""
 
-    name, order, share = "radau", 5, 0.3
+    name, order, share = "radau", 5, 0.15
     degree = 3
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
