@@ -58,7 +58,9 @@ def test_it_compares_with_exudyn(short, tmp_path, capsys):
 
 
 def test_without_sundials_it_says_what_to_install(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(lwr, "usable", lambda: ([], ["simulate: method 'ida' needs scikit-sundae. Hint: pip install scikit-sundae"]))
+    monkeypatch.setattr(
+        lwr, "usable", lambda: ([], ["simulate: method 'ida' needs scikit-sundae. Hint: pip install scikit-sundae"])
+    )
     lwr.main(["--out", str(tmp_path), "--quiet"])
     text = capsys.readouterr().out
     assert "left out: simulate: method 'ida' needs scikit-sundae" in text

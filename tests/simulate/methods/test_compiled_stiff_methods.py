@@ -1,4 +1,4 @@
-"""``bdf`` and ``radau`` in machine code: next to SciPy's and SUNDIALS', orders, cuts, callbacks, samples, constraints."""
+"""``bdf`` and ``radau`` in machine code: next to SciPy's and SUNDIALS', orders, cuts, callbacks, samples, stops."""
 
 from functools import cache
 

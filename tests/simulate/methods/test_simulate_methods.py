@@ -100,7 +100,17 @@ def test_dense_output_has_its_order(name, order, torque_free):
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("radau", 4.0), ("bdf", 3.0), ("scipy-radau", 4.0), ("scipy-bdf", 3.0), ("cvode", 3.0), ("ida", 3.0), ("dopri5", 4.5), ("ode23", 2.7)]
+    ("name", "least"),
+    [
+        ("radau", 4.0),
+        ("bdf", 3.0),
+        ("scipy-radau", 4.0),
+        ("scipy-bdf", 3.0),
+        ("cvode", 3.0),
+        ("ida", 3.0),
+        ("dopri5", 4.5),
+        ("ode23", 2.7),
+    ],
 )
 def test_errors_fall_with_the_tolerance_as_the_order_says(name, least):
     if name in ("cvode", "ida"):

@@ -1,4 +1,4 @@
-"""``bdf``, ``radau``, those of SciPy, ``cvode`` and ``ida``: rotations, tolerances, stiffness, events, and what goes wrong."""
+"""``bdf``, ``radau``, those of SciPy and of SUNDIALS: rotations, tolerances, stiffness, events, what goes wrong."""
 
 import sys
 from itertools import count, pairwise

@@ -3,14 +3,15 @@
 The formulas are those of Klopfenstein and Shampine [Shampine, Reichelt, SIAM J. Sci. Comp. 18 (1997) 1-22]: with
 gamma_k = 1 + 1/2 + ... + 1/k,
 
-    (1 - kappa_k) gamma_k (y - y*) + sum_{i <= k} gamma_i D_i = h y'(y),       error = (kappa_k gamma_k + 1/(k + 1)) |y - y*|,
+    (1 - kappa_k) gamma_k (y - y*) + sum_{i <= k} gamma_i D_i = h y'(y),
+    error = (kappa_k gamma_k + 1/(k + 1)) |y - y*|,
 
-where y* is the polynomial through the last k + 1 states at the new instant, and D_i are their backward differences. They
-are solved on inverse dynamics, in machine code: :mod:`~gyrostat.simulate.methods.drivers.bdf_steps`."""
+where y* is the polynomial through the last k + 1 states at the new instant, and D_i are their backward differences.
+They are solved on inverse dynamics, in machine code: :mod:`~gyrostat.simulate.methods.drivers.bdf_steps`."""
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,9 @@ NEWTON_SHARE = 0.02
 """Error of Newton's method, in units of the tolerance of a step."""
 
 
+@cache
 def coefficients() -> Array:
-    """gamma, alpha, error constants of orders 0 to 6, weights of Adams and Moulton, and the basis (6, 6) of polynomials:
+    """gamma, alpha, error constants of orders 0 to 6, weights of Adams and Moulton, and a basis (6, 6) of polynomials:
     row i holds the coefficients of prod_{j < i} (s - 1 + j) / (j + 1)."""
     gamma = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, HIGHEST + 2))])
     kappa = np.append(KAPPA, 0.0)

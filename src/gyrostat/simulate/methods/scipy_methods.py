@@ -1,10 +1,10 @@
-"""Implicit methods for stiff models by SciPy, stepped by us, with our compiled Jacobians: independent of ours, which are
-compared with them.
+"""Implicit methods for stiff models by SciPy, stepped by us, with our compiled Jacobians: independent of ours, which
+are compared with them.
 
-``"scipy-bdf"``: backward differentiation of order 1 to 5 in the quasi-constant form [Shampine, Reichelt, SIAM J. Sci. Comp.
-18 (1997) 1-22], ``"scipy-radau"``: Radau IIA of order 5 [Hairer, Wanner, Solving Ordinary Differential Equations II, IV.8].
-The system y' = f(t, y) with its Jacobian is :class:`VectorSystem`: plain coordinates as they are, quaternions as points
-of R^4 whose length has no meaning."""
+``"scipy-bdf"``: backward differentiation of order 1 to 5 in the quasi-constant form [Shampine, Reichelt, SIAM J. Sci.
+Comp. 18 (1997) 1-22], ``"scipy-radau"``: Radau IIA of order 5 [Hairer, Wanner, Solving Ordinary Differential Equations
+II, IV.8]. The system y' = f(t, y) with its Jacobian is :class:`VectorSystem`: plain coordinates as they are,
+quaternions as points of R^4 whose length has no meaning."""
 
 from __future__ import annotations
 

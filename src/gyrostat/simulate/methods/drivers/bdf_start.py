@@ -5,7 +5,7 @@ step that served last time is tried again. A step that reaches the next sample l
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, sqrt, words
+from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import (
     ABORT,
     CONSTANTS,
@@ -49,6 +49,7 @@ from gyrostat.simulate.methods.drivers.bdf_memory import (
     STEP_WORK,
     T0,
     TABLE,
+    TAU,
     TINY_STEP,
     U0,
     U1,
@@ -57,7 +58,6 @@ from gyrostat.simulate.methods.drivers.bdf_memory import (
     H,
     K,
     T,
-    TAU,
     U,
     Y,
 )
@@ -99,7 +99,7 @@ def first_guess(env: words, run: words, ctl: ptr) -> float:
     h = min(h, ctl[MAX_STEP])
     for k in range(size + 1):
         x[k] = fma(h, k0[k], y[k])
-    if not (vector_stage(env, ctl[T] + h, x, k1, doubles(run[U]), doubles(run[TAU])) == 0.0):
+    if vector_stage(env, ctl[T] + h, x, k1, doubles(run[U]), doubles(run[TAU])) != 0.0:
         return 0.0
     for k in range(size):
         x[k] = k1[k] - k0[k]
@@ -114,7 +114,7 @@ def began(env: words, run: words, ctl: ptr) -> int:
     if run[FIRST_KNOWN] == 0:
         copy(size, doubles(run[U0]), y)
         y[size] = 0.0
-        if not (vector_stage(env, ctl[T], y, doubles(run[K]), doubles(run[U]), doubles(run[TAU])) == 0.0):
+        if vector_stage(env, ctl[T], y, doubles(run[K]), doubles(run[U]), doubles(run[TAU])) != 0.0:
             return STOPPED if env[ABORT] != 0 else NOT_FINITE
         run[FIRST_KNOWN] = 1
     if ctl[H_START] == 0.0:
@@ -134,7 +134,7 @@ def staged(env: words, run: words, t: float, t1: float, h: float) -> int:
     for i in range(1, STAGES):
         combined(size, i, tab + i * STAGES, k, h, y, x)
         at = t1 if i == STAGES - 1 else t + c[i] * h
-        if not (vector_stage(env, at, x, k + i * size, doubles(run[U]), doubles(run[TAU])) == 0.0):
+        if vector_stage(env, at, x, k + i * size, doubles(run[U]), doubles(run[TAU])) != 0.0:
             return 0
     return 1
 
@@ -142,7 +142,13 @@ def staged(env: words, run: words, t: float, t1: float, h: float) -> int:
 def error_of_start(env: words, run: words, ctl: ptr, h: float) -> float:
     """Estimated error of the step, relative to what is allowed."""
     size = env[NQ] + env[NV] + env[NP]
-    tab, y, x, k, scale = doubles(run[TABLE]), doubles(run[Y]), doubles(run[PREDICTED]), doubles(run[K]), doubles(run[SCALE])
+    tab, y, x, k, scale = (
+        doubles(run[TABLE]),
+        doubles(run[Y]),
+        doubles(run[PREDICTED]),
+        doubles(run[K]),
+        doubles(run[SCALE]),
+    )
     weights, e = tab + STAGES * STAGES + STAGES, doubles(run[U])
     allowed(size, ctl[RTOL], doubles(run[ATOL]), y, x, scale)
     for i in range(size):
@@ -281,7 +287,7 @@ def started_on(env: words, run: words, ctl: ptr) -> int:
     size = env[NQ] + env[NV] + env[NP] + 1
     left, k = ctl[LIMIT] - ctl[T], doubles(run[K])
     if left > 2.0 * min(ctl[H_START], ctl[MAX_STEP]):
-        if not (table_filled(env, run, ctl) == 0.0):
+        if table_filled(env, run, ctl) != 0.0:
             return STOPPED if env[ABORT] != 0 else NOT_FINITE
     else:
         y = doubles(run[Y])

@@ -88,12 +88,12 @@ from gyrostat.simulate.methods.drivers.differences import (
     rescaled,
 )
 from gyrostat.simulate.methods.drivers.stiff_ends import (
+    BAD_SAMPLE,
     ERROR_TOO_LARGE,
     FULL,
     GO_ON,
     NO_CONVERGENCE,
     REACHED,
-    BAD_SAMPLE,
     RESULT_NOT_FINITE,
     RUNAWAY,
     STOPPED,
@@ -152,13 +152,19 @@ def factored(env: words, run: words, ctl: ptr, t1: float, c: float, anew: int) -
     """A factorised matrix for c; slopes at y* if they are wanted ``anew``. 1 if they are, 0 if they are not new, -1 if
     there is none."""
     nq, n, np = env[NQ], env[NV], env[NP]
-    y, b, slopes, matrix, a = doubles(run[PREDICTED]), doubles(run[BASE]), doubles(run[S]), doubles(run[A]), doubles(run[ACCELERATIONS])
+    y, b, slopes, matrix, a = (
+        doubles(run[PREDICTED]),
+        doubles(run[BASE]),
+        doubles(run[S]),
+        doubles(run[A]),
+        doubles(run[ACCELERATIONS]),
+    )
     if anew == 1:
         u = doubles(run[U])
         unit(env, y, u)
         for k in range(n):
             a[k] = (y[nq + k] - b[nq + k]) / c
-        if not (slopes_at(env, t1, u, y + nq, y + nq + n, a, slopes, doubles(run[SPARE])) == 0.0):
+        if slopes_at(env, t1, u, y + nq, y + nq + n, a, slopes, doubles(run[SPARE])) != 0.0:
             run[SLOPES_AGE] = 1000
             return -1
         run[SLOPES_AGE] = 0
@@ -206,7 +212,7 @@ def corrected(env: words, run: words, ctl: ptr, t1: float, c: float) -> float:
 
 def solved(env: words, run: words, ctl: ptr, t1: float, c: float) -> int:
     """Newton's method from y*: 1 if it has converged. CONVERGENCE is its rate, or -1 if that is not known."""
-    nq, n, size = env[NQ], env[NV], env[NQ] + env[NV] + env[NP]
+    nq, size = env[NQ], env[NQ] + env[NV] + env[NP]
     y, start = doubles(run[Y]), doubles(run[PREDICTED])
     copy(size, start, y)
     implicit_coordinates(env, doubles(run[BASE]), c, start + nq, y)
@@ -245,10 +251,9 @@ def newton(env: words, run: words, ctl: ptr, t1: float, c: float) -> int:
             anew = 1
         anew = factored(env, run, ctl, t1, c, anew)
     while True:
-        if anew >= 0:
-            if solved(env, run, ctl, t1, c) == 1:
-                run[SLOPES_AGE] = run[SLOPES_AGE] + 1
-                return 1
+        if anew >= 0 and solved(env, run, ctl, t1, c) == 1:
+            run[SLOPES_AGE] = run[SLOPES_AGE] + 1
+            return 1
         if env[ABORT] != 0:
             return -1
         if anew != 0:
@@ -276,7 +281,13 @@ def bdf_step(env: words, run: words, ctl: ptr) -> int:
     status = newton(env, run, ctl, t1, c)
     if status < 0:
         return STOPPED
-    y, start, d, scale, coefficients = doubles(run[Y]), doubles(run[PREDICTED]), doubles(run[DIFFERENCE]), doubles(run[SCALE]), doubles(run[COEFFICIENTS])
+    y, start, d, scale, coefficients = (
+        doubles(run[Y]),
+        doubles(run[PREDICTED]),
+        doubles(run[DIFFERENCE]),
+        doubles(run[SCALE]),
+        doubles(run[COEFFICIENTS]),
+    )
     if status == 0:
         run[REJECTED] = run[REJECTED] + 1
         run[WORST] = largest(n, y + nq, scale + nq)
@@ -372,7 +383,7 @@ def given_out(env: words, run: words, io: words, ctl: ptr) -> int:
         run[WORST] = fastest
         status = RUNAWAY
     elif run[KNOWN_END] == 0 and end_wanted(io, ctl[T]) == 1:
-        if not (observed(env, ctl[T], u1, a, doubles(run[RATES]), tau) == 0.0):
+        if observed(env, ctl[T], u1, a, doubles(run[RATES]), tau) != 0.0:
             status = STOPPED if env[ABORT] != 0 else BAD_SAMPLE
         run[KNOWN_END] = 1
     if status == GO_ON:
@@ -400,10 +411,7 @@ def bdf_steps(env: words, run: words, io: words, ctl: ptr, clock: ptr) -> int:
         if budget <= 0 or io[ROW] >= io[MOST]:
             return FULL
         budget = budget - 1
-        if run[FRESH] == 1:
-            status = start_step(env, run, ctl)
-        else:
-            status = bdf_step(env, run, ctl)
+        status = start_step(env, run, ctl) if run[FRESH] == 1 else bdf_step(env, run, ctl)
         if status == GO_ON and run[PENDING] == 1:
             status = given_out(env, run, io, ctl)
         if status != GO_ON:

@@ -1,4 +1,4 @@
-"""Newton's method for the three stages of Radau's step, as drivers: one real and one complex system of nv + np equations.
+"""Newton's method for the three stages of Radau's step, as drivers: a real and a complex system of nv + np equations.
 
 With Z_i = y_i - y_0, B = A^-1 of the method and the residuals G_i = f(y_i) - (B Z)_i / h, the simplified Newton method
 (B / h - J) dZ = G falls apart into (l / h - J) dw = sum_i x_i G_i for the eigenvalues l and left eigenvectors x of B
@@ -6,7 +6,8 @@ With Z_i = y_i - y_0, B = A^-1 of the method and the residuals G_i = f(y_i) - (B
 and rates w, u and the quaternion e at the beginning,
 
     numbers      dq = c (g + dv),
-    quaternions  de = c (1 + c/2 W(w)) k / (1 + c^2 |w|^2 / 4),   k = g + e (x) (dw, 0) / 2,   d = 2 vec(e* (x) de) / |e|^2,
+    quaternions  de = c (1 + c/2 W(w)) k / (1 + c^2 |w|^2 / 4),   k = g + e (x) (dw, 0) / 2,
+                 d = 2 vec(e* (x) de) / |e|^2,
     positions    dx = c (g + R (du + d x u)),
 
 and the rest are the equations of :mod:`~gyrostat.simulate.kernels.newton_matrix`."""
@@ -49,7 +50,6 @@ from gyrostat.simulate.methods.drivers.radau_memory import (
     SLOPES_NEW,
     SPARE,
     STEP_WORK,
-    T,
     TABLE,
     TAU,
     TURNED,
@@ -57,6 +57,7 @@ from gyrostat.simulate.methods.drivers.radau_memory import (
     B,
     G,
     S,
+    T,
     U,
     Y,
     Z,
@@ -69,12 +70,18 @@ def factorised(env: words, run: words, ctl: ptr, h: float) -> int:
     """Slopes at the beginning of the step, if they are not known, and both factorisations for h. 1, 0 if there are
     none."""
     nq, n, size = env[NQ], env[NV], env[NV] + env[NP]
-    y, f, slopes, tab, spare = doubles(run[Y]), doubles(run[F0]), doubles(run[S]), doubles(run[TABLE]), doubles(run[SPARE])
+    y, f, slopes, tab, spare = (
+        doubles(run[Y]),
+        doubles(run[F0]),
+        doubles(run[S]),
+        doubles(run[TABLE]),
+        doubles(run[SPARE]),
+    )
     run[FACTORED] = 0
     if run[SLOPES_KNOWN] == 0:
         u = doubles(run[U])
         unit(env, y, u)
-        if not (slopes_at(env, ctl[T], u, y + nq, y + nq + n, f + nq, slopes, spare) == 0.0):
+        if slopes_at(env, ctl[T], u, y + nq, y + nq + n, f + nq, slopes, spare) != 0.0:
             return 0
         run[SLOPES_KNOWN] = 1
         run[SLOPES_NEW] = 1
@@ -291,7 +298,7 @@ def iteration(env: words, run: words, ctl: ptr, t: float, h: float) -> float:
     bad = 0.0
     for i in range(3):
         bad = bad + stage_residual(env, run, t, h, i)
-    if not (bad == 0.0):
+    if bad != 0.0:
         return bad + 1e301
     w, x, y = doubles(run[REAL]), doubles(run[IMAGINARY]), doubles(run[IMAGINARY]) + width
     left, right, scale = tab + LEFT, tab + RIGHT, doubles(run[SCALE])

@@ -1,5 +1,6 @@
-"""Steps of Radau's method of order 5 in machine code, for any robot: three stages at once, an estimate of the error that
-stiffness does not disturb, predictive step control [Hairer, Wanner, Solving Ordinary Differential Equations II, IV.8].
+"""Steps of Radau's method of order 5 in machine code, for any robot: three stages at once, an estimate of the error
+that stiffness does not disturb, predictive step control [Hairer, Wanner, Solving Ordinary Differential Equations II,
+IV.8].
 
 y = (q, v, p) are plain numbers, quaternions points of R^4 (:mod:`~gyrostat.simulate.kernels.vector_state`); stages are
 solved on inverse dynamics (:mod:`~gyrostat.simulate.methods.drivers.radau_newton`). Between the ends of a step y is the
@@ -173,7 +174,13 @@ def solved(env: words, run: words, ctl: ptr, t: float, h: float) -> int:
 def error_vector(env: words, run: words, h: float, f: ptr, e: ptr) -> int:
     """e (size,) = (mu/h - J)^-1 (f + sum_i e_i Z_i / h). 0."""
     nq, n, size = env[NQ], env[NV], env[NQ] + env[NV] + env[NP]
-    width, z, w, M, x = size + 1, doubles(run[Z]), doubles(run[TABLE]) + ESTIMATE, doubles(run[S]) + 2 * env[NV] * env[NV], doubles(run[DZ])
+    width, z, w, M, x = (
+        size + 1,
+        doubles(run[Z]),
+        doubles(run[TABLE]) + ESTIMATE,
+        doubles(run[S]) + 2 * env[NV] * env[NV],
+        doubles(run[DZ]),
+    )
     for k in range(size):
         e[k] = f[k] + (w[0] * z[k] + w[1] * z[width + k] + w[2] * z[2 * width + k]) / h
     for i in range(n):
@@ -232,10 +239,10 @@ def next_step(run: words, ctl: ptr, h: float, error: float) -> float:
 
 def radau_step(env: words, run: words, ctl: ptr) -> int:
     """One try: GO_ON, and PENDING if it is accepted; or how the run ends."""
-    n, size, t = env[NV], env[NQ] + env[NV] + env[NP], ctl[T]
+    size, t = env[NQ] + env[NV] + env[NP], ctl[T]
     y, y1, z = doubles(run[Y]), doubles(run[Y1]), doubles(run[Z])
     if run[KNOWN] == 0:
-        if not (vector_stage(env, t, y, doubles(run[F0]), doubles(run[U]), doubles(run[TAU])) == 0.0):
+        if vector_stage(env, t, y, doubles(run[F0]), doubles(run[U]), doubles(run[TAU])) != 0.0:
             return STOPPED if env[ABORT] != 0 else NOT_FINITE
         run[KNOWN] = 1
     if ctl[H] == 0.0:
@@ -247,10 +254,9 @@ def radau_step(env: words, run: words, ctl: ptr) -> int:
         t1 = ctl[LIMIT]
     if h < ctl[TINY_STEP] * max(abs(t), abs(t1)):
         return TOO_SMALL
-    if run[FACTORED] == 0 or abs(h / ctl[FACTORED_H] - 1.0) > 1e-9:
-        if factorised(env, run, ctl, h) == 0:
-            run[REASON] = RESULT_NOT_FINITE
-            return STOPPED if env[ABORT] != 0 else given_up(run, ctl, h, 0.5)
+    if (run[FACTORED] == 0 or abs(h / ctl[FACTORED_H] - 1.0) > 1e-9) and factorised(env, run, ctl, h) == 0:
+        run[REASON] = RESULT_NOT_FINITE
+        return STOPPED if env[ABORT] != 0 else given_up(run, ctl, h, 0.5)
     scaled(env, run, ctl, y)
     foretold(env, run, ctl, h)
     if solved(env, run, ctl, t, h) == 0:
@@ -267,7 +273,7 @@ def radau_step(env: words, run: words, ctl: ptr) -> int:
     if not (error <= 1.0):
         run[REASON] = ERROR_TOO_LARGE
         return given_up(run, ctl, h, longer / h if error < 1e300 else LEAST)
-    if not (vector_stage(env, t1, y1, doubles(run[F1]), doubles(run[U]), doubles(run[END_TAU])) == 0.0):
+    if vector_stage(env, t1, y1, doubles(run[F1]), doubles(run[U]), doubles(run[END_TAU])) != 0.0:
         run[REASON] = RESULT_NOT_FINITE
         return STOPPED if env[ABORT] != 0 else given_up(run, ctl, h, 0.5)
     worked(env, run, ctl, h)
@@ -293,7 +299,7 @@ def chosen(run: words, ctl: ptr, h: float, longer: float, error: float) -> int:
         run[FACTORED] = 0
     elif longer >= h and longer <= WORTH * h:
         longer = h
-    if cut == 0 or longer < ctl[H] and error > 0.5:
+    if cut == 0 or (longer < ctl[H] and error > 0.5):
         ctl[H] = longer
     run[SLOPES_NEW] = 0
     run[AGAIN] = 0
