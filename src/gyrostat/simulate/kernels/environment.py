@@ -11,6 +11,10 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     UPDATE       (t, q, v, p, m, parameters, constants | m_next, work)  of digital parts, at a sample
     CONSTRAIN    (t, q, v | a, work)                                    changes a by the forces of active constraints
     GUARDS       (t, q, v, p, m, constants | values, work)              functions of events
+    MOMENTUM     (t, q, v, directions, live | p, g, M, M_rate, work)    p = M v, and forces g of discrete_mechanics
+    RATES        (t, q, p, live | v, work)                              of momenta p
+    CARRIED      (d, p, half | p0, p1, work)                            momenta at both ends of a displacement
+    ARRIVAL      (d, v | d_rate, work)                                  rate of a displacement at its end
     PROJECT      (t, q, v | N, b, work)                                 active constraints that depend on q: see below
 
 Residuals r of inverse dynamics under active constraints are N r + (a - N a) + b, with N (nv, nv) = I - J^+ J and
@@ -30,9 +34,10 @@ from __future__ import annotations
     RHS_COUNT, RESIDUAL_COUNT, JACOBIAN_COUNT, OUTPUT_COUNT,  # evaluations
     NEW_MEMORY,  # where an update writes
     LAW_INPUT,
+    MOMENTUM, RATES, CARRIED, ARRIVAL,  # kernels of discrete mechanics
     NUMBERS, NUMBER_COUNT,  # words: coordinate and rate of each number that is no part of a rotation
     TURNS,  # words of each rotation: its quaternion and its position in q, its angular and its linear rates in v; -1
     PROJECT, PROJECTOR, PROJECTOR_BIAS,  # of active constraints
     BY_ACCELERATIONS,  # 1 if accelerations are those of a user's block, which has no inverse dynamics
-) = range(41)  # fmt: skip
+) = range(45)  # fmt: skip
 WORDS_OF_A_PLANT = 48

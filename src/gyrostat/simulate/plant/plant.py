@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
@@ -25,8 +24,8 @@ from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.source_recording import SourceRecording
 from gyrostat.simulate.plant.source_trial import tried
-from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
-from gyrostat.simulate.plant.trusted_laws import known, made_of, trust, trusted
+from gyrostat.simulate.plant.torque_source import BlockSource, FunctionSource, TorqueSource, torque_source
+from gyrostat.simulate.plant.trusted_laws import known, made_of, numbers_of, trust, trusted
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
@@ -38,6 +37,8 @@ from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
+LAWS = 16
+"""Recorded laws that stay with a model."""
 CHANGED = "a sampled function changes what another one reads between the samples"
 
 
@@ -92,7 +93,9 @@ class Plant:
         self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.live.values())])
         self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.gains.values())])
         self._take(model)
-        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque, parameters.gains), wrenches, times)
+        self.source: TorqueSource = with_wrenches(
+            model, torque_source(model, torque, parameters.gains), wrenches, times
+        )
         self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.plain = self.nq == self.nv
@@ -341,7 +344,18 @@ class Plant:
         """Whether the law was looked at before; code that never was is not run."""
         if not known(code):
             return False
+        gains = tuple((name, np.shape(x)) for name, x in self.source.gains.items())
+        key = code, numbers_of(self.source.users), gains
+        kept = cached_on(self.base).setdefault("laws", {})
+        if key in kept:  # the same code with the same numbers
+            self.recording.kernels = kept[key]
+            return True
         try:
-            return trusted(code, self.recording.kernels.program)
+            fine = trusted(code, self.recording.kernels.program)
         except Exception:  # it cannot be recorded, which is told by whoever tries it
             return False
+        if fine and type(self.source) in (FunctionSource, BlockSource):
+            while len(kept) >= LAWS:
+                kept.pop(next(iter(kept)))
+            kept[key] = self.recording.kernels
+        return fine
