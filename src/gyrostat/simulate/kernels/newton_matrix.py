@@ -39,7 +39,6 @@ from gyrostat.simulate.kernels.environment import (
     PROJECTOR,
     PROJECTOR_BIAS,
     RESIDUAL_COUNT,
-    RHS_COUNT,
     SLOPES,
     TIME,
     TURNING,
@@ -118,10 +117,8 @@ def residual(
     """r (nv,) = rnea - tau within active constraints, dp/dt (np,) and tau (nv,) at a state with unit quaternions. A
     user's forward dynamics f gives r = M (a - f). Zero if all is finite."""
     n, time, work = env[NV], doubles(env[TIME]), doubles(env[WORK])
-    env[RESIDUAL_COUNT] = env[RESIDUAL_COUNT] + 1
     if env[BY_ACCELERATIONS] == 1:
         bad = accelerations(env, t, q, v, p, spare, rate, tau)
-        env[RHS_COUNT] = env[RHS_COUNT] - 1
         M = S + 2 * n * n
         for i in range(n):
             x = 0.0
@@ -129,6 +126,7 @@ def residual(
                 x = fma(M[i * n + k], a[k] - spare[k], x)
             r[i] = x
         return bad
+    env[RESIDUAL_COUNT] = env[RESIDUAL_COUNT] + 1
     time[0] = t
     bad = kernel(env[LAW])(
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, rate, work
