@@ -110,9 +110,10 @@ class Bdf(VectorMethod):
 
     def end(self) -> tuple[float, Array, Array, Array, Array | None, Array | None]:
         t, waits = float(self.ctl[at.T]), bool(self.words[at.PENDING])
-        known = waits and bool(self.words[at.KNOWN_END])
-        ends = (self.a1.copy(), self.tau1.copy()) if known else (None, None)
-        return t, *self.parts(self.u1 if waits else self.u0), *ends
+        q, v, p = self.parts(self.u1 if waits else self.u0)
+        if waits and self.words[at.KNOWN_END]:
+            return t, q, v, p, self.a1.copy(), self.tau1.copy()
+        return t, q, v, p, None, None
 
     def last_step(self) -> tuple[float, float, Array]:
         return float(self.ctl[at.T0]), float(self.ctl[at.T]), self.u0[: self.plant.nq].copy()

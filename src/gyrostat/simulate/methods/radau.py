@@ -46,10 +46,10 @@ def coefficients() -> Array:
     B = np.linalg.inv(A)
     cube, square = 3.0 ** (1.0 / 3.0), 3.0 ** (2.0 / 3.0)
     mu, pair = 3.0 + square - cube, complex(3.0 + 0.5 * (cube - square), 0.5 * np.sqrt(3.0) * (cube + square))
-    right = [eigenvector(B, mu).real, eigenvector(B, pair)]
-    left = [eigenvector(B.T, mu).real, eigenvector(B.T, pair)]
+    right = [np.real(eigenvector(B, mu)), eigenvector(B, pair)]
+    left = [np.real(eigenvector(B.T, mu)), eigenvector(B.T, pair)]
     left = [x / (x @ y) for x, y in zip(left, right, strict=True)]
-    parts = [np.concatenate([x, y.real, y.imag]) for x, y in (left, right)]
+    parts = [np.concatenate([x, np.real(y), np.imag(y)]) for x, y in (left, right)]
     error = np.array([-13.0 - 7.0 * root, -13.0 + 7.0 * root, -1.0]) / 3.0
     return np.concatenate([
         c, B.ravel(), A.ravel(), [mu, pair.real, pair.imag], *parts, error, np.linalg.inv(powers).T.ravel()
