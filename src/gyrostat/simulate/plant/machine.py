@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gyrostat.configuration.block import Block
 from gyrostat.engine.drivers.driver import driver
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.lifted_constants import lifted_constants
@@ -37,6 +38,17 @@ def address(x: Array) -> int:
         return int(x.__array_interface__["data"][0])
 
 
+def places_of(block: Block) -> tuple[int, int, int, int]:
+    """Of a rotation: first places of its quaternion and its position in q, of its angular and linear rates in v."""
+    moves = block.moves
+    return (
+        block.quaternion.start,
+        block.position.start if moves else -1,
+        block.angular.start,
+        block.linear.start if moves else -1,
+    )
+
+
 class Machine:
     """The environment of a plant. Kernels are looked up when a method asks for them (:meth:`need`); ``callbacks`` are
     those that are Python functions. :meth:`refresh` after whatever changes memory, directions or constraints."""
@@ -55,6 +67,9 @@ class Machine:
         size_of[layout.number_v], size_of[layout.linear.ravel()] = layout.number_q, layout.positions.ravel()
         self.size_of = size_of
         self.words[at.TURNING] = len(self.angular)
+        self.numbers = np.stack([layout.number_q, layout.number_v], axis=1).astype(np.int64)
+        self.turns = np.array([places_of(block) for block in layout.turning], dtype=np.int64).reshape(-1, 4)
+        self.words[at.NUMBER_COUNT], self.words[at.BY_ACCELERATIONS] = len(self.numbers), plant.forward is not None
         self.memory, self.new_memory = np.zeros((2, max(1, len(plant.memory))))
         self.directions = np.zeros(max(1, len(plant.active.directions)))
         self.parameters = np.concatenate([plant.parameters, [0.0]])
@@ -65,7 +80,7 @@ class Machine:
         arrays = {
             at.MEMORY: self.memory, at.NEW_MEMORY: self.new_memory, at.DIRECTIONS: self.directions, at.LIVE: self.live,
             at.PARAMETERS: self.parameters, at.CONSTANTS: self.constants, at.TIME: self.time, at.WORK: self._work,
-            at.ANGULAR: self.angular, at.SIZE_OF: self.size_of,
+            at.ANGULAR: self.angular, at.SIZE_OF: self.size_of, at.NUMBERS: self.numbers, at.TURNS: self.turns,
         }  # fmt: skip
         for word, array in arrays.items():
             self.words[word] = address(array)
@@ -148,6 +163,9 @@ class Machine:
         return self.plant.recording.numbers(float(t[0]), q, v, p, m)
 
     def _law_slopes(self, t: Array, q: Array, v: Array, p: Array, *_: Array) -> tuple[Array, ...]:
+        if self.plant.source.constant is not None:
+            n, k = self.plant.nv, self.plant.np
+            return tuple(np.zeros(i * j) for i in (n, k) for j in (n, n, k))
         return tuple(self.plant.derivatives.source_differences(float(t[0]), q, v, p))
 
     def _forward(self, t: Array, q: Array, v: Array, tau: Array, directions: Array, live: Array) -> tuple[Array]:
@@ -182,6 +200,13 @@ class Machine:
                 raise NonFiniteError(f"{WHO}: accelerations within the constraints are not finite")
         return ()
 
+    def _project(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
+        rows = self.plant.active.rows(q, v)
+        if rows is None:
+            raise TypeError("no constraint is active")
+        bias = np.zeros(self.plant.nv) if rows.bias is None else rows.pseudoinverse @ rows.bias
+        return rows.projector, bias
+
     # ------------------------------------------------------------------ what changes at events and samples
     def refresh(self) -> None:
         """Memory, directions of sliding and constraints as the plant has them now."""
@@ -195,6 +220,23 @@ class Machine:
             if known is None:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
             self.words[at.CONSTRAIN] = known.address
+        self._refresh_projector()
+
+    def _refresh_projector(self) -> None:
+        """N and b of active constraints: numbers, or a function of the state."""
+        plant, n = self.plant, self.plant.nv
+        self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
+        if plant.active.empty:
+            return
+        if not hasattr(self, "projector"):
+            self.projector, self.projector_bias = np.zeros((n, n)), np.zeros(n)
+        self.words[at.PROJECTOR], self.words[at.PROJECTOR_BIAS] = address(self.projector), address(self.projector_bias)
+        if plant.active.constant:
+            rows = plant.active.rows(np.zeros(plant.nq), np.zeros(n))
+            self.projector[:], self.projector_bias[:] = rows.projector, 0.0  # type: ignore[union-attr]
+            return
+        known = self.callbacks.get("project") or self._callback("project", self._project, (1, plant.nq, n), (n * n, n))
+        self.words[at.PROJECT] = known.address
 
     def counted(self) -> None:
         """Hand the evaluations over to the plant's counters."""
