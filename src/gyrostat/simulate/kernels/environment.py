@@ -11,6 +11,10 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     UPDATE       (t, q, v, p, m, parameters, constants | m_next, work)  of digital parts, at a sample
     CONSTRAIN    (t, q, v | a, work)                                    changes a by the forces of active constraints
     GUARDS       (t, q, v, p, m, constants | values, work)              functions of events
+    MASS         (t, q, live | M, work)                                 mass matrix
+    PROJECT      (t, q, v | N, b, work)                                 of active constraints whose rows depend on q
+
+With active constraints the residual r of inverse dynamics becomes N r + a - N a + b, N (nv, nv) and b (nv,) at PROJECTOR.
 
 Each may be machine code or a Python function behind the same address (:mod:`~gyrostat.simulate.kernels.callback`)."""
 
@@ -26,5 +30,6 @@ from __future__ import annotations
     RHS_COUNT, RESIDUAL_COUNT, JACOBIAN_COUNT, OUTPUT_COUNT,  # evaluations
     NEW_MEMORY,  # where an update writes
     LAW_INPUT,
-) = range(34)  # fmt: skip
+    MASS, PROJECT, PROJECTOR,
+) = range(37)  # fmt: skip
 WORDS_OF_A_PLANT = 40

@@ -11,6 +11,7 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.constraint_set import ConstraintSet
 from gyrostat.algorithms.recursions.articulated_dynamics import forward_dynamics
+from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
 from gyrostat.configuration.chart import along, local_rates, moved
@@ -104,6 +105,18 @@ class ModelKernels:
             return {"f_q": f_q, "f_v": f_v - self.sliding.sliding_slopes(v, directions), "M": M}
 
         return self._record(function, "a", "slopes")
+
+    @cached_property
+    def mass(self) -> Program:
+        """M (nv, nv)."""
+
+        def function(t: Array, q: Array, live: Array) -> Mapping[str, Any]:
+            net, on = self._scene(t[0], live)
+            return {"M": composite_mass_matrix(net, on, q)}
+
+        shapes = {"t": (1,), "q": (self.model.nq,), "live": (self.live_size,)}
+        with np.errstate(all="ignore"):
+            return record(function, shapes, f"{self.model.name}_mass")
 
     @cached_property
     def chart(self) -> Program:

@@ -16,8 +16,13 @@ from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import shared_code
+<<<<<<< Updated upstream
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
 from gyrostat.solvers.functions import aba, rnea, rnea_derivatives
+=======
+from gyrostat.simulate.kernels.stage import one_place, one_stage
+from gyrostat.solvers.functions import aba, crba, rnea, rnea_derivatives
+>>>>>>> Stashed changes
 
 if TYPE_CHECKING:
     from gyrostat.simulate.plant.plant import Plant
@@ -113,6 +118,10 @@ class Machine:
             if word == at.LAW:
                 return self._callback("law", self._law, given, (n, np_))
             return self._callback("law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_))
+        if word == at.MASS:
+            if not plant.model_in_python:
+                return model.code("mass")
+            return self._callback("mass", self._mass, (1, nq, live), (n * n,))
         names = {at.FORWARD: "forward", at.INVERSE: "inverse", at.SLOPES: "slopes"}
         if word in names:
             if not plant.model_in_python:
@@ -148,6 +157,16 @@ class Machine:
         d = rnea_derivatives(plant.moving, q, v, a, **plant.time(float(t[0])))
         return d.dtau_dq, d.dtau_dv - plant.sliding_slopes(v), d.dtau_da
 
+    def _mass(self, t: Array, q: Array, live: Array) -> tuple[Array]:
+        return (crba(self.plant.moving, q, **self.plant.time(float(t[0]))),)
+
+    def _project(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
+        rows = self.plant.active.rows(q, v)
+        n = self.plant.nv
+        if rows is None:
+            return np.eye(n), np.zeros(n)
+        return rows.projector, np.zeros(n) if rows.bias is None else rows.pseudoinverse @ rows.bias
+
     def _constrain(self, t: Array, q: Array, v: Array, a: Array) -> tuple[()]:
         plant = self.plant
         rows = plant.active.rows(q, v)
@@ -164,12 +183,28 @@ class Machine:
         self.memory[: len(plant.memory)] = plant.memory
         self.directions[: len(plant.active.directions)] = plant.active.directions
         if plant.active.empty:
-            self.words[at.CONSTRAIN] = 0
+            self.words[at.CONSTRAIN] = self.words[at.PROJECT] = 0
         else:
+            self._projects(plant)
             known = self.callbacks.get("constrain")
             if known is None:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
             self.words[at.CONSTRAIN] = known.address
+
+    def _projects(self, plant: Plant) -> None:
+        """N and b of active constraints: numbers where their rows are constant, else a kernel."""
+        n, projector = plant.nv, plant.active.constant_projector
+        if not self.words[at.PROJECTOR]:
+            self.projector = np.zeros(n * n + n)
+            self.words[at.PROJECTOR] = address(self.projector)
+        if projector is not None:
+            self.projector[: n * n], self.projector[n * n :] = projector.ravel(), 0.0
+            self.words[at.PROJECT] = 0
+            return
+        known = self.callbacks.get("project")
+        if known is None:
+            known = self._callback("project", self._project, (1, plant.nq, n), (n * n, n))
+        self.words[at.PROJECT] = known.address
 
     def counted(self) -> None:
         """Hand the evaluations over to the plant's counters."""
