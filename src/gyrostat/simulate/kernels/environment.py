@@ -11,10 +11,11 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     UPDATE       (t, q, v, p, m, parameters, constants | m_next, work)  of digital parts, at a sample
     CONSTRAIN    (t, q, v | a, work)                                    changes a by the forces of active constraints
     GUARDS       (t, q, v, p, m, constants | values, work)              functions of events
+    PROJECT      (t, q, v | N, b, work)                                 active constraints that depend on q: see below
     MASS         (t, q, live | M, work)                                 mass matrix
-    PROJECT      (t, q, v | N, b, work)                                 of active constraints whose rows depend on q
 
-With active constraints the residual r of inverse dynamics becomes N r + a - N a + b, N (nv, nv) and b (nv,) at PROJECTOR.
+Residuals r of inverse dynamics under active constraints are N r + (a - N a) + b, with N (nv, nv) = I - J^+ J and b (nv,)
+= J^+ dJ/dt v at ``PROJECTOR`` and ``PROJECTOR_BIAS``; PROJECTOR is 0 if none is active.
 
 Each may be machine code or a Python function behind the same address (:mod:`~gyrostat.simulate.kernels.callback`)."""
 
@@ -30,6 +31,7 @@ from __future__ import annotations
     RHS_COUNT, RESIDUAL_COUNT, JACOBIAN_COUNT, OUTPUT_COUNT,  # evaluations
     NEW_MEMORY,  # where an update writes
     LAW_INPUT,
-    MASS, PROJECT, PROJECTOR,
-) = range(37)  # fmt: skip
+    PROJECT, PROJECTOR, PROJECTOR_BIAS,  # of active constraints
+    MASS,
+) = range(38)  # fmt: skip
 WORDS_OF_A_PLANT = 40

@@ -16,13 +16,8 @@ from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import shared_code
-<<<<<<< Updated upstream
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
-from gyrostat.solvers.functions import aba, rnea, rnea_derivatives
-=======
-from gyrostat.simulate.kernels.stage import one_place, one_stage
 from gyrostat.solvers.functions import aba, crba, rnea, rnea_derivatives
->>>>>>> Stashed changes
 
 if TYPE_CHECKING:
     from gyrostat.simulate.plant.plant import Plant
@@ -68,6 +63,7 @@ class Machine:
         }  # fmt: skip
         for word, array in arrays.items():
             self.words[word] = address(array)
+        self.projector, self.projector_bias = np.zeros((plant.nv, plant.nv)), np.zeros(plant.nv)
         self._needed: dict[int, Any] = {}
         self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
         self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
@@ -183,7 +179,7 @@ class Machine:
         self.memory[: len(plant.memory)] = plant.memory
         self.directions[: len(plant.active.directions)] = plant.active.directions
         if plant.active.empty:
-            self.words[at.CONSTRAIN] = self.words[at.PROJECT] = 0
+            self.words[at.CONSTRAIN] = self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
         else:
             self._projects(plant)
             known = self.callbacks.get("constrain")
@@ -194,12 +190,9 @@ class Machine:
     def _projects(self, plant: Plant) -> None:
         """N and b of active constraints: numbers where their rows are constant, else a kernel."""
         n, projector = plant.nv, plant.active.constant_projector
-        if not self.words[at.PROJECTOR]:
-            self.projector = np.zeros(n * n + n)
-            self.words[at.PROJECTOR] = address(self.projector)
+        self.words[at.PROJECTOR], self.words[at.PROJECTOR_BIAS] = address(self.projector), address(self.projector_bias)
         if projector is not None:
-            self.projector[: n * n], self.projector[n * n :] = projector.ravel(), 0.0
-            self.words[at.PROJECT] = 0
+            self.projector[...], self.projector_bias[...], self.words[at.PROJECT] = projector, 0.0, 0
             return
         known = self.callbacks.get("project")
         if known is None:
