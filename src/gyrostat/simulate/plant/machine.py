@@ -88,6 +88,10 @@ class Machine:
             self._work = np.zeros(made.work + 64)
             self.words[at.WORK] = address(self._work)
 
+    def code(self, word: int) -> KernelCode | Callback | None:
+        """What is behind a word that was needed."""
+        return self._needed.get(word)
+
     def need_update(self) -> bool:
         """Digital parts are sampled in machine code; False if that is not possible."""
         plant = self.plant
