@@ -20,7 +20,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, clipped, nearest
 from gyrostat.simulate.kernels import environment as env
 from gyrostat.simulate.methods.drivers import implicit_memory as at
-from gyrostat.simulate.methods.drivers.kept_matrix import DIAGONAL, EXACT, SPRINGS
+from gyrostat.simulate.methods.drivers.kept_matrix import DIAGONAL, EXACT, LEAST_PATIENCE, SPRINGS
 from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS
 from gyrostat.simulate.methods.generalised_alpha import formulas
 from gyrostat.simulate.methods.implicit import ImplicitMethod
@@ -65,6 +65,7 @@ class Dina(ImplicitMethod):
         _expect_scheme(scheme, iterations, rho, kind)
         self.words[at.KIND], self.words[at.MATRIX] = SCHEMES[scheme], MATRICES[kind]
         self.words[at.ITERATIONS], self.words[at.EVERY] = iterations, every or OFTEN
+        self.words[at.PATIENCE] = LEAST_PATIENCE
         self.statistics["steps_per_factorisation"] = 0.0
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:

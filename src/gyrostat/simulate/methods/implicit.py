@@ -78,7 +78,7 @@ class ImplicitMethod(CompiledMethod):
         self.sizes = np.array([*self.plant.source.sizes, 1.0], dtype=float)
         vectors = at.MOVE, at.RESIDUAL, at.CHANGE, at.BASE, at.BASE_RESIDUAL, at.WEIGHTS, at.REACH, at.BEFORE, at.PREDICTED
         squares = at.WHOLE, at.FACTORS, at.MASS_SIZE, at.BIASED_INVERSE, at.WHOLE_INVERSE, at.KEPT_MATRIX, at.KEPT_MASS
-        squares = *squares, at.METRIC, at.HERE, at.THERE
+        squares = *squares, at.METRIC, at.HERE, at.THERE, at.KEPT_DAMPING
         arrays: dict[int, Array] = {at.START: self.x, at.FINISH: self.y, at.SIZES: self.sizes}
         arrays |= {word: np.zeros(size) for word in vectors} | {word: np.zeros(size * size) for word in squares}
         arrays |= {at.SPARE: np.zeros(2 * size), at.PIVOTS: np.zeros(size, dtype=np.int64), at.KEPT_Q: np.zeros(nq)}

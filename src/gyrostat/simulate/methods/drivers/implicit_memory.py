@@ -16,8 +16,8 @@ from gyrostat.simulate.kernels.environment import NP, NQ, NV
     BUDGET, PENDING, KNOWN, IRREGULAR, PHASE, WORST, REASON,  # the course of the run
     ACCEPTED, NEWTON, FACTORISATIONS, HALVED, SERVED, LONGEST_SERVICE, REPEATED, FALLBACKS,  # counts
     KEPT, BIASED_INVERSE, WHOLE_INVERSE, WHOLE_KNOWN, KEPT_MATRIX, KEPT_MASS, KEPT_Q, NEXT_LOOK, INTERVAL,  # dina's S
-    TRIED, PREDICTED, METRIC, HERE, THERE,
-) = range(56)  # fmt: skip
+    PATIENCE, TRIED, PREDICTED, METRIC, HERE, THERE, KEPT_DAMPING,
+) = range(58)  # fmt: skip
 WORDS = 64
 """Words of a method. START, FINISH: states at both ends of a step; BEFORE (nv,): a one step before; MOVE (nv,): the way
 of the step; RESIDUAL, CHANGE (nv + np,): H and what Newton's method makes of it; BASE, BASE_RESIDUAL: where a Newton

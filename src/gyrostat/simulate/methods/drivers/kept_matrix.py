@@ -10,7 +10,7 @@ with a share b = BIAS of the mass matrix left out for the first Newton step of e
 The error of S against the same matrix at another configuration q is bounded by the eigenvalues e of S (M(q) - (1 - b)
 M(q*)), in all directions at once. At q* they are about b; S serves while they stay within LEAST and MOST. Whether they
 do is seen by two factorisations of Cholesky: MOST S^-1 - (M(q) - (1 - b) M(q*)) and M(q) - (1 - b) M(q*) - LEAST S^-1
-must be positive definite."""
+must be positive definite, the latter with a part of the damping added."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from gyrostat.simulate.methods.drivers.implicit_equations import (
     matrix,
     measured,
     residual,
+    share_of,
 )
 from gyrostat.simulate.methods.drivers.implicit_memory import (
     BEFORE,
@@ -33,10 +34,12 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     CHANGE,
     DT,
     FACTORISATIONS,
+    GAMMA,
     HERE,
     INTERVAL,
     ITERATIONS,
     KEPT,
+    KEPT_DAMPING,
     KEPT_MASS,
     KEPT_MATRIX,
     KEPT_Q,
@@ -45,6 +48,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     METRIC,
     NEWTON,
     NEXT_LOOK,
+    PATIENCE,
     PIVOTED,
     PREDICTED,
     RESIDUAL,
@@ -71,6 +75,8 @@ grow, by up to 5 % a step where it is off by 5 %; with one that is too small by 
 share the mass matrix may change by as much to either side."""
 LEAST, MOST = -0.005, 0.3
 """Eigenvalues e between which S serves."""
+DAMPED = 0.25
+"""Part of h/2 dH/dv by which the mass matrix may become smaller besides: damping takes away what S feeds."""
 NEAR = 0.9
 """Part of the way to these limits that is used."""
 SLOW = 0.27
@@ -85,6 +91,8 @@ TRIES = 8
 """Newton steps with S, after which a step is given up."""
 LOOKS, FARTHEST = 8, 16
 """How often the mass matrix is looked at on the way that S is made for; steps between two looks at most."""
+LEAST_PATIENCE, MOST_PATIENCE = 4, 64
+"""Steps that S serves however slowly Newton's method converges: twice as many where a new one is no better."""
 POWERS = 8
 """Iterations for the largest change of the mass matrix."""
 EXACT, SPRINGS, DIAGONAL = 0, 1, 2
@@ -130,18 +138,18 @@ def change_of_mass(env: words, box: words, M: ptr, other: ptr) -> float:
     return largest
 
 
-def serves(env: words, box: words, M: ptr) -> int:
-    """Whether S serves where the mass matrix is M."""
-    n = env[NV]
+def serves(env: words, box: words, near: float, M: ptr) -> int:
+    """Whether S serves where the mass matrix is M, up to a part of the way to its limits."""
+    n, damping = env[NV], doubles(box[KEPT_DAMPING])
     kept, metric, test = doubles(box[KEPT_MASS]), doubles(box[KEPT_MATRIX]), doubles(box[METRIC])
     for i in range(n):
         for j in range(i + 1):
-            test[i * n + j] = NEAR * MOST * metric[i * n + j] - (M[i * n + j] - kept[i * n + j])
+            test[i * n + j] = near * MOST * metric[i * n + j] - (M[i * n + j] - kept[i * n + j])
     if cholesky(n, test) != 0:
         return 0
     for i in range(n):
         for j in range(i + 1):
-            test[i * n + j] = (M[i * n + j] - kept[i * n + j]) - NEAR * LEAST * metric[i * n + j]
+            test[i * n + j] = (M[i * n + j] - kept[i * n + j]) - near * LEAST * metric[i * n + j] + damping[i * n + j]
     return 1 if cholesky(n, test) == 0 else 0
 
 
@@ -199,6 +207,17 @@ def inverted(env: words, box: words, S: ptr) -> int:
     return 0
 
 
+def damped(env: words, box: words, by_v: float) -> int:
+    """KEPT_DAMPING (nv, nv): what damping lets the mass matrix shrink by."""
+    n, f_v, damping = env[NV], doubles(box[BLOCKS]) + env[NV] * env[NV], doubles(box[KEPT_DAMPING])
+    tau_v = f_v + 3 * n * n
+    for i in range(n):
+        for j in range(n):
+            both = (f_v[i * n + j] - tau_v[i * n + j]) + (f_v[j * n + i] - tau_v[j * n + i])
+            damping[i * n + j] = 0.5 * DAMPED * by_v * both
+    return 0
+
+
 def biased(env: words, box: words) -> int:
     """S from WHOLE and M, and what tells how long it serves. 0; 1 if it is singular."""
     n, size = env[NV], env[NV] + env[NP]
@@ -234,12 +253,13 @@ def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
         ctl[SPAN] = span
         if matrix_ahead(env, box, ctl, x, span) == 0.0:
             measured(env, box)
+            damped(env, box, share_of(ctl) * ctl[GAMMA] * ctl[DT])
             box[FACTORISATIONS] = box[FACTORISATIONS] + 1
             if biased(env, box) == 0:
                 box[KEPT] = 1
         elif env[ABORT] != 0:
             return undefined(env)
-        if box[KEPT] == 1 and (span == 0.0 or serves(env, box, here) == 1):
+        if box[KEPT] == 1 and (span == 0.0 or serves(env, box, 1.0, here) == 1):
             break
         if span == 0.0:
             return UNSOLVED
@@ -332,11 +352,12 @@ def served(env: words, box: words, ctl: ptr, y: ptr) -> int:
     """S has served another step, which ends at y: whether it serves on."""
     box[SERVED] = box[SERVED] + 1
     box[LONGEST_SERVICE] = max(box[LONGEST_SERVICE], box[SERVED])
-    if slow(env, box, ctl, y) == 1:
+    if box[SERVED] >= box[PATIENCE] and slow(env, box, ctl, y) == 1:
+        box[PATIENCE] = min(MOST_PATIENCE, 2 * box[PATIENCE]) if box[SERVED] < 2 * box[PATIENCE] else LEAST_PATIENCE
         box[KEPT] = 0
     elif box[MATRIX] != DIAGONAL and box[SERVED] >= box[NEXT_LOOK]:
         box[NEXT_LOOK] = box[SERVED] + box[INTERVAL]
         M = doubles(box[HERE])
         if mass_at(env, box, y, M) == 0.0:
-            box[KEPT] = serves(env, box, M)
+            box[KEPT] = serves(env, box, NEAR, M)
     return box[KEPT]
