@@ -74,13 +74,14 @@ class ImplicitMethod(CompiledMethod):
 
     def _allot(self, nq: int, n: int, p: int) -> None:
         size = n + p
+        stride = self.words[at.STRIDE] = (size + 3) // 4 * 4
         self.x, self.y = np.zeros((2, nq + 4 * n + 2 * p))
         self.sizes = np.array([*self.plant.source.sizes, 1.0], dtype=float)
         vectors = at.MOVE, at.RESIDUAL, at.CHANGE, at.BASE, at.BASE_RESIDUAL, at.WEIGHTS, at.REACH, at.BEFORE, at.PREDICTED
         squares = at.WHOLE, at.FACTORS, at.MASS_SIZE, at.BIASED_INVERSE, at.WHOLE_INVERSE, at.KEPT_MATRIX, at.KEPT_MASS
         squares = *squares, at.METRIC, at.HERE, at.THERE, at.KEPT_DAMPING
         arrays: dict[int, Array] = {at.START: self.x, at.FINISH: self.y, at.SIZES: self.sizes}
-        arrays |= {word: np.zeros(size) for word in vectors} | {word: np.zeros(size * size) for word in squares}
+        arrays |= {word: np.zeros(stride) for word in vectors} | {word: np.zeros(stride * size) for word in squares}
         arrays |= {at.SPARE: np.zeros(2 * size), at.PIVOTS: np.zeros(size, dtype=np.int64), at.KEPT_Q: np.zeros(nq)}
         arrays |= {at.BLOCKS: np.zeros(5 * n * n + 3 * n * p + p * p), at.REACH_P: np.zeros(size * p + 1)}
         self._arrays, self._spare = arrays, np.zeros(2 * n + p + 1)

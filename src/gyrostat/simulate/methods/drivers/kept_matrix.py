@@ -14,7 +14,7 @@ must be positive definite, the latter with a part of the damping added."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import cholesky, cholesky_solve
+from gyrostat.engine.drivers.linear_algebra import cholesky, cholesky_solve, definite, multiplied
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, LIVE, MASS, NP, NQ, NV, TIME, WORK
 from gyrostat.simulate.methods.drivers.implicit_equations import (
@@ -56,6 +56,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     SHARE,
     SPAN,
     SPARE,
+    STRIDE,
     T,
     THERE,
     TRIED,
@@ -89,7 +90,7 @@ FIRST_STEPS, MOST_STEPS = 16, 256
 """Steps that the first S, and any S, is made for."""
 TRIES = 8
 """Newton steps with S, after which a step is given up."""
-LOOKS, FARTHEST = 8, 16
+LOOKS, FARTHEST = 4, 32
 """How often the mass matrix is looked at on the way that S is made for; steps between two looks at most."""
 LEAST_PATIENCE, MOST_PATIENCE = 4, 64
 """Steps that S serves however slowly Newton's method converges: twice as many where a new one is no better."""
@@ -143,14 +144,14 @@ def serves(env: words, box: words, near: float, M: ptr) -> int:
     n, damping = env[NV], doubles(box[KEPT_DAMPING])
     kept, metric, test = doubles(box[KEPT_MASS]), doubles(box[KEPT_MATRIX]), doubles(box[METRIC])
     for i in range(n):
-        for j in range(i + 1):
+        for j in range(i, n):
             test[i * n + j] = near * MOST * metric[i * n + j] - (M[i * n + j] - kept[i * n + j])
-    if cholesky(n, test) != 0:
+    if definite(n, test) == 0:
         return 0
     for i in range(n):
-        for j in range(i + 1):
+        for j in range(i, n):
             test[i * n + j] = (M[i * n + j] - kept[i * n + j]) - near * LEAST * metric[i * n + j] + damping[i * n + j]
-    return 1 if cholesky(n, test) == 0 else 0
+    return definite(n, test)
 
 
 # ------------------------------------------------------------------ S
@@ -196,11 +197,11 @@ def matrix_ahead(env: words, box: words, ctl: ptr, x: ptr, span: float) -> float
 
 
 def inverted(env: words, box: words, S: ptr) -> int:
-    """The inverse of the matrix that was factorised, column by column."""
-    size = env[NV] + env[NP]
+    """The inverse of the matrix that was factorised, column by column, STRIDE numbers each."""
+    size, stride = env[NV] + env[NP], box[STRIDE]
     for j in range(size):
-        column = S + j * size
-        for i in range(size):
+        column = S + j * stride
+        for i in range(stride):
             column[i] = 0.0
         column[j] = 1.0
         applied(env, box, column)
@@ -232,7 +233,7 @@ def biased(env: words, box: words) -> int:
         for j in range(n):
             metric[i * n + j] = 0.5 * (B[i * size + j] + B[j * size + i])
     copy(n * n, metric, test)
-    if cholesky(n, test) != 0:  # strongly unsymmetric, by a controller
+    if definite(n, test) == 0:  # strongly unsymmetric, by a controller
         copy(n * n, kept, metric)
     box[PIVOTED] = 0
     box[WHOLE_KNOWN] = 0
@@ -271,18 +272,6 @@ def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
     return SOLVED
 
 
-def multiplied(size: int, S: ptr, r: ptr, x: ptr) -> int:
-    """x (size,) = S r, S column by column."""
-    for i in range(size):
-        x[i] = 0.0
-    for j in range(size):
-        column = S + j * size
-        factor = r[j]
-        for i in range(size):
-            x[i] = fma(column[i], factor, x[i])
-    return 0
-
-
 def whole_inverse(env: words, box: words) -> ptr:
     """The same without a bias, for further Newton steps."""
     S = doubles(box[WHOLE_INVERSE])
@@ -290,7 +279,7 @@ def whole_inverse(env: words, box: words) -> ptr:
         if factorised(env, box, doubles(box[WHOLE])) == 0:
             inverted(env, box, S)
         else:
-            copy((env[NV] + env[NP]) * (env[NV] + env[NP]), doubles(box[BIASED_INVERSE]), S)
+            copy((env[NV] + env[NP]) * box[STRIDE], doubles(box[BIASED_INVERSE]), S)
         box[WHOLE_KNOWN] = 1
     return S
 
@@ -319,9 +308,9 @@ def passes(env: words, box: words, ctl: ptr, t: float, x: ptr, y: ptr) -> int:
         if tries >= TRIES:
             return UNSOLVED
         if tries == 0:
-            multiplied(size, doubles(box[BIASED_INVERSE]), r, change)
+            multiplied(size, box[STRIDE], doubles(box[BIASED_INVERSE]), r, change)
         else:
-            multiplied(size, whole_inverse(env, box), r, change)
+            multiplied(size, box[STRIDE], whole_inverse(env, box), r, change)
         for k in range(n):
             a1[k] = a1[k] - change[k]
         for k in range(np):
@@ -335,7 +324,7 @@ def slow(env: words, box: words, ctl: ptr, y: ptr) -> int:
     not count."""
     n, h, a, v = env[NV], ctl[DT], a_of(env, y), v_of(env, y)
     first, rest = doubles(box[PREDICTED]), doubles(box[CHANGE])
-    multiplied(n + env[NP], doubles(box[BIASED_INVERSE]), doubles(box[RESIDUAL]), rest)
+    multiplied(n + env[NP], box[STRIDE], doubles(box[BIASED_INVERSE]), doubles(box[RESIDUAL]), rest)
     left, gone, matters = 0.0, 0.0, 0
     for k in range(n):
         left = max(left, abs(rest[k]))
