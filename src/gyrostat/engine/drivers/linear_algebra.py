@@ -123,6 +123,24 @@ def definite(n: int, A: ptr) -> int:
     return 1
 
 
+def regular(n: int, stride: int, A: ptr) -> int:
+    """1 if elimination without pivots meets positive numbers only on the diagonal of A (n, n), rows ``stride`` apart,
+    else 0: then a matrix that was positive definite has become singular on the way to A, or a part of it has. A
+    is destroyed."""
+    for k in range(n):
+        top = A + k * stride
+        if not (top[k] > 0.0 and top[k] < 1e300):
+            return 0
+        one = 1.0 / top[k]
+        for i in range(k + 1, n):
+            row = A + i * stride
+            factor = row[k] * one
+            if factor != 0.0:
+                for j in range(k + 1, n):
+                    row[j] = fma(-factor, top[j], row[j])
+    return 1
+
+
 def multiplied(n: int, stride: int, S: ptr, r: ptr, x: ptr) -> int:
     """x (stride,) = S r for S (n, n) that is stored column by column, each of ``stride`` numbers, a multiple of four,
     zeros from n on. Sums stay in registers: twice as fast as columns that are added up one by one."""

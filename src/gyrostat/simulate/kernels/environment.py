@@ -14,8 +14,8 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     PROJECT      (t, q, v | N, b, work)                                 active constraints that depend on q: see below
     MASS         (t, q, live | M, work)                                 mass matrix
 
-Residuals r of inverse dynamics under active constraints are N r + (a - N a) + b, with N (nv, nv) = I - J^+ J and b (nv,)
-= J^+ dJ/dt v at ``PROJECTOR`` and ``PROJECTOR_BIAS``; PROJECTOR is 0 if none is active.
+Residuals r of inverse dynamics under active constraints are N r + (a - N a) + b, with N (nv, nv) = I - J^+ J and
+b (nv,) = J^+ dJ/dt v at ``PROJECTOR`` and ``PROJECTOR_BIAS``; PROJECTOR is 0 if none is active.
 
 Each may be machine code or a Python function behind the same address (:mod:`~gyrostat.simulate.kernels.callback`)."""
 

@@ -4,8 +4,8 @@ kept until convergence slows.
     S = (0.87 dH/da + h/2 dH/dv + h^2/4 dH/dq)^-1 at the middle of the way that it serves               (7)
 
 A step is accepted by its residual, most after one Newton step; otherwise Newton goes on with S, without the 0.87;
-otherwise S is computed anew; otherwise the step is done by Newton's method to its end, and halved if there is none. S is
-computed anew as well when Newton's method slows down, and when the mass matrix has changed too much in any direction
+otherwise S is computed anew; otherwise the step is done by Newton's method to its end, and halved if there is none. S
+is computed anew as well when Newton's method slows down, and when the mass matrix has changed too much in any direction
 (:mod:`~gyrostat.simulate.methods.drivers.kept_matrix`).
 
 Two numbers differ from AS. The factor of dH/dv is h/2, as it follows from (5); AS prints h. And a part of the mass
@@ -13,7 +13,7 @@ matrix is left out. What AS prints is in :mod:`~gyrostat.simulate.methods.driver
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,8 +38,8 @@ SCHEMES = {"checked": KEPT_STEPS, "predicted": PREDICTED_STEPS, "printed": PRINT
 class Dina(ImplicitMethod):
     """``"dina"``: fixed steps ``dt``; without ``t_eval`` the state is kept after ``every`` of them, 10 by default.
     ``matrix``: ``"exact"`` (7); ``"springs"`` (8), (9): of dH/dq and dH/dv only what a robot at rest has, stiffness,
-    damping and weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton in
-    each step, at least: 1 (default), 3 or 5. ``rtol``: residual of a step, relative to its forces, that is accepted.
+    damping and weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton
+    in each step, at least: 1 (default), 3 or 5. ``rtol``: residual of a step, relative to its forces, that is accepted.
     ``rho_inf`` below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of (5). ``scheme``:
     ``"checked"`` (default), or AS (6) without any check: ``"predicted"``, ``"printed"``; ``largest_residual`` of their
     statistics, relative to the forces in the step, tells what that leaves.
@@ -51,14 +51,18 @@ class Dina(ImplicitMethod):
     name = "dina"
     options = ("dt", "matrix", "iterations", "rho_inf", "every", "scheme")
     kernels = (*ImplicitMethod.kernels, env.MASS)
-    counts = {
+    counts: ClassVar[dict[str, int]] = {
         **ImplicitMethod.counts, "steps": at.ACCEPTED, "longest_service": at.LONGEST_SERVICE, "repeated": at.REPEATED,
         "newton_fallbacks": at.FALLBACKS,
     }  # fmt: skip
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step, **options)
-        rho, kind, iterations = options.get("rho_inf", 1.0), options.get("matrix", "exact"), options.get("iterations", 1)
+        rho, kind, iterations = (
+            options.get("rho_inf", 1.0),
+            options.get("matrix", "exact"),
+            options.get("iterations", 1),
+        )
         every, scheme = options.get("every"), options.get("scheme", "checked")
         self.use(formulas(rho, self.name))
         _expect(kind, iterations, every)

@@ -1,5 +1,5 @@
-"""What Newmark's method, generalised-alpha and dina share: steps of a fixed length whose residual is one pass of inverse
-dynamics, in machine code (:mod:`~gyrostat.simulate.methods.drivers.implicit_steps`)."""
+"""What Newmark's method, generalised-alpha and dina share: steps of a fixed length whose residual is one pass of
+inverse dynamics, in machine code (:mod:`~gyrostat.simulate.methods.drivers.implicit_steps`)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,17 @@ class ImplicitMethod(CompiledMethod):
         stride = self.words[at.STRIDE] = (size + 3) // 4 * 4
         self.x, self.y = np.zeros((2, nq + 4 * n + 2 * p))
         self.sizes = np.array([*self.plant.source.sizes, 1.0], dtype=float)
-        vectors = at.MOVE, at.RESIDUAL, at.CHANGE, at.BASE, at.BASE_RESIDUAL, at.WEIGHTS, at.REACH, at.BEFORE, at.PREDICTED
+        vectors = (
+            at.MOVE,
+            at.RESIDUAL,
+            at.CHANGE,
+            at.BASE,
+            at.BASE_RESIDUAL,
+            at.WEIGHTS,
+            at.REACH,
+            at.BEFORE,
+            at.PREDICTED,
+        )
         squares = at.WHOLE, at.FACTORS, at.MASS_SIZE, at.BIASED_INVERSE, at.WHOLE_INVERSE, at.KEPT_MATRIX, at.KEPT_MASS
         squares = *squares, at.METRIC, at.HERE, at.THERE, at.KEPT_DAMPING
         arrays: dict[int, Array] = {at.START: self.x, at.FINISH: self.y, at.SIZES: self.sizes}

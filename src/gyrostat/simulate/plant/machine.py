@@ -117,7 +117,9 @@ class Machine:
             given = (1, nq, n, np_, m, par, 0)
             if word == at.LAW:
                 return self._callback("law", self._law, given, (n, np_))
-            return self._callback("law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_))
+            return self._callback(
+                "law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_)
+            )
         if word == at.MASS:
             if not plant.model_in_python:
                 return model.code("mass")
@@ -136,7 +138,9 @@ class Machine:
         return self.callbacks[name]
 
     # ------------------------------------------------------------------ in Python
-    def _law(self, t: Array, q: Array, v: Array, p: Array, m: Array, par: Array, constants: Array) -> tuple[Array, Array]:
+    def _law(
+        self, t: Array, q: Array, v: Array, p: Array, m: Array, par: Array, constants: Array
+    ) -> tuple[Array, Array]:
         return self.plant.recording.numbers(float(t[0]), q, v, p, m)
 
     def _law_slopes(self, t: Array, q: Array, v: Array, p: Array, *_: Array) -> tuple[Array, ...]:
@@ -263,7 +267,9 @@ class Machine:
         error = self.failure()
         if isinstance(error, NonFiniteError):
             return error
-        return NonFiniteError(f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is")
+        return NonFiniteError(
+            f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is"
+        )
 
     def applied(self, rows: Array) -> Array:
         """Wrenches (T, 6 k) of rows (T, width), whose efforts become those beside the wrenches."""

@@ -112,7 +112,16 @@ def efforts(env: words, t: float, y: ptr) -> float:
     time[0] = t
     fixed, numbers = doubles(env[PARAMETERS]), doubles(env[CONSTANTS])
     return kernel(env[LAW])(
-        time, y, v_of(env, y), p_of(env, y), doubles(env[MEMORY]), fixed, numbers, tau_of(env, y), f_of(env, y), doubles(env[WORK])
+        time,
+        y,
+        v_of(env, y),
+        p_of(env, y),
+        doubles(env[MEMORY]),
+        fixed,
+        numbers,
+        tau_of(env, y),
+        f_of(env, y),
+        doubles(env[WORK]),
     )
 
 
@@ -167,7 +176,9 @@ def slopes(env: words, box: words, t: float, q: ptr, v: ptr, a: ptr, p: ptr) -> 
     time, work = doubles(env[TIME]), doubles(env[WORK])
     time[0] = t
     env[JACOBIAN_COUNT] = env[JACOBIAN_COUNT] + 1
-    bad = kernel(env[SLOPES])(time, q, v, a, doubles(env[DIRECTIONS]), doubles(env[LIVE]), D, D + n * n, D + 2 * n * n, work)
+    bad = kernel(env[SLOPES])(
+        time, q, v, a, doubles(env[DIRECTIONS]), doubles(env[LIVE]), D, D + n * n, D + 2 * n * n, work
+    )
     if env[PROJECT] != 0:
         bad = bad + kernel(env[PROJECT])(time, q, v, doubles(env[PROJECTOR]), doubles(env[PROJECTOR_BIAS]), work)
     return bad + kernel(env[LAW_SLOPES])(
@@ -323,9 +334,8 @@ def accepted(env: words, box: words, h: float, share: float, x: ptr, y: ptr) -> 
     n, H, tau, p, size = env[NV], balanced(env, box), tau_of(env, y), p_of(env, y), extent(env, y)
     for i in range(n):
         allowed = share * (abs(tau[i]) + abs(H[i] + tau[i])) + rounding(env, box, h, i, size, p)
-        if not (abs(H[i]) <= allowed):
-            if not (abs(H[i]) <= allowed + share * flowing(env, box, i, y)):
-                return 0
+        if not (abs(H[i]) <= allowed) and not (abs(H[i]) <= allowed + share * flowing(env, box, i, y)):
+            return 0
     r, f0, f1 = doubles(box[RESIDUAL]), f_of(env, x), f_of(env, y)
     for k in range(env[NP]):
         allowed = share * 0.5 * h * (abs(f0[k]) + abs(f1[k])) + rounding(env, box, h, n + k, size, p)

@@ -19,19 +19,21 @@ from gyrostat.simulate.kernels.environment import NP, NQ, NV
     PATIENCE, TRIED, PREDICTED, METRIC, HERE, THERE, KEPT_DAMPING, STRIDE,
 ) = range(59)  # fmt: skip
 WORDS = 64
-"""Words of a method. START, FINISH: states at both ends of a step; BEFORE (nv,): a one step before; MOVE (nv,): the way
-of the step; RESIDUAL, CHANGE (nv + np,): H and what Newton's method makes of it; BASE, BASE_RESIDUAL: where a Newton
-step begins; SIZES (np,): what counts as one; WEIGHTS of the residual's norm; BLOCKS: derivatives as the kernels write
-them; WHOLE (nv + np, nv + np): their sum; MASS_SIZE: |M|; REACH, REACH_P: what rounding of q, and of p, makes of the
-residual. TRIED: Newton steps of the last step; PREDICTED (nv,): where they began; METRIC, HERE, THERE (nv, nv): scratch;
-STRIDE: numbers of a column of an inverse."""
+"""Words of a method. START, FINISH: states at both ends of a step; BEFORE (nv,): a one step before; MOVE (nv,): the
+way of the step; RESIDUAL, CHANGE (nv + np,): H and what Newton's method makes of it; BASE, BASE_RESIDUAL: where a
+Newton step begins; SIZES (np,): what counts as one; WEIGHTS of the residual's norm; BLOCKS: derivatives as the kernels
+write them; WHOLE (nv + np, nv + np): their sum; MASS_SIZE: |M|; REACH, REACH_P: what rounding of q, and of p, makes of
+the residual. TRIED: Newton steps of the last step; PREDICTED (nv,): where they began; METRIC, HERE, THERE (nv, nv):
+scratch; STRIDE: numbers of a column of an inverse."""
 (
-    T, LIMIT, DT, ORIGIN, STEPS, FASTEST, T0, HS, LONGEST, SHARE, ALPHA_M, ALPHA_F, BETA, GAMMA, SPAN, LARGEST, TRIED_H, KEPT_H
+    T, LIMIT, DT, ORIGIN, STEPS, FASTEST, T0, HS, LONGEST, SHARE,
+    ALPHA_M, ALPHA_F, BETA, GAMMA, SPAN, LARGEST, TRIED_H, KEPT_H,
 ) = range(18)  # fmt: skip
 NUMBERS = 20
 """Numbers of a method: time, limit of the steps, the clock of fixed steps, bound of the rates, the last step, longest
 part of a step that was halved, residual that is accepted, coefficients of the formulas, stretch that S is made for,
-largest residual of a scheme without a check, lengths of the step that was given up last, and of those that a matrix serves."""
+largest residual of a scheme without a check, lengths of the step that was given up last, and of those that a matrix
+serves."""
 
 
 def state_size(env: words) -> int:

@@ -1,9 +1,10 @@
-"""Steps of implicit methods in machine code, any robot: the clock of fixed steps, halving of what has no solution, dense
-output, and what the run takes from each step.
+"""Steps of implicit methods in machine code, any robot: the clock of fixed steps, halving of what has no solution,
+dense output, and what the run takes from each step.
 
 A step is done by Newton's method, or with a matrix that is kept, or as AS prints it. Where there is no solution it is
-halved, 1/2, 1/4, ..., and the rest of it follows. Inside a step coordinates, v and p are cubics of the fraction, through
-both ends with their rates, and the power of the efforts changes linearly, which is of the order of the methods."""
+halved, 1/2, 1/4, ..., and the rest of it follows. Inside a step coordinates, v and p are cubics of the fraction,
+through both ends with their rates, and the power of the efforts changes linearly, which is of the order of the
+methods."""
 
 from __future__ import annotations
 
@@ -112,6 +113,7 @@ def with_kept_matrix(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
     """The end y of the next step from x with the present S, else with a new one, else by Newton's method to its end."""
     t, end = ctl[T], end_of_step(ctl)
     if env[PROJECTOR] != 0 or ctl[LONGEST] < ENDLESS or length_of_step(ctl, t, end) != ctl[DT]:
+        box[KEPT] = 0  # its place is needed
         return halved(env, box, ctl, x, y)  # constraints are fulfilled exactly; or a part of a step
     fresh = 0
     while fresh < 2:
@@ -270,11 +272,10 @@ def implicit_steps(env: words, box: words, io: words, ctl: ptr, clock: ptr, spar
         if budget <= 0 or io[ROW] >= io[MOST]:
             return FULL
         budget = budget - 1
-        if box[KNOWN] == 0:
-            if not (first_state(env, box, ctl, x) == 0.0):
-                box[KNOWN] = 0
-                box[REASON] = UNDEFINED
-                return STOPPED if env[ABORT] != 0 else NOT_FINITE
+        if box[KNOWN] == 0 and first_state(env, box, ctl, x) != 0.0:
+            box[KNOWN] = 0
+            box[REASON] = UNDEFINED
+            return STOPPED if env[ABORT] != 0 else NOT_FINITE
         status = next_state(env, box, ctl, x, y)
         if status != SOLVED:
             if status == ABORTED:

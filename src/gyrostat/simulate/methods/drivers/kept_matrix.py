@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.linear_algebra import cholesky, cholesky_solve, definite, multiplied
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, sqrt, words
-from gyrostat.simulate.kernels.environment import ABORT, LIVE, MASS, NP, NQ, NV, TIME, WORK
+from gyrostat.simulate.kernels.environment import ABORT, LIVE, MASS, NP, NV, TIME, WORK
 from gyrostat.simulate.methods.drivers.implicit_equations import (
     accepted,
     along,
@@ -57,12 +57,12 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     SPAN,
     SPARE,
     STRIDE,
-    T,
     THERE,
     TRIED,
     WHOLE,
     WHOLE_INVERSE,
     WHOLE_KNOWN,
+    T,
     a_of,
     f_of,
     p_of,
@@ -115,7 +115,7 @@ def change_of_mass(env: words, box: words, M: ptr, other: ptr) -> float:
     for k in range(n):
         x[k] = (1.0 + 0.1 * k) / sqrt(M[k * n + k])
     y, largest = x + n, 0.0
-    for turn in range(POWERS):
+    for _turn in range(POWERS):
         up, down = 0.0, 0.0
         for i in range(n):
             s, m = 0.0, 0.0
@@ -162,10 +162,10 @@ def stretch(env: words, box: words, ctl: ptr, x: ptr, M: ptr) -> float:
     n, h, other = env[NV], ctl[DT], doubles(box[THERE])
     move, q, v = doubles(box[CHANGE]), doubles(box[KEPT_Q]), v_of(env, x)
     span = min(max(2.0 * ctl[SPAN], 2.0 * FIRST_STEPS * h), MOST_STEPS * h)
-    for turn in range(3):
+    for _turn in range(3):
         for k in range(n):
             move[k] = 0.5 * span * v[k]
-        if not (along(env, x, move, q) + mass_at(env, box, q, other) == 0.0):
+        if along(env, x, move, q) + mass_at(env, box, q, other) != 0.0:
             return 0.0
         change = change_of_mass(env, box, M, other)
         if change <= 1.2 * STRETCH * BIAS:
@@ -245,9 +245,8 @@ def biased(env: words, box: words) -> int:
 def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
     """S (7) for the next stretch of the way: made at its middle, so that it serves twice as long."""
     here = doubles(box[HERE])
-    if box[MATRIX] != DIAGONAL:
-        if not (mass_at(env, box, x, here) == 0.0):
-            return undefined(env)
+    if box[MATRIX] != DIAGONAL and mass_at(env, box, x, here) != 0.0:
+        return undefined(env)
     span = stretch(env, box, ctl, x, here)
     box[KEPT] = 0
     while True:
@@ -299,12 +298,11 @@ def passes(env: words, box: words, ctl: ptr, t: float, x: ptr, y: ptr) -> int:
         p1[k] = p0[k] + h * f0[k]
     tries = 0
     while True:
-        if not (residual(env, box, ctl, t, h, x, y) == 0.0):
+        if residual(env, box, ctl, t, h, x, y) != 0.0:
             return undefined(env)
-        if tries >= box[ITERATIONS]:
-            if accepted(env, box, h, share, x, y) == 1:
-                box[TRIED] = tries
-                return SOLVED
+        if tries >= box[ITERATIONS] and accepted(env, box, h, share, x, y) == 1:
+            box[TRIED] = tries
+            return SOLVED
         if tries >= TRIES:
             return UNSOLVED
         if tries == 0:
@@ -332,7 +330,7 @@ def slow(env: words, box: words, ctl: ptr, y: ptr) -> int:
         if 0.25 * h * h * abs(rest[k]) > ROUNDING * (1.0 + h * abs(v[k])):
             matters = 1
     allowed = max(gone, 1e-300)
-    for k in range(max(1, box[TRIED])):
+    for _k in range(max(1, box[TRIED])):
         allowed = SLOW * allowed
     return 1 if matters == 1 and left > allowed else 0
 

@@ -1,4 +1,4 @@
-"""Newton's method for the end of an implicit step, damped, with a matrix that is computed anew where it converges slowly.
+"""Newton's method for the end of an implicit step, damped, with a matrix that is made anew where it converges slowly.
 
 A Newton step is halved while the norm of the residual does not shrink, up to ten times: friction that changes its sign
 within 1e-5 rad/s lets whole steps jump from side to side. The norm is that of (h H_j / M_jj, p_k), rates and states,
@@ -7,6 +7,7 @@ again with them."""
 
 from __future__ import annotations
 
+from gyrostat.engine.drivers.linear_algebra import regular
 from gyrostat.engine.drivers.words import copy, doubles, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NV
 from gyrostat.simulate.methods.drivers.implicit_equations import (
@@ -28,6 +29,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     BY_TREE,
     CHANGE,
     FACTORISATIONS,
+    FACTORS,
     GAMMA,
     NEWTON,
     PIVOTED,
@@ -58,6 +60,8 @@ MOST_DAMPED = 100
 """Newton steps in all, and those that were shortened, which do not count among the first."""
 SHORTENED = 10
 """How often a Newton step is halved."""
+HARD = 6
+"""Newton steps from which on a solution may be another one than that of the step."""
 ENOUGH = 1e-4
 """Part of the decrease of the residual's norm that a Newton step promises which is enough."""
 
@@ -73,12 +77,20 @@ def foreseen(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: pt
     change the rates by much, with the one that leaves them, whichever is nearer to a solution. Strong damping takes
     back within the step what a large acceleration at its start would do."""
     n, np = env[NV], env[NP]
-    v0, a0, w0, p0, f0, a1, p1 = v_of(env, x), a_of(env, x), w_of(env, x), p_of(env, x), f_of(env, x), a_of(env, y), p_of(env, y)
+    v0, a0, w0, p0, f0, a1, p1 = (
+        v_of(env, x),
+        a_of(env, x),
+        w_of(env, x),
+        p_of(env, x),
+        f_of(env, x),
+        a_of(env, y),
+        p_of(env, y),
+    )
     copy(n, a0, a1)
     for k in range(np):
         p1[k] = p0[k] + h * f0[k]
     usual, much = 1, 0
-    if not (residual(env, box, ctl, t, h, x, y) == 0.0):
+    if residual(env, box, ctl, t, h, x, y) != 0.0:
         if env[ABORT] != 0:
             return ABORTED
         usual = 0
@@ -92,7 +104,7 @@ def foreseen(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: pt
     am, af, back = ctl[ALPHA_M], ctl[ALPHA_F], (1.0 - ctl[GAMMA]) / ctl[GAMMA]
     for k in range(n):
         a1[k] = ((am - (1.0 - am) * back) * w0[k] - af * a0[k]) / (1.0 - af)
-    if not (residual(env, box, ctl, t, h, x, y) == 0.0):
+    if residual(env, box, ctl, t, h, x, y) != 0.0:
         if env[ABORT] != 0:
             return ABORTED
         if usual == 0:
@@ -114,7 +126,14 @@ def foreseen(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: pt
 # ------------------------------------------------------------------ sizes
 def size_of_change(env: words, box: words, ctl: ptr, h: float, y: ptr) -> float:
     """Greatest change of q, v, p by a Newton step, relative to one plus their size (of p: to what counts as one)."""
-    n, v, a, p, change, sizes = env[NV], v_of(env, y), a_of(env, y), p_of(env, y), doubles(box[CHANGE]), doubles(box[SIZES])
+    n, v, a, p, change, sizes = (
+        env[NV],
+        v_of(env, y),
+        a_of(env, y),
+        p_of(env, y),
+        doubles(box[CHANGE]),
+        doubles(box[SIZES]),
+    )
     c, most, fastest, worst = share_of(ctl), 0.0, -1.0, 0
     for k in range(n):
         d, reach = abs(change[k]) * c, h * abs(a[k])
@@ -162,7 +181,7 @@ def tried(env: words, box: words, ctl: ptr, t: float, h: float, part: float, x: 
 
 def prepared(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: ptr) -> int:
     """The matrix at y, factorised."""
-    if not (matrix(env, box, ctl, t, h, y, v_of(env, y), a_of(env, y), p_of(env, y)) == 0.0):
+    if matrix(env, box, ctl, t, h, y, v_of(env, y), a_of(env, y), p_of(env, y)) != 0.0:
         return undefined(env)
     measured(env, box)
     weighted(env, box, h, x)
@@ -170,11 +189,24 @@ def prepared(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: pt
     return UNSOLVED if factorised(env, box, doubles(box[WHOLE])) != 0 else SOLVED
 
 
+def reachable(env: words, box: words) -> int:
+    """Whether a solution belongs to the step: one that grows out of its start has a matrix that grows out of the mass
+    matrix. Efforts that grow faster than the step is long have others, far away."""
+    n, size, A = env[NV], env[NV] + env[NP], doubles(box[FACTORS])
+    copy(size * size, doubles(box[WHOLE]), A)
+    return regular(n, size, A)
+
+
 def newton(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: ptr) -> int:
     """The end y, at t, of a step of h from x."""
     n, np = env[NV], env[NP]
     size = n + np
-    r, change, base, kept = doubles(box[RESIDUAL]), doubles(box[CHANGE]), doubles(box[BASE]), doubles(box[BASE_RESIDUAL])
+    r, change, base, kept = (
+        doubles(box[RESIDUAL]),
+        doubles(box[CHANGE]),
+        doubles(box[BASE]),
+        doubles(box[BASE_RESIDUAL]),
+    )
     box[PIVOTED] = 0
     status = foreseen(env, box, ctl, t, h, x, y)
     if status != SOLVED:
@@ -219,7 +251,7 @@ def newton(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: ptr)
             continue
         if good == 0:  # nowhere down: as far as Newton's method says
             part = 1.0
-            if not (tried(env, box, ctl, t, h, part, x, y) == 0.0):
+            if tried(env, box, ctl, t, h, part, x, y) != 0.0:
                 return undefined(env)
             after = norm(env, box)
         before = moved
@@ -228,10 +260,14 @@ def newton(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: ptr)
         if moved <= CLOSE:
             share = max(ctl[SHARE], TIGHT) if moved <= CONVERGED else TIGHT
             if accepted(env, box, h, share, x, y) == 1:
-                return SOLVED
+                if total < HARD or reachable(env, box) == 1:
+                    return SOLVED
+                return UNSOLVED
         age = age + 1
         if moved > SLOW * before or moved <= CONVERGED or part < 1.0:
             age = -1
         if part == 1.0:
             count = count + 1
+        else:
+            total = max(total, HARD)
     return UNSOLVED

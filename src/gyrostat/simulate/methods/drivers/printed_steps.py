@@ -3,8 +3,8 @@ them, and no look at what it leaves.
 
     a1 = a0 - S H(q, v, a0, p1, t1),    S = (dH/da + c h dH/dv + h^2/4 dH/dq)^-1,    (q1, v1) by (5) from a1
 
-PRINTED: letter by letter, (q, v) = (q0, v0) and c = 1. PREDICTED: (q, v) by (5) from a1 = a0, and c = 1/2, as it follows
-from (5). AS does not say how p is integrated: p1 = p0 + h f0."""
+PRINTED: letter by letter, (q, v) = (q0, v0) and c = 1. PREDICTED: (q, v) by (5) from a1 = a0, and c = 1/2, as it
+follows from (5). AS does not say how p is integrated: p1 = p0 + h f0."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SERVES = 100
 def renewed(env: words, box: words, ctl: ptr, h: float, by_v: float, t: float, x: ptr) -> int:
     """The matrix at a state, for accelerations alone."""
     n, size = env[NV], env[NV] + env[NP]
-    if not (slopes(env, box, t, x, v_of(env, x), a_of(env, x), p_of(env, x)) == 0.0):
+    if slopes(env, box, t, x, v_of(env, x), a_of(env, x), p_of(env, x)) != 0.0:
         return undefined(env)
     summed(env, box, h, by_v, 0.25 * h * h)
     A = doubles(box[WHOLE])
@@ -82,7 +82,7 @@ def printed(env: words, box: words, ctl: ptr, kind: int, t0: float, t: float, h:
         bad = advanced(env, box, ctl, h, x, y)
     bad = bad + efforts(env, t, y)
     bad = bad + unbalanced(env, box, t, y, v_of(env, y), y)
-    if not (bad == 0.0):
+    if bad != 0.0:
         return undefined(env)
     applied(env, box, r)
     for k in range(n):
@@ -90,7 +90,7 @@ def printed(env: words, box: words, ctl: ptr, kind: int, t0: float, t: float, h:
     bad = advanced(env, box, ctl, h, x, y)
     bad = bad + efforts(env, t, y)
     bad = bad + unbalanced(env, box, t, y, v_of(env, y), y)
-    if not (bad == 0.0):
+    if bad != 0.0:
         return undefined(env)
     ctl[LARGEST] = max(ctl[LARGEST], unbalance(env, box, h, y))
     return SOLVED
