@@ -8,10 +8,12 @@ import gyrostat as gs
 from demos import lwr_reference as typed
 from demos.lwr_problem import DURATION, START, law
 from gyrostat.engine.drivers.driver import driver
+from gyrostat.engine.drivers.words import ptr
 from gyrostat.simulate.kernels import environment
+from gyrostat.simulate.methods.drivers import fixed_clock as clock
 from gyrostat.simulate.methods.drivers import implicit_memory as at
-from gyrostat.simulate.methods.drivers.implicit_equations import accepted, measured
-from gyrostat.simulate.methods.runge_kutta import FixedStep
+from gyrostat.simulate.methods.drivers.fixed_clock import counted_to, length_to, next_end
+from gyrostat.simulate.methods.drivers.implicit_equations import fulfilled, measured
 from gyrostat.simulate.plant.machine import address
 from tests.support.stiff_models import stiff_model
 
@@ -90,16 +92,34 @@ def test_a_mass_meets_a_flank_exactly_at_the_end_of_a_step(method, t_eval):
         assert np.diff(run.t).max() < (1.1e-2 if method == "dina" else 1.1e-3)
 
 
+def clocked(ctl: ptr, found: ptr) -> int:
+    """End and length of the next step."""
+    found[0] = next_end(ctl)
+    found[1] = length_to(ctl, found[0])
+    return 0
+
+
 def test_the_clock_of_fixed_steps_moves_with_accepted_ones_only():
-    clock = FixedStep(0.1, "dina")
-    clock.restart(2.0)
-    assert clock.next(9.0) == clock.next(9.0) == 2.1
-    clock.reached(2.05)  # half of it
-    assert clock.next(9.0) == 2.1
-    clock.reached(2.1)
-    assert clock.next(9.0) == 2.0 + 2 * 0.1 and clock.next(2.15) == 2.15
-    clock.reached(2.0 + 7 * 0.1)
-    assert clock.next(9.0) == 2.0 + 8 * 0.1 and clock.length(2.0 + 7 * 0.1, 9.0) == 0.1
+    ctl, found = np.zeros(clock.NUMBERS), np.zeros(2)
+    ctl[clock.T] = ctl[clock.ORIGIN] = 2.0
+    ctl[clock.DT] = 0.1
+
+    def following(limit):
+        ctl[clock.LIMIT] = limit
+        driver(clocked).call(address(ctl), address(found))
+        return found[0]
+
+    def reached(t):
+        driver(counted_to).call(address(ctl), t)
+        ctl[clock.T] = t
+
+    assert following(9.0) == following(9.0) == 2.1
+    reached(2.05)  # half of it
+    assert following(9.0) == 2.1 and found[1] == 2.1 - 2.05
+    reached(2.1)
+    assert following(2.15) == 2.15 and following(9.0) == 2.0 + 2 * 0.1
+    reached(2.0 + 7 * 0.1)
+    assert following(9.0) == 2.0 + 8 * 0.1 and found[1] == 0.1
 
 
 def test_a_long_time_on_the_clock_changes_no_step():
@@ -137,7 +157,7 @@ def judged(M, A, h, r, q, a, tau, share):
     for word, array in arrays.items():
         box[word] = address(array)
     driver(measured).call(address(env), address(box))
-    return driver(accepted).call(address(env), address(box), h, share, address(x), address(y)) == 1
+    return driver(fulfilled).call(address(env), address(box), h, share, address(x), address(y)) == 1
 
 
 def test_the_residual_is_judged_by_the_forces_in_the_step():

@@ -191,8 +191,8 @@ def test_every_robot_moves_as_by_dopri5(method, robot):
 @pytest.mark.parametrize("method", METHODS)
 def test_an_arm_swings_against_its_stops_and_rests_there(method):
     stops = gs.JointLimits(restitution=0.3)
-    model = gs.robots.two_link()
-    model = model.replace({f"{name}.{side}": x for name in model.dofs for side, x in (("lower", -0.4), ("upper", 0.55))})
+    model, sides = gs.robots.two_link(), {"lower": -0.4, "upper": 0.55}
+    model = model.replace({f"{name}.{side}": x for name in model.dofs for side, x in sides.items()})
     runs = [
         gs.simulate(model, drag, [0.5, 0.5], [3.0, -4.0], 1.0, name, events=[stops], progress=False, **options)
         for name, options in (("dopri5", {"rtol": 1e-9}), (method, {"dt": 5e-4}))

@@ -11,6 +11,10 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     UPDATE       (t, q, v, p, m, parameters, constants | m_next, work)  of digital parts, at a sample
     CONSTRAIN    (t, q, v | a, work)                                    changes a by the forces of active constraints
     GUARDS       (t, q, v, p, m, constants | values, work)              functions of events
+    MOMENTUM     (t, q, v, directions, live | p, g, M, M_rate, work)    p = M v, and forces g of discrete_mechanics
+    RATES        (t, q, p, live | v, work)                              of momenta p
+    CARRIED      (d, p, half | p0, p1, work)                            momenta at both ends of a displacement
+    ARRIVAL      (d, v | d_rate, work)                                  rate of a displacement at its end
     PROJECT      (t, q, v | N, b, work)                                 active constraints that depend on q: see below
     MASS         (t, q, live | M, work)                                 mass matrix
 
@@ -31,7 +35,8 @@ from __future__ import annotations
     RHS_COUNT, RESIDUAL_COUNT, JACOBIAN_COUNT, OUTPUT_COUNT,  # evaluations
     NEW_MEMORY,  # where an update writes
     LAW_INPUT,
+    MOMENTUM, RATES, CARRIED, ARRIVAL,  # kernels of discrete mechanics
     PROJECT, PROJECTOR, PROJECTOR_BIAS,  # of active constraints
     MASS,
-) = range(38)  # fmt: skip
-WORDS_OF_A_PLANT = 40
+) = range(42)  # fmt: skip
+WORDS_OF_A_PLANT = 48

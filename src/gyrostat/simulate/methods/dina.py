@@ -19,6 +19,7 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError, clipped, nearest
 from gyrostat.simulate.kernels import environment as env
+from gyrostat.simulate.methods.drivers import fixed_clock as clock
 from gyrostat.simulate.methods.drivers import implicit_memory as at
 from gyrostat.simulate.methods.drivers.kept_matrix import DIAGONAL, EXACT, LEAST_PATIENCE, SPRINGS
 from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS
@@ -52,7 +53,7 @@ class Dina(ImplicitMethod):
     options = ("dt", "matrix", "iterations", "rho_inf", "every", "scheme")
     kernels = (*ImplicitMethod.kernels, env.MASS)
     counts: ClassVar[dict[str, int]] = {
-        **ImplicitMethod.counts, "steps": at.ACCEPTED, "longest_service": at.LONGEST_SERVICE, "repeated": at.REPEATED,
+        **ImplicitMethod.counts, "steps": clock.ACCEPTED, "longest_service": at.LONGEST_SERVICE, "repeated": at.REPEATED,
         "newton_fallbacks": at.FALLBACKS,
     }  # fmt: skip
 

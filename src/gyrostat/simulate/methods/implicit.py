@@ -16,6 +16,7 @@ from gyrostat.simulate.kernels import environment as env
 from gyrostat.simulate.kernels import harvest as harvesting
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT
 from gyrostat.simulate.methods.compiled import NO_SOLUTION, NOT_FINITE, RUNAWAY, CompiledMethod
+from gyrostat.simulate.methods.drivers import fixed_clock as clock
 from gyrostat.simulate.methods.drivers import implicit_memory as at
 from gyrostat.simulate.methods.drivers.implicit_steps import ENDLESS, implicit_steps
 from gyrostat.simulate.methods.drivers.newton import MOST_ITERATIONS
@@ -60,7 +61,7 @@ class ImplicitMethod(CompiledMethod):
                 f"{rtol:g}, expected {LOOSEST:g} at most. Hint: leave it out"
             )
         self.words, self.ctl = np.zeros(at.WORDS, dtype=np.int64), np.zeros(at.NUMBERS)
-        self.ctl[at.DT], self.ctl[at.SHARE], self.ctl[at.LONGEST] = options["dt"], rtol, ENDLESS
+        self.ctl[clock.DT], self.ctl[at.SHARE], self.ctl[at.LONGEST] = options["dt"], rtol, ENDLESS
         self.words[at.EVERY] = 1
         self.use(Formulas())
         self.statistics |= dict.fromkeys(self.counts, 0)
@@ -121,15 +122,15 @@ class ImplicitMethod(CompiledMethod):
     # ------------------------------------------------------------------ calls
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         nq, n, k = self.plant.nq, self.plant.nv, self.plant.np
-        self.ctl[at.T] = self.ctl[at.ORIGIN] = t
-        self.ctl[at.STEPS], self.ctl[at.LONGEST] = 0.0, ENDLESS
+        self.ctl[clock.T] = self.ctl[clock.ORIGIN] = t
+        self.ctl[clock.STEPS], self.ctl[at.LONGEST] = 0.0, ENDLESS
         self.x[:nq], self.x[nq : nq + n], self.x[nq + 4 * n : nq + 4 * n + k] = q, v, p
-        self.words[at.PENDING] = self.words[at.KNOWN] = self.words[at.PHASE] = self.words[at.IRREGULAR] = 0
+        self.words[clock.PENDING] = self.words[clock.KNOWN] = self.words[at.PHASE] = self.words[at.IRREGULAR] = 0
 
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
         self._follow(machine)
-        self.ctl[at.LIMIT], self.ctl[at.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
-        self.words[at.BUDGET] = budget
+        self.ctl[clock.LIMIT], self.ctl[clock.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
+        self.words[clock.BUDGET] = budget
         status = self._steps(machine.env, address(self.words), harvest.io, *self._places)
         harvest.words[harvesting.SKIP] *= status == 2
         self.statistics |= {name: int(self.words[word]) for name, word in self.counts.items()}
@@ -137,30 +138,30 @@ class ImplicitMethod(CompiledMethod):
         return status
 
     def end(self) -> tuple[float, Array, Array, Array, Array | None, Array | None]:
-        nq, n, k, t = self.plant.nq, self.plant.nv, self.plant.np, float(self.ctl[at.T])
-        pending = bool(self.words[at.PENDING])
+        nq, n, k, t = self.plant.nq, self.plant.nv, self.plant.np, float(self.ctl[clock.T])
+        pending = bool(self.words[clock.PENDING])
         q, v, a, _, tau, p, _ = (z.copy() for z in np.split(self.y if pending else self.x, ends(nq, n, k)))
         return (t, q, v, p, a, tau) if pending else (t, q, v, p, None, None)
 
     def last_step(self) -> tuple[float, float, Array]:
-        return float(self.ctl[at.T0]), float(self.ctl[at.T]), self.x[: self.plant.nq].copy()
+        return float(self.ctl[clock.T0]), float(self.ctl[clock.T]), self.x[: self.plant.nq].copy()
 
     def placed(self, q0: Array, x: Array) -> Array:
         return self.plant.retract(q0, x)
 
     def failure(self, status: int) -> StepFailure:
         if status == RUNAWAY:
-            return self.grows(int(self.words[at.WORST]))
+            return self.grows(int(self.words[clock.WORST]))
         if status == NO_SOLUTION:
             return self._unsolved(float(self.ctl[at.TRIED_H]))
-        error = self.not_finite(float(self.ctl[at.T]))
+        error = self.not_finite(float(self.ctl[clock.T]))
         hint = "a smaller dt, or look at the efforts there"
         return StepFailure(str(error), error.dof if status == NOT_FINITE else None, hint)
 
     def _unsolved(self, h: float) -> StepFailure:
         return StepFailure(
             f"Newton's method does not fulfil the equations of motion in {MOST_ITERATIONS} iterations, nor with steps "
-            f"of {h:.1e} s", int(self.words[at.WORST]),
+            f"of {h:.1e} s", int(self.words[clock.WORST]),
             "efforts that jump with the state have no solution there: gs.Friction sticks and slips by events, "
             "gs.JointLimits and gs.Event cut the run; or a smaller dt",
         )  # fmt: skip

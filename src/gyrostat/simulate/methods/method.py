@@ -66,8 +66,6 @@ class Method(ABC):
     name: ClassVar[str]
     order: ClassVar[int]
     adaptive: ClassVar[bool]
-    watched = True
-    """Whether the run looks at every step: for events, or to keep it. Set by the run before the start."""
     options: ClassVar[tuple[str, ...]] = ()
     """Names of further keyword arguments; those of fixed-step methods include ``dt``."""
 

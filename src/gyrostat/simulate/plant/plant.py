@@ -5,13 +5,12 @@ derivatives, and constraints. Which of these are active is one value, ``active``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
@@ -22,10 +21,11 @@ from gyrostat.simulate.kernels.law_kernels import LawKernels
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.machine import Machine
+from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.source_recording import SourceRecording
 from gyrostat.simulate.plant.source_trial import tried
-from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
-from gyrostat.simulate.plant.trusted_laws import trust, trust_key, trusted
+from gyrostat.simulate.plant.torque_source import BlockSource, FunctionSource, TorqueSource, torque_source
+from gyrostat.simulate.plant.trusted_laws import known, made_of, numbers_of, trust, trusted
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
@@ -37,6 +37,8 @@ from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
+LAWS = 16
+"""Recorded laws that stay with a model."""
 CHANGED = "a sampled function changes what another one reads between the samples"
 
 
@@ -79,20 +81,21 @@ class Plant:
         wrenches: Any = None,
         times: Any = None,
         forward: Any = None,
-        parameters: Mapping[str, Array] | None = None,
+        parameters: Parameters | None = None,
+        base: Model | None = None,
     ):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
-        paths = frozenset(model.paths()) if parameters else frozenset()
-        given = dict(parameters or {})
-        gains = {name: value for name, value in given.items() if name not in paths}
-        self.live_values = {name: value for name, value in given.items() if name in paths}
-        self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in self.live_values.values())])
-        self.base_model, self._machine = model, None
+        parameters = parameters or Parameters()
+        self.base, self._machine = model if base is None else base, None
+        self.live_values = parameters.live
+        self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.live.values())])
+        self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.gains.values())])
         self._take(model)
-        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque, gains), wrenches, times)
-        self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in gains.values())])
+        self.source: TorqueSource = with_wrenches(
+            model, torque_source(model, torque, parameters.gains), wrenches, times
+        )
         self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.plain = self.nq == self.nv
@@ -128,9 +131,9 @@ class Plant:
     # ------------------------------------------------------------------ machine code
     @property
     def kernels(self) -> ModelKernels:
-        """Of the model alone; they stay with it."""
+        """Of the model alone; they stay with it. Of properties that are inputs, it is the one they are given for."""
         live = {path: np.shape(x) for path, x in self.live_values.items()}
-        kept = cached_on(self.moving)
+        kept = cached_on(self.base if live else self.moving)
         key = "kernels", tuple(live.items()), self.forward, len(self.constraints.on_speed)
         sliding = [part.sliding for part in self.constraints.parts if part.sliding is not None]
         if any(getattr(law, "smooth", None) is not self.moving for law in sliding):  # a law of the user's
@@ -286,6 +289,7 @@ class Plant:
                 "Hint: leave forward_dynamics out"
             )
         self._take(model)
+        self.base, self.live_values, self.live = model, {}, np.zeros(0)
         self.source.change_model(model)
         self._record_anew()
 
@@ -328,19 +332,30 @@ class Plant:
             return self.law_in_python
         if self.source.constant is not None:
             return reason
-        key = self._trust_key()
-        if not trusted(key):
+        code = None if self.source.sample_times else made_of(self.source.users)  # samples may change what others read
+        if not self._trusted(code):
+            self.recording = SourceRecording(self.model, self.source)
             self.law_in_python, self.user_memory = tried(self.recording)
             if not self.law_in_python:
-                trust(key)
+                trust(code, self.recording.kernels.program)
         return reason or self.law_in_python
 
-    def _trust_key(self) -> Any:
-        """What the law is known by, if it can be recorded."""
-        if self.source.sample_times:  # what samples change may be read by others
-            return None
+    def _trusted(self, code: Any) -> bool:
+        """Whether the law was looked at before; code that never was is not run."""
+        if not known(code):
+            return False
+        gains = tuple((name, np.shape(x)) for name, x in self.source.gains.items())
+        key = code, numbers_of(self.source.users), gains
+        kept = cached_on(self.base).setdefault("laws", {})
+        if key in kept:  # the same code with the same numbers
+            self.recording.kernels = kept[key]
+            return True
         try:
-            return trust_key(self.source.users, self.recording.kernels.program)
+            fine = trusted(code, self.recording.kernels.program)
         except Exception:  # it cannot be recorded, which is told by whoever tries it
-            self.recording = SourceRecording(self.model, self.source)
-            return None
+            return False
+        if fine and type(self.source) in (FunctionSource, BlockSource):
+            while len(kept) >= LAWS:
+                kept.pop(next(iter(kept)))
+            kept[key] = self.recording.kernels
+        return fine

@@ -1,8 +1,8 @@
 """Laws that were looked at before: the same code, which reaches nothing that could remember, with other numbers.
 
 Whether a function remembers is found out by calling it (:mod:`~gyrostat.simulate.plant.user_memory`), which takes
-longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the same
-kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
+longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the
+same kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, Model)
 DEEP = 8
 """Levels of functions and blocks inside each other that are looked at."""
 MOST = 4096
+_known: dict[Hashable, None] = {}
 _trusted: dict[Hashable, None] = {}
 
 
@@ -46,35 +47,76 @@ def made_of(x: Any, depth: int = 0) -> Hashable | None:
 
 def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:
     try:
-        cells = [cell.cell_contents for cell in x.__closure__ or ()]
+        others = _reached(x)
     except ValueError:  # a name that is not set yet
         return None
-    known = x.__globals__
-    named = [known[name] for name in sorted(names_in(x.__code__)) if name in known]
-    others = [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values(), *named]
     if x.__dict__:
         return None
     return _all([x.__code__, *(made_of(y, depth + 1) for y in others)])
+
+
+def _reached(x: types.FunctionType) -> list[Any]:
+    """What a function reads: its closure, defaults, and the globals that its code names, in the user's own modules
+    too."""
+    cells = [cell.cell_contents for cell in x.__closure__ or ()]
+    names = sorted(names_in(x.__code__))
+    reached = [*cells, *(x.__globals__[name] for name in names if name in x.__globals__)]
+    modules = [y for y in reached if isinstance(y, types.ModuleType) and not of_library(y)]  # of the user's own
+    others = [y for y in reached if not any(y is module for module in modules)]
+    others += [vars(module)[name] for module in modules for name in names if name in vars(module)]
+    return [*others, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+
+
+def numbers_of(x: Any, depth: int = 0) -> Hashable:
+    """All that a function or block reads, of one that :func:`made_of` knows: two with the same code and the same
+    numbers are the same law."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.char, x.shape, x.tobytes()
+    if isinstance(x, Model | types.ModuleType | types.BuiltinFunctionType | np.ufunc | type) or depth > DEEP:
+        return _Same(x)
+    if isinstance(x, types.FunctionType):
+        return _Same(x) if of_library(x) else tuple(numbers_of(y, depth + 1) for y in _reached(x))
+    if isinstance(x, tuple):
+        return tuple(numbers_of(y, depth + 1) for y in x)
+    if dataclasses.is_dataclass(x):
+        return tuple(numbers_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))
+    return type(x), repr(x)  # -0.0 is not 0.0
+
+
+class _Same:
+    """The very same object, which lives as long as this."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any):
+        self.x = x
+
+    def __hash__(self) -> int:
+        return id(self.x)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.x is self.x
 
 
 def _all(parts: list[Any]) -> Hashable | None:
     return None if any(part is None for part in parts) else tuple(parts)
 
 
-def trust_key(users: tuple[Any, ...], lifted: Program) -> Hashable | None:
-    """What a law is known by; None if it must be looked at every time."""
-    parts = made_of(users)
-    return None if parts is None else (parts, lifted.digest)
+def known(code: Hashable | None) -> bool:
+    """Whether code was looked at before, in whatever program it resulted."""
+    return code is not None and code in _known
 
 
-def trusted(key: Hashable | None) -> bool:
-    """Whether a law was looked at before."""
-    return key is not None and key in _trusted
+def trusted(code: Hashable, lifted: Program) -> bool:
+    """Whether code was looked at with this program."""
+    return (code, lifted.digest) in _trusted
 
 
-def trust(key: Hashable | None) -> None:
+def trust(code: Hashable | None, lifted: Program) -> None:
     """A law was looked at, and found to be a function of its arguments."""
-    if key is not None:
-        while len(_trusted) >= MOST:
-            _trusted.pop(next(iter(_trusted)))
-        _trusted[key] = None
+    if code is None:
+        return
+    for table, key in ((_known, code), (_trusted, (code, lifted.digest))):
+        while len(table) >= MOST:
+            table.pop(next(iter(table)))
+        table[key] = None

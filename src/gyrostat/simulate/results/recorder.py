@@ -22,9 +22,9 @@ GAUSS = np.polynomial.legendre.leggauss(4)
 class Recorder:
     """Samples of a run: at ``t_eval``, or at the end of every step. ``harvest``: what compiled steps hand over."""
 
-    def __init__(self, plant: Plant, t_eval: Array | None, method: str):
+    def __init__(self, plant: Plant, t_eval: Array | None, method: str, model: Model | None = None):
         self.plant, self.t_eval, self.method = plant, t_eval, method
-        self.model = plant.model
+        self.model = plant.model if model is None else model
         self.harvest = Harvest(plant, t_eval)
         self.blocks: list[Array] = []
         self.walls: list[Array] = []
@@ -32,7 +32,7 @@ class Recorder:
         self.count = 0
         self.began = self.looked = time.perf_counter()
         self.events: list[Happened] = []
-        self.phases: list[tuple[int, Model]] = [(0, plant.model)]
+        self.phases: list[tuple[int, Model]] = [(0, self.model)]
         self.steps = 0
 
     @property
@@ -40,9 +40,9 @@ class Recorder:
         """Number of the next sample, where instants are asked for."""
         return self.harvest.next
 
-    def start(self, t: float, q: Array, v: Array, p: Array) -> None:
-        """The first sample; it is there unless other instants are asked for."""
-        known = self.plant.observe(t, q, v, p)
+    def start(self, t: float, q: Array, v: Array, p: Array, known: Any = None) -> None:
+        """The first sample; it is there unless other instants are asked for. ``known``: what was observed there."""
+        known = self.plant.observe(t, q, v, p) if known is None else known
         if self.t_eval is None or (len(self.t_eval) and self.t_eval[0] <= t):
             self.began = self.looked = time.perf_counter()
             self._keep(t, q, v, p, known[0], known[2], 0.0)
@@ -91,7 +91,7 @@ class Recorder:
         for row in rows:
             q, v, p = row[1 : 1 + n], row[1 + n : 1 + n + k], row[1 + n + k : 1 + n + k + self.plant.np]
             W, row[-1 - k : -1] = self.plant.applied(float(row[0]), q, v, p)
-            self.wrenches.append(W)
+            self.wrenches.append(np.ravel(W))
 
     def take(self) -> int:
         """What compiled steps have handed over: how many steps these are."""
@@ -166,9 +166,7 @@ class Recorder:
             rows = self.harvest.samples[: self.count]
         wall = np.concatenate([np.zeros(0), *self.walls])
         ends = np.cumsum([1, n, k, self.plant.np, k, k]).tolist()
-        t, q, v, p, a, tau, work = (
-            np.ascontiguousarray(x) for x in np.split(rows, ends, axis=1)
-        )
+        t, q, v, p, a, tau, work = (np.ascontiguousarray(x) for x in np.split(rows, ends, axis=1))
         t, work = t[:, 0], work[:, 0]
         return Result(
             self.model,

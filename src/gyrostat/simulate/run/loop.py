@@ -52,7 +52,6 @@ class Run:
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints)
         self.watches = Watches(self.transitions, users)
-        method.watched = bool(self.watches.all) or recorder.t_eval is None
         self.just_happened, self.often, self.last_event = False, 0, -np.inf
         self.built, self.steps_until_looked = 0.0, 1
         self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
@@ -93,12 +92,13 @@ class Run:
         self.transitions.expect_inside(q)
         if words := plant.source.trouble(t, q, v, p, plant.memory):
             raise StateError(f"{WHO}: at the start {words}")
-        plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
+        known = plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
         if told := plant.falls_back:
             warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
         self.state = (t, q, v, p)
         self.state = (t, q, self.settle(q, v), p)
-        self.recorder.start(*self.state)
+        settled = len(plant.constraints) > 0
+        self.recorder.start(*self.state, None if settled else known)
         self.watches.begin(*self.state)
         self.runaway.start(self.v)
         if self.method.compiled:

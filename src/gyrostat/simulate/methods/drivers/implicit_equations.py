@@ -329,7 +329,7 @@ def balanced(env: words, box: words) -> ptr:
     return spare
 
 
-def accepted(env: words, box: words, h: float, share: float, x: ptr, y: ptr) -> int:
+def fulfilled(env: words, box: words, h: float, share: float, x: ptr, y: ptr) -> int:
     """Whether the residual at the end y of a step from x is small enough."""
     n, H, tau, p, size = env[NV], balanced(env, box), tau_of(env, y), p_of(env, y), extent(env, y)
     for i in range(n):

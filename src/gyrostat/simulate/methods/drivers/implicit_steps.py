@@ -8,41 +8,50 @@ methods."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import copy, doubles, floor, ptr, words
+from gyrostat.engine.drivers.words import copy, doubles, ptr, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NV, PROJECTOR
 from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, SKIP, harvested, wanted
-from gyrostat.simulate.kernels.sampling import NEXT_LIMIT, sampled_at
 from gyrostat.simulate.kernels.stage import accelerations
-from gyrostat.simulate.methods.drivers.explicit_steps import fastest_of
-from gyrostat.simulate.methods.drivers.implicit_memory import (
-    ACCEPTED,
-    BEFORE,
+from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
     DT,
+    FULL,
+    GO_ON,
+    HS,
+    KNOWN,
+    LIMIT,
+    LOOK,
+    NO_SOLUTION,
+    NOT_FINITE,
+    PENDING,
+    REASON,
+    RUNAWAY,
+    STOPPED,
+    T0,
+    T,
+    accepted,
+    broken_off,
+    counted_to,
+    gone_on,
+    length_to,
+    next_end,
+    too_fast,
+)
+from gyrostat.simulate.methods.drivers.implicit_memory import (
+    BEFORE,
     EVERY,
     FALLBACKS,
-    FASTEST,
     FINISH,
     HALVED,
-    HS,
     IRREGULAR,
     KEPT,
     KIND,
-    KNOWN,
-    LIMIT,
     LONGEST,
     MOVE,
-    ORIGIN,
-    PENDING,
     PHASE,
-    REASON,
     REPEATED,
     START,
-    STEPS,
-    T0,
     TRIED_H,
-    WORST,
-    T,
     a_of,
     f_of,
     p_of,
@@ -55,44 +64,26 @@ from gyrostat.simulate.methods.drivers.kept_matrix import made, passes, served
 from gyrostat.simulate.methods.drivers.newton import ABORTED, SOLVED, UNDEFINED, newton
 from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, NEWTON_STEPS, printed
 
-FULL, REACHED, LOOK, NOT_FINITE, STOPPED, RUNAWAY, BAD_SAMPLE, NO_SOLUTION = 0, 1, 2, -3, -4, -5, -6, -7
-"""How a call ends, see :mod:`~gyrostat.simulate.methods.compiled`."""
 ENDLESS = 1e300
 HALVINGS = 30
 """How often a step is halved: 1e-9 of it is left. Efforts that jump exactly at its end need about 20."""
 
 
-# ------------------------------------------------------------------ the clock
-def end_of_step(ctl: ptr) -> float:
-    """End of the next step: at the limit if that is reached, or missed by rounding only."""
-    t = ctl[ORIGIN] + (ctl[STEPS] + 1.0) * ctl[DT]
-    return ctl[LIMIT] if t >= ctl[LIMIT] - 1e-9 * ctl[DT] else t
-
-
-def length_of_step(ctl: ptr, t0: float, t1: float) -> float:
-    """dt itself, but for a step that is cut; instants are rounded."""
-    h = t1 - t0
-    return ctl[DT] if abs(h - ctl[DT]) <= 1e-6 * ctl[DT] + 8.9e-16 * abs(t1) else h
-
-
-def arrived(ctl: ptr, t0: float, t1: float, h: float) -> int:
-    """A step from t0 ends at t1."""
-    k = floor((t1 - ctl[ORIGIN]) / ctl[DT] + 0.5)
-    ctl[STEPS] = k if ctl[ORIGIN] + k * ctl[DT] <= t1 + 1e-9 * ctl[DT] else k - 1.0
-    ctl[T0] = t0
-    ctl[HS] = h
-    ctl[T] = t1
-    return 0
-
-
 # ------------------------------------------------------------------ one step
+def arrived(box: words, ctl: ptr, t1: float, h: float) -> int:
+    """A step of h ends at t1."""
+    counted_to(ctl, t1)
+    accepted(box, ctl, t1, h)
+    return SOLVED
+
+
 def halved(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
     """The end y of the next step from x by Newton's method, or of a part of it where the whole has no solution."""
-    t, end = ctl[T], end_of_step(ctl)
+    t, end = ctl[T], next_end(ctl)
     h = min(end - t, ctl[LONGEST])
     while True:
         t1 = end if end - t <= h * (1.0 + 1e-9) else t + h
-        h = length_of_step(ctl, t, t1)
+        h = length_to(ctl, t1)
         box[REASON] = newton(env, box, ctl, t1, h, x, y)
         if box[REASON] == SOLVED:
             break
@@ -105,14 +96,13 @@ def halved(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
         box[HALVED] = box[HALVED] + 1
     ctl[LONGEST] = 2.0 * (t1 - t) if t1 < end else ENDLESS
     box[IRREGULAR] = 1 if ctl[LONGEST] < ENDLESS or abs(h - ctl[DT]) > 1e-6 * ctl[DT] else 0
-    arrived(ctl, t, t1, h)
-    return SOLVED
+    return arrived(box, ctl, t1, h)
 
 
 def with_kept_matrix(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
     """The end y of the next step from x with the present S, else with a new one, else by Newton's method to its end."""
-    t, end = ctl[T], end_of_step(ctl)
-    if env[PROJECTOR] != 0 or ctl[LONGEST] < ENDLESS or length_of_step(ctl, t, end) != ctl[DT]:
+    t, end = ctl[T], next_end(ctl)
+    if env[PROJECTOR] != 0 or ctl[LONGEST] < ENDLESS or length_to(ctl, end) != ctl[DT]:
         box[KEPT] = 0  # its place is needed
         return halved(env, box, ctl, x, y)  # constraints are fulfilled exactly; or a part of a step
     fresh = 0
@@ -127,7 +117,7 @@ def with_kept_matrix(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
             if status == ABORTED:
                 return ABORTED
             if status == SOLVED:
-                arrived(ctl, t, end, ctl[DT])
+                arrived(box, ctl, end, ctl[DT])
                 served(env, box, ctl, y)
                 box[IRREGULAR] = 0
                 return SOLVED
@@ -146,11 +136,11 @@ def next_state(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
         return halved(env, box, ctl, x, y)
     if box[KIND] == KEPT_STEPS:
         return with_kept_matrix(env, box, ctl, x, y)
-    t, t1 = ctl[T], end_of_step(ctl)
-    h = length_of_step(ctl, t, t1)
+    t, t1 = ctl[T], next_end(ctl)
+    h = length_to(ctl, t1)
     status = printed(env, box, ctl, box[KIND], t, t1, h, x, y)
     if status == SOLVED:
-        arrived(ctl, t, t1, h)
+        arrived(box, ctl, t1, h)
     box[IRREGULAR] = 0
     box[REASON] = status
     return status
@@ -201,54 +191,34 @@ def between(env: words, box: words, C: ptr, h: float, x: ptr, y: ptr, spare: ptr
 
 # ------------------------------------------------------------------ the run
 def taken_from(env: words, box: words, io: words, ctl: ptr, x: ptr, y: ptr, spare: ptr) -> int:
-    """What the run takes from the step from x to y; FULL, LOOK, or why it ends."""
-    box[ACCEPTED] = box[ACCEPTED] + 1
-    box[PENDING] = 1
+    """What the run takes from the step from x to y: GO_ON, or how the call ends."""
     t, t1, h, v = ctl[T0], ctl[T], ctl[HS], v_of(env, y)
-    fastest = fastest_of(env[NV], v)
-    status = FULL
-    if not (abs(v[fastest]) <= ctl[FASTEST]):
-        box[WORST] = fastest
-        status = RUNAWAY
-    else:
-        box[PHASE] = box[PHASE] + 1
-        io[SKIP] = 1
-        if box[PHASE] >= box[EVERY] or t1 >= ctl[LIMIT] or box[IRREGULAR] == 1:
-            box[PHASE] = 0
-            io[SKIP] = 0
-        if wanted(io, t1) == 1:
-            between(env, box, doubles(io[POLYNOMIAL]), h, x, y, spare)
-        work = 0.5 * h * (power(env, x) + power(env, y))
-        taken = harvested(env, io, t, t1, x, y, v, p_of(env, y), a_of(env, y), tau_of(env, y), work)
-        if taken == 1:
-            return LOOK
-        if taken < 0:
-            status = STOPPED if env[ABORT] != 0 else BAD_SAMPLE
-    if status != FULL:  # the step has not been
-        ctl[T] = t
-        box[PENDING] = 0
-        box[ACCEPTED] = box[ACCEPTED] - 1
-    return status
+    if too_fast(env, box, ctl, v) == 1:
+        return RUNAWAY
+    box[PHASE] = box[PHASE] + 1
+    io[SKIP] = 1
+    if box[PHASE] >= box[EVERY] or t1 >= ctl[LIMIT] or box[IRREGULAR] == 1:
+        box[PHASE] = 0
+        io[SKIP] = 0
+    if wanted(io, t1) == 1:
+        between(env, box, doubles(io[POLYNOMIAL]), h, x, y, spare)
+    work = 0.5 * h * (power(env, x) + power(env, y))
+    taken = harvested(env, io, t, t1, x, y, v, p_of(env, y), a_of(env, y), tau_of(env, y), work)
+    if taken < 0:
+        return broken_off(env, box, ctl)
+    return LOOK if taken == 1 else GO_ON
 
 
-def moved_on_from(env: words, box: words, io: words, ctl: ptr, clock: ptr, x: ptr, y: ptr) -> int:
-    """Go on from the end of the step that waits: FULL, REACHED, or why the run ends."""
+def moved_on_from(env: words, box: words, ctl: ptr, clock: ptr, x: ptr, y: ptr) -> int:
+    """Go on from the end of the step that waits: GO_ON, or how the call ends."""
     n, before = env[NV], doubles(box[BEFORE])
     copy(n, a_of(env, y) if box[IRREGULAR] == 1 else a_of(env, x), before)
     copy(state_size(env), y, x)
     box[PENDING] = 0
-    if ctl[T] < ctl[LIMIT]:
-        return FULL
-    done = sampled_at(env, clock, ctl[T], x, v_of(env, x), p_of(env, x))
-    if done != 0:
-        return REACHED if done == 1 else BAD_SAMPLE
-    ctl[LIMIT] = clock[NEXT_LIMIT]
-    ctl[ORIGIN] = ctl[T]
-    ctl[STEPS] = 0.0
-    ctl[LONGEST] = ENDLESS
-    box[KNOWN] = 0
-    box[PHASE] = 0
-    return FULL
+    if ctl[T] >= ctl[LIMIT]:
+        ctl[LONGEST] = ENDLESS
+        box[PHASE] = 0
+    return gone_on(env, box, ctl, clock, x, v_of(env, x), p_of(env, x))
 
 
 def first_state(env: words, box: words, ctl: ptr, x: ptr) -> float:
@@ -266,8 +236,8 @@ def implicit_steps(env: words, box: words, io: words, ctl: ptr, clock: ptr, spar
     x, y, budget = doubles(box[START]), doubles(box[FINISH]), box[BUDGET]
     while True:
         if box[PENDING] == 1:
-            status = moved_on_from(env, box, io, ctl, clock, x, y)
-            if status != FULL:
+            status = moved_on_from(env, box, ctl, clock, x, y)
+            if status != GO_ON:
                 return status
         if budget <= 0 or io[ROW] >= io[MOST]:
             return FULL
@@ -282,6 +252,6 @@ def implicit_steps(env: words, box: words, io: words, ctl: ptr, clock: ptr, spar
                 return STOPPED
             return NOT_FINITE if status == UNDEFINED else NO_SOLUTION
         status = taken_from(env, box, io, ctl, x, y, spare)
-        if status != FULL:
+        if status != GO_ON:
             return status
     return FULL

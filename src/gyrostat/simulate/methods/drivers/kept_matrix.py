@@ -17,11 +17,12 @@ from __future__ import annotations
 from gyrostat.engine.drivers.linear_algebra import cholesky, cholesky_solve, definite, multiplied
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, LIVE, MASS, NP, NV, TIME, WORK
+from gyrostat.simulate.methods.drivers.fixed_clock import DT, T
 from gyrostat.simulate.methods.drivers.implicit_equations import (
-    accepted,
     along,
     applied,
     factorised,
+    fulfilled,
     matrix,
     measured,
     residual,
@@ -32,7 +33,6 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     BIASED_INVERSE,
     BLOCKS,
     CHANGE,
-    DT,
     FACTORISATIONS,
     GAMMA,
     HERE,
@@ -62,7 +62,6 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     WHOLE,
     WHOLE_INVERSE,
     WHOLE_KNOWN,
-    T,
     a_of,
     f_of,
     p_of,
@@ -300,7 +299,7 @@ def passes(env: words, box: words, ctl: ptr, t: float, x: ptr, y: ptr) -> int:
     while True:
         if residual(env, box, ctl, t, h, x, y) != 0.0:
             return undefined(env)
-        if tries >= box[ITERATIONS] and accepted(env, box, h, share, x, y) == 1:
+        if tries >= box[ITERATIONS] and fulfilled(env, box, h, share, x, y) == 1:
             box[TRIED] = tries
             return SOLVED
         if tries >= TRIES:

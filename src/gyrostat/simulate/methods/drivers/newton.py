@@ -10,10 +10,11 @@ from __future__ import annotations
 from gyrostat.engine.drivers.linear_algebra import regular
 from gyrostat.engine.drivers.words import copy, doubles, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NV
+from gyrostat.simulate.methods.drivers.fixed_clock import WORST
 from gyrostat.simulate.methods.drivers.implicit_equations import (
-    accepted,
     applied,
     factorised,
+    fulfilled,
     matrix,
     measured,
     residual,
@@ -38,7 +39,6 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     SIZES,
     WEIGHTS,
     WHOLE,
-    WORST,
     a_of,
     f_of,
     p_of,
@@ -259,7 +259,7 @@ def newton(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: ptr)
         level = after
         if moved <= CLOSE:
             share = max(ctl[SHARE], TIGHT) if moved <= CONVERGED else TIGHT
-            if accepted(env, box, h, share, x, y) == 1:
+            if fulfilled(env, box, h, share, x, y) == 1:
                 if total < HARD or reachable(env, box) == 1:
                     return SOLVED
                 return UNSOLVED
