@@ -53,8 +53,8 @@ class Dina(ImplicitMethod):
     options = ("dt", "matrix", "iterations", "rho_inf", "every", "scheme")
     kernels = (*ImplicitMethod.kernels, env.MASS)
     counts: ClassVar[dict[str, int]] = {
-        **ImplicitMethod.counts, "steps": clock.ACCEPTED, "longest_service": at.LONGEST_SERVICE, "repeated": at.REPEATED,
-        "newton_fallbacks": at.FALLBACKS,
+        **ImplicitMethod.counts, "steps": clock.ACCEPTED, "longest_service": at.LONGEST_SERVICE,
+        "repeated": at.REPEATED, "newton_fallbacks": at.FALLBACKS,
     }  # fmt: skip
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):

@@ -101,7 +101,7 @@ def halved(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
 
 def with_kept_matrix(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
     """The end y of the next step from x with the present S, else with a new one, else by Newton's method to its end."""
-    t, end = ctl[T], next_end(ctl)
+    end = next_end(ctl)
     if env[PROJECTOR] != 0 or ctl[LONGEST] < ENDLESS or length_to(ctl, end) != ctl[DT]:
         box[KEPT] = 0  # its place is needed
         return halved(env, box, ctl, x, y)  # constraints are fulfilled exactly; or a part of a step
