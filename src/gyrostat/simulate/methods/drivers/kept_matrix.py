@@ -93,7 +93,7 @@ LOOKS, FARTHEST = 4, 32
 """How often the mass matrix is looked at on the way that S is made for; steps between two looks at most."""
 LEAST_PATIENCE, MOST_PATIENCE = 4, 64
 """Steps that S serves however slowly Newton's method converges: twice as many where a new one is no better."""
-POWERS = 8
+POWERS = 5
 """Iterations for the largest change of the mass matrix."""
 EXACT, SPRINGS, DIAGONAL = 0, 1, 2
 
