@@ -45,8 +45,9 @@ def sources(function: Callable[..., Any]) -> dict[str, FunctionType]:
         for node in ast.walk(_tree(f)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 called = f.__globals__.get(node.func.id)
-                ours = isinstance(called, FunctionType) and called.__module__ != language.__name__
-                if ours and called is not f and called.__name__ not in found:
+                if not isinstance(called, FunctionType) or called.__module__ == language.__name__:
+                    continue
+                if called is not f and called.__name__ not in found:
                     visit(called)
         found.setdefault(f.__name__, f)
         if found[f.__name__] is not f:

@@ -32,7 +32,7 @@ OF_THE_MANIFOLD = {at.CHART: "chart", at.RETRACT: "retract", at.CARRIED: "carrie
 def address(x: Array) -> int:
     """Of the first element of an array."""
     try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(x))  # seven times as fast as the other
+        return ctypes.addressof(ctypes.c_char.from_buffer(x))  # type: ignore[arg-type]  # a seventh of the time
     except (TypeError, ValueError):  # read-only, empty or not contiguous
         return int(x.__array_interface__["data"][0])
 

@@ -42,7 +42,8 @@ def made_of(x: Any, depth: int = 0) -> Hashable | None:
     frozen = dataclasses.is_dataclass(x) and of_library(type(x)) and type(x).__dataclass_params__.frozen  # type: ignore
     if not frozen or (isinstance(x, Block) and getattr(type(x), "remembers", False)):
         return None
-    return _all([type(x), *(made_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))])
+    fields = dataclasses.fields(x)  # type: ignore[arg-type]
+    return _all([type(x), *(made_of(getattr(x, f.name), depth + 1) for f in fields)])
 
 
 def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:
