@@ -73,11 +73,11 @@ BIAS = 0.13
 """Share of the mass matrix that is left out. One Newton step with a matrix that is too large makes undamped vibrations
 grow, by up to 5 % a step where it is off by 5 %; with one that is too small by up to a quarter it does not. With this
 share the mass matrix may change by as much to either side."""
-LEAST, MOST = -0.005, 0.3
+LEAST, MOST = -0.005, 0.23
 """Eigenvalues e between which S serves."""
 DAMPED = 0.25
 """Part of h/2 dH/dv by which the mass matrix may become smaller besides: damping takes away what S feeds."""
-NEAR = 0.9
+NEAR = 0.95
 """Part of the way to these limits that is used."""
 SLOW = 0.27
 """Ratio of a Newton step to the one before it up to which S serves."""
