@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ from gyrostat.simulate.results.result import Result
 from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.settings import given_numbers, given_times, last_of, made_method, sampled, spelt
+from gyrostat.simulate.sensitivity.asked import asked_for
+from gyrostat.simulate.sensitivity.refusals import expect_method
+from gyrostat.simulate.sensitivity.tangents import Tangents
 from gyrostat.solvers.machinery.solver import LARGE
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import HarmonicMotion
@@ -57,6 +60,7 @@ def simulate(
     wrenches: Any = None,
     forward_dynamics: Any = None,
     parameters: Mapping[str, Any] | None = None,
+    sensitivities: Sequence[str] | None = None,
     **options: Any,
 ) -> Result:
     """The motion of a model from (q0, v0) at ``t_start`` to ``t_end`` [s] under the efforts ``torque``.
@@ -83,6 +87,10 @@ def simulate(
     ``parameters``: physical properties by path, and further arguments of a function f(t, q, v, kp) by name:
     ``{"hand.mass": 0.8, "kp": 30.0}``. They are inputs of the machine code: other values compile nothing.
 
+    ``sensitivities``: names of parameters and physical properties, "q0", "v0": derivatives of the motion by them, in
+    ``Result.sensitivities``. With the explicit methods, whose steps they leave as they are; exact derivatives of the
+    numerical solution for fixed steps, and for adaptive ones with the steps that were chosen.
+
     ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
     :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
     bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
@@ -105,7 +113,12 @@ def simulate(
     if q.shape != (model.nq,) or v.shape != (model.nv,):
         raise ShapeError(f"{WHO}: q0 and v0 have shapes {q.shape} and {v.shape}, expected one state. Hint: gs.rollout")
     made = made_method(METHODS, method, plant, rtol, atol, max_step, dt, options)
-    recorder = Recorder(plant, times, made.name, told)
+    asked = asked_for(model, torque, numbers, sensitivities)
+    tangents = None
+    if asked is not None:
+        expect_method(made, METHODS)
+        tangents = Tangents(plant, made, asked, times, dt)
+    recorder = Recorder(plant, times, made.name, told, tangents)
     settings = {"rtol": rtol, "atol": atol, "dt": dt, "max_step": max_step, "t_start": t0, "t_end": t1, **options}
     run = Run(plant, made, recorder, events, settings, t1)
     return run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
