@@ -229,6 +229,11 @@ class Active:
     def _constant_rows(self) -> ActiveRows:
         return ActiveRows(self.constraints.constant_jacobian[self.on])
 
+    @property
+    def constant_projector(self) -> Array | None:
+        """(nv, nv): on the motions that remain; None where that depends on the configuration."""
+        return self._constant_rows.projector if self.constant else None
+
     def _rows_at(self, q: Array, v: Array) -> ActiveRows:
         bias = self.constraints.bias(q, v, self.on)
         return ActiveRows(self.constraints.jacobian(q, self.on)[self.on], None if bias is None else bias[self.on])

@@ -121,7 +121,8 @@ class CompiledMethod(Method):
             y = state(t)
             return self.placed(q0, y[..., :m]), y[..., m : m + n], y[..., m + n : -1]
 
-        return Step(t0, t1, q1, v1, p1, a1, tau1, dense, lambda t: state(t)[..., -1])
+        kept = not harvest.words[harvesting.SKIP]
+        return Step(t0, t1, q1, v1, p1, a1, tau1, dense, lambda t: state(t)[..., -1], kept=kept)
 
     def placed(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at coordinates of the polynomial."""

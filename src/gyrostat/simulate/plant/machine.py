@@ -84,6 +84,7 @@ class Machine:
         }  # fmt: skip
         for word, array in arrays.items():
             self.words[word] = address(array)
+        self.projector, self.projector_bias = np.zeros((plant.nv, plant.nv)), np.zeros(plant.nv)
         self._needed: dict[int, Any] = {}
         self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
         self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
@@ -107,6 +108,10 @@ class Machine:
         if isinstance(made, KernelCode) and made.work > len(self._work):
             self._work = np.zeros(made.work + 64)
             self.words[at.WORK] = address(self._work)
+
+    def code(self, word: int) -> KernelCode | Callback | None:
+        """What is behind a word that was needed."""
+        return self._needed.get(word)
 
     def need_update(self) -> bool:
         """Digital parts are sampled in machine code; False if that is not possible."""
@@ -142,6 +147,10 @@ class Machine:
             return self._callback(
                 "law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_)
             )
+        if word == at.MASS:
+            if not plant.model_in_python:
+                return model.code("mass")
+            return self._callback("mass", self._mass, (1, nq, live), (n * n,))
         names = {at.FORWARD: "forward", at.INVERSE: "inverse", at.SLOPES: "slopes"}
         if word in names:
             if not plant.model_in_python:
@@ -191,6 +200,16 @@ class Machine:
     def _rates(self, t: Array, q: Array, p: Array, live: Array) -> tuple[Array]:
         return (np.linalg.solve(crba(self.plant.moving, q, **self.plant.time(float(t[0]))), p),)
 
+    def _mass(self, t: Array, q: Array, live: Array) -> tuple[Array]:
+        return (crba(self.plant.moving, q, **self.plant.time(float(t[0]))),)
+
+    def _project(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
+        rows = self.plant.active.rows(q, v)
+        n = self.plant.nv
+        if rows is None:
+            return np.eye(n), np.zeros(n)
+        return rows.projector, np.zeros(n) if rows.bias is None else rows.pseudoinverse @ rows.bias
+
     def _constrain(self, t: Array, q: Array, v: Array, a: Array) -> tuple[()]:
         plant = self.plant
         rows = plant.active.rows(q, v)
@@ -200,13 +219,6 @@ class Machine:
                 raise NonFiniteError(f"{WHO}: accelerations within the constraints are not finite")
         return ()
 
-    def _project(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
-        rows = self.plant.active.rows(q, v)
-        if rows is None:
-            raise TypeError("no constraint is active")
-        bias = np.zeros(self.plant.nv) if rows.bias is None else rows.pseudoinverse @ rows.bias
-        return rows.projector, bias
-
     # ------------------------------------------------------------------ what changes at events and samples
     def refresh(self) -> None:
         """Memory, directions of sliding and constraints as the plant has them now."""
@@ -214,28 +226,24 @@ class Machine:
         self.memory[: len(plant.memory)] = plant.memory
         self.directions[: len(plant.active.directions)] = plant.active.directions
         if plant.active.empty:
-            self.words[at.CONSTRAIN] = 0
+            self.words[at.CONSTRAIN] = self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
         else:
+            self._projects(plant)
             known = self.callbacks.get("constrain")
             if known is None:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
             self.words[at.CONSTRAIN] = known.address
-        self._refresh_projector()
 
-    def _refresh_projector(self) -> None:
-        """N and b of active constraints: numbers, or a function of the state."""
-        plant, n = self.plant, self.plant.nv
-        self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
-        if plant.active.empty:
-            return
-        if not hasattr(self, "projector"):
-            self.projector, self.projector_bias = np.zeros((n, n)), np.zeros(n)
+    def _projects(self, plant: Plant) -> None:
+        """N and b of active constraints: numbers where their rows are constant, else a kernel."""
+        n, projector = plant.nv, plant.active.constant_projector
         self.words[at.PROJECTOR], self.words[at.PROJECTOR_BIAS] = address(self.projector), address(self.projector_bias)
-        if plant.active.constant:
-            rows = plant.active.rows(np.zeros(plant.nq), np.zeros(n))
-            self.projector[:], self.projector_bias[:] = rows.projector, 0.0  # type: ignore[union-attr]
+        if projector is not None:
+            self.projector[...], self.projector_bias[...], self.words[at.PROJECT] = projector, 0.0, 0
             return
-        known = self.callbacks.get("project") or self._callback("project", self._project, (1, plant.nq, n), (n * n, n))
+        known = self.callbacks.get("project")
+        if known is None:
+            known = self._callback("project", self._project, (1, plant.nq, n), (n * n, n))
         self.words[at.PROJECT] = known.address
 
     def counted(self) -> None:

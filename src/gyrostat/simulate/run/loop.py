@@ -53,7 +53,6 @@ class Run:
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints)
         self.watches = Watches(self.transitions, users)
-        method.watched = bool(self.watches.all) or recorder.t_eval is None
         self.just_happened, self.often, self.last_event = False, 0, -np.inf
         self.built, self.steps_until_looked = 0.0, 1
         self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
