@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from gyrostat.engine.llvm.compile import Loaded, key_of, load
+from gyrostat.engine.llvm.compile import LOADING, Loaded, key_of, load
 from gyrostat.engine.llvm.elementary import Writer
 from gyrostat.engine.llvm.emit import Emitted, emit
 from gyrostat.engine.llvm.plan import PART
@@ -20,6 +20,7 @@ class KernelCode:
 
     def __init__(self, program: Program, lanes: int = 1):
         self.program, self.lanes = program, lanes
+        self._code: Loaded | None = None
 
     @cached_property
     def _part(self) -> int:
@@ -35,10 +36,14 @@ class KernelCode:
         """Doubles of work space."""
         return max(1, self._emitted.work * self.lanes)
 
-    @cached_property
+    @property
     def code(self) -> Loaded:
-        """The machine code."""
-        return load(key_of(self.program.digest, "entry", str(self.lanes), str(self._part)), self._text)
+        """The machine code: made once, whoever asks first."""
+        with LOADING:
+            if self._code is None:
+                key = key_of(self.program.digest, "entry", str(self.lanes), str(self._part))
+                self._code = load(key, self._text)
+            return self._code
 
     @cached_property
     def address(self) -> int:

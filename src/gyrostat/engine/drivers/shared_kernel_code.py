@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from gyrostat.engine.drivers.kernel_code import WHOLE
-from gyrostat.engine.llvm.compile import Loaded, key_of, load
+from gyrostat.engine.llvm.compile import LOADING, Loaded, key_of, load
 from gyrostat.engine.llvm.emit import Emitted, emit
 from gyrostat.engine.llvm.plan import PART
 from gyrostat.engine.llvm.target import host
@@ -23,6 +23,7 @@ class SharedKernelCode:
 
     def __init__(self, program: Program, shared: Iterable[str]):
         self.program, self.lanes = program, host().lanes
+        self._code: Loaded | None = None
         names = [slot.name for slot in program.inputs]
         self.shared = frozenset(names.index(name) for name in shared)
 
@@ -40,11 +41,14 @@ class SharedKernelCode:
         """Doubles of work space."""
         return max(1, self._emitted.work * self.lanes)
 
-    @cached_property
+    @property
     def code(self) -> Loaded:
-        """The machine code."""
-        parts = "shared entry", str(self.lanes), str(sorted(self.shared)), str(self._part)
-        return load(key_of(self.program.digest, *parts), self._text)
+        """The machine code: made once, whoever asks first."""
+        with LOADING:
+            if self._code is None:
+                parts = "shared entry", str(self.lanes), str(sorted(self.shared)), str(self._part)
+                self._code = load(key_of(self.program.digest, *parts), self._text)
+            return self._code
 
     @cached_property
     def common(self) -> int:

@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 import hashlib
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,6 +33,11 @@ def form_of(engine: Path) -> str:
 
 FORM = form_of(Path(__file__).parents[1])
 """Hash of the generators, part of every key: objects of another version, or of a changed checkout, are never loaded."""
+
+
+LOADING = threading.RLock()
+"""Held by whoever makes machine code that others may ask for at the same time: what is made twice, and thrown away
+once, would be code that somebody runs."""
 
 
 @dataclass

@@ -6,7 +6,7 @@ machine code, the derivatives and the checks of earlier calls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.drivers.kernel_code import KernelCode
+from gyrostat.engine.llvm.compile import LOADING
 from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback
 from gyrostat.engine.tracing.lifted_constants import lifted_constants
 from gyrostat.engine.tracing.operations import INPUT
@@ -28,24 +29,24 @@ MOST = 256
 _codes: dict[tuple[str, str, int], KernelCode] = {}
 
 
+def _kept(key: tuple[str, str, int], program: Callable[[], Program]) -> KernelCode:
+    """The machine code of a key, one for the process; ``program`` makes what it is of."""
+    with LOADING:
+        if key not in _codes:
+            while len(_codes) >= MOST:
+                _codes.pop(next(iter(_codes)))  # who uses it holds on to it
+            _codes[key] = KernelCode(program(), key[2])
+        return _codes[key]
+
+
 def shared_code(program: Program, lanes: int = 1, kind: str = "") -> KernelCode:
     """The machine code of a program, one for the process."""
-    key = program.digest, kind, lanes
-    if key not in _codes:
-        while len(_codes) >= MOST:
-            _codes.pop(next(iter(_codes)))
-        _codes[key] = KernelCode(program, lanes)
-    return _codes[key]
+    return _kept((program.digest, kind, lanes), lambda: program)
 
 
 def shared_pullback(program: Program, of: Sequence[str], wrt: Sequence[str], lanes: int = 1) -> KernelCode:
     """The machine code of the reverse mode of a program, one for the process."""
-    key = program.digest, f"pullback {of} {wrt}", lanes
-    if key not in _codes:
-        while len(_codes) >= MOST:
-            _codes.pop(next(iter(_codes)))
-        _codes[key] = KernelCode(pullback(program, of, wrt), lanes)
-    return _codes[key]
+    return _kept((program.digest, f"pullback {of} {wrt}", lanes), lambda: pullback(program, of, wrt))
 
 
 class LawKernels:
@@ -66,10 +67,9 @@ class LawKernels:
     @cached_property
     def slopes(self) -> KernelCode:
         """Derivatives of tau (nv,) and p_rate (np,) along the rates, by v and by p, exact."""
-        key = self.program.digest, "slopes", 1
-        if key not in _codes:
-            _codes[key] = KernelCode(law_slopes(self.model, self.program))
-        return _codes[key]
+        turns = [(block.q.start, block.v.start, block.quaternion_at) for block in self.model.layout]
+        where = "" if self.model.nq == self.model.nv else repr(turns)  # coordinates move along the rates by it
+        return _kept((self.program.digest, f"slopes {where}", 1), lambda: law_slopes(self.model, self.program))
 
 
 def law_slopes(model: Model, law: Program) -> Program:

@@ -76,9 +76,8 @@ class ModelKernels:
     def code(self, name: str, lanes: int = 1) -> KernelCode:
         """Machine code of a program by its name here."""
         key = name, lanes
-        if key not in self._codes:
-            self._codes[key] = KernelCode(getattr(self, name), lanes)
-        return self._codes[key]
+        known = self._codes.get(key)
+        return self._codes.setdefault(key, KernelCode(getattr(self, name), lanes)) if known is None else known
 
     # ------------------------------------------------------------------ recording
     def _scene(self, t: Any, live: Array) -> tuple[Network, Setting]:
