@@ -124,6 +124,7 @@ class Machine:
 
     def _callback(self, name: str, function: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Callback:
         self.callbacks[name] = Callback(function, inputs, outputs, self.words[at.ABORT : at.ABORT + 1])
+        self.plant.callbacks.append((name, self.callbacks[name]))
         return self.callbacks[name]
 
     # ------------------------------------------------------------------ in Python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -73,6 +74,13 @@ class TorqueSource:
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over."""
         return None
+
+    def twin(self, gains: Mapping[str, Any]) -> TorqueSource:
+        """The same source for another run, with gains of its own."""
+        twin = copy(self)
+        if gains:
+            twin.gains = dict(gains)
+        return twin
 
     def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
         """Why the source has no answer in this state, "" if it has one."""

@@ -7,6 +7,7 @@ that a method of time integration, its Jacobians and the work of a run need to k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -162,6 +163,12 @@ class LoadedSource(TorqueSource):
     @gains.setter
     def gains(self, values: Mapping[str, Any]) -> None:
         self.inner.gains = values
+
+    def twin(self, gains: Mapping[str, Any]) -> LoadedSource:
+        twin = copy(self)
+        twin.parts = (self.inner.twin(gains), *(part.twin({}) for part in self.parts[1:]))
+        twin.inner = twin.parts[0]
+        return twin
 
     def next_memory(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
         states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)

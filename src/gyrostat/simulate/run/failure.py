@@ -17,6 +17,7 @@ from gyrostat.simulate.run.runaway import FASTEST
 Array = np.ndarray
 State = tuple[float, Array, Array, Array]
 WHO = "simulate"
+KEPT = "; what was computed is in .result of this error"
 
 
 def failed(
@@ -37,7 +38,7 @@ def failed(
     rate = float(v[plant.model.dofs.index(joint)])
     message = (
         f"{WHO}: stopped at t = {t:.9g} s of {t_end:g} s, joint '{joint}' (rate {rate:.3g}): {cause.rstrip('.')}. "
-        f"Hint: {hint or 'look at the efforts and the state there'}; what was computed is in .result of this error"
+        f"Hint: {hint or 'look at the efforts and the state there'}{KEPT}"
     )
     return SimulationError(message, result(message), t, joint, cause)
 

@@ -61,10 +61,10 @@ class Run:
         recorder.harvest.t_end[0] = t_end
 
     # ------------------------------------------------------------------ the whole of it
-    def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
-        """Run to the end, or until something ends it."""
+    def go(self, t: float, q: Array, v: Array, progress: Any, start: float, warn: bool = True) -> Result:
+        """Run to the end, or until something ends it. ``warn``: of a source that is not compiled."""
         plant = self.plant
-        told = self._begin(t, q, v)
+        told = self._begin(t, q, v, warn)
         self.built, self.began = time.perf_counter() - start, time.perf_counter()
         self.recorder.began = self.began
         status, message = FINISHED
@@ -81,11 +81,11 @@ class Run:
             raise failed(error, plant, self.state, self.t_end, self.settings["dt"], result) from error
         finally:
             progress.close()
-        if not told and plant.falls_back:  # on the way
+        if warn and not told and plant.falls_back:  # on the way
             warnings.warn(f"{WHO}: {plant.falls_back}", PerformanceWarning, stacklevel=3)
         return self._result(status, message)
 
-    def _begin(self, t: float, q: Array, v: Array) -> str:
+    def _begin(self, t: float, q: Array, v: Array, warn: bool = True) -> str:
         """The first state; what is said of a source that is not compiled."""
         plant, p = self.plant, self.plant.source.p0.copy()
         if plant.source.sample_times:
@@ -94,7 +94,8 @@ class Run:
         if words := plant.source.trouble(t, q, v, p, plant.memory):
             raise StateError(f"{WHO}: at the start {words}")
         plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
-        if told := plant.falls_back:
+        told = plant.falls_back
+        if warn and told:
             warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
         self.state = (t, q, v, p)
         self.state = (t, q, self.settle(q, v), p)
@@ -112,7 +113,7 @@ class Run:
             c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations,
             self.recorder.steps, m.rejected, time.perf_counter() - self.began, self.built,
             self.t - self.settings["t_start"],
-            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics),
+            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics), self._python(),
         )  # fmt: skip
         return self.recorder.result(status, message, counted, self.settings)
 
@@ -179,7 +180,17 @@ class Run:
     def _in_python(self) -> str:
         why, source = self.plant.why_not_compiled, self.plant.source
         told = [f"{source.told}: {why}" if source.users else why] if why else []
+        costs = [f"'{part}' {calls} times, {seconds:.2g} s" for part, (calls, seconds) in self._python().items()]
+        told += [f"machine code called {', '.join(costs)}"] if costs else []
         return "; ".join([*told, *(f"event '{watch.event.name}'" for watch in self.watches.users)])
+
+    def _python(self) -> dict[str, tuple[int, float]]:
+        """Calls and seconds of what machine code has called in Python, by part."""
+        costs: dict[str, tuple[int, float]] = {}
+        for part, callback in self.plant.callbacks:
+            calls, seconds = costs.get(part, (0, 0.0))
+            costs[part] = calls + callback.calls, seconds + callback.seconds
+        return {part: cost for part, cost in costs.items() if cost[0]}
 
     # ------------------------------------------------------------------ one step
     def _advance(self, progress: Progress) -> tuple[str, str]:
