@@ -172,6 +172,11 @@ class Machine:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
             self.words[at.CONSTRAIN] = known.address
 
+    def again(self) -> None:
+        """Another run of the plant begins, with parameters of its own."""
+        self.parameters[:-1], self.live[:-1] = self.plant.parameters, self.plant.live
+        self.refresh()
+
     def counted(self) -> None:
         """Hand the evaluations over to the plant's counters."""
         counters, words = self.plant.counters, self.words

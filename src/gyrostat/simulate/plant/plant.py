@@ -129,6 +129,14 @@ class Plant:
         twin.derivatives = PlantDerivatives(twin)
         return twin
 
+    def again(self, parameters: Parameters) -> None:
+        """From the beginning, in the same memory, with other numbers; not if events have changed what it is."""
+        self._give(parameters)
+        if parameters.gains:
+            self.source.gains = parameters.gains
+        self.memory, self.counters = self.source.m0.copy(), Counters()
+        self.machine.again()
+
     def _take(self, model: Model) -> None:
         self.model = self.moving = model
         self.network = kept_network(model)

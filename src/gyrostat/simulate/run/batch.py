@@ -17,6 +17,8 @@ from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.results.results import Results
 from gyrostat.simulate.run.failure import KEPT
+from gyrostat.simulate.run.lane import Lane
+from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runs import Runs
 from gyrostat.simulate.run.settings import given_events, spelt
@@ -89,11 +91,12 @@ class Batch:
         return memory is not None and bool(memory.start.sampled)
 
     def _in_turn(self, numbers: Iterator[int], progress: Progress) -> None:
+        lane = Lane(self.task, self.plant) if self._side_by_side else None
         for k in numbers:
             if self.ending.wanted:
                 return
             progress(float(k), float(len(self.runs)))
-            self._one(k)
+            self._one(k, lane)
 
     def _in_threads(self, numbers: Iterator[int], threads: int, progress: Progress) -> None:
         with ThreadPoolExecutor(threads, "gyrostat") as pool:
@@ -110,11 +113,11 @@ class Batch:
                 raise
 
     # ------------------------------------------------------------------ one run
-    def _one(self, k: int) -> None:
+    def _one(self, k: int, lane: Lane | None = None) -> None:
         """Run k. What ends it ends no other."""
         start = time.perf_counter() if k else self.start
         try:
-            result = self._run(k, start)
+            result = self._run(k, lane).go(self.task.t0, *self._state(k), self.ending, start, warn=not k)
         except SimulationError as error:
             result = self._partial(error)
         except GyrostatError as error:  # it did not begin
@@ -124,12 +127,15 @@ class Batch:
             self.ending.wanted = True
         self.results[k] = result
 
-    def _run(self, k: int, start: float) -> Result:
+    def _run(self, k: int, lane: Lane | None) -> Run:
         numbers = self.runs.parameters(k)
         told = numbers.replaced(self.task.model)
-        plant = self.plant.twin(numbers) if self._alike else self.task.plant(numbers, told)
-        q, v = np.array(self.runs.q[k]), np.array(self.runs.v[k])
-        return self.task.run(plant, told).go(self.task.t0, q, v, self.ending, start, warn=not k)
+        if lane is not None:
+            return lane.run(numbers, told)
+        return self.task.run(self.plant.twin(numbers) if self._alike else self.task.plant(numbers, told), told)
+
+    def _state(self, k: int) -> tuple[Array, Array]:
+        return np.array(self.runs.q[k]), np.array(self.runs.v[k])
 
     def _partial(self, error: SimulationError) -> Result:
         """Of a run that could not go on."""

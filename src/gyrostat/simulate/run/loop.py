@@ -19,6 +19,7 @@ from gyrostat.simulate.events.guards import Guards
 from gyrostat.simulate.events.watches import Watches
 from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.method import Step
+from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
@@ -46,19 +47,31 @@ class Run:
         self, plant: Plant, method: Method, recorder: Recorder, events: Any, settings: dict[str, Any], t_end: float
     ):
         self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
-        self.state: State = (settings["t_start"], np.zeros(0), np.zeros(0), np.zeros(0))
-        self.settings, t0 = settings, settings["t_start"]
+        self.settings = settings
         users, constraints = given_events(events)
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints)
         self.watches = Watches(self.transitions, users)
         method.watched = bool(self.watches.all) or recorder.t_eval is None
-        self.just_happened, self.often, self.last_event = False, 0, -np.inf
-        self.built, self.steps_until_looked = 0.0, 1
-        self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
-        self.runaway = Runaway(t0, t_end, method.adaptive)
         self.guards = Guards(plant, recorder.harvest)
         recorder.harvest.t_end[0] = t_end
+        self._at_the_start()
+
+    def _at_the_start(self) -> None:
+        t0 = self.settings["t_start"]
+        self.state: State = (t0, np.zeros(0), np.zeros(0), np.zeros(0))
+        self.just_happened, self.often, self.last_event = False, 0, -np.inf
+        self.built, self.steps_until_looked = 0.0, 1
+        times = self.plant.source.sample_times
+        self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in times}  # the next multiples
+        self.runaway = Runaway(t0, self.t_end, self.method.adaptive)
+
+    def again(self, parameters: Parameters, model: Model) -> None:
+        """Once more from the start, in the same memory, with other parameters, which make ``model`` of the plant's. For
+        runs without events and constraints; the method has been rewound."""
+        self.plant.again(parameters)
+        self.recorder.again(model)
+        self._at_the_start()
 
     # ------------------------------------------------------------------ the whole of it
     def go(self, t: float, q: Array, v: Array, progress: Any, start: float, warn: bool = True) -> Result:
