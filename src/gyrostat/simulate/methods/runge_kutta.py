@@ -105,7 +105,7 @@ class RungeKutta(CompiledMethod):
         self.q, self.q1, self.tau1 = np.zeros(plant.nq), np.zeros(plant.nq), np.zeros(plant.nv)
         self.y, self.x = np.zeros((2, size))
         self.K = np.zeros((total, size))
-        self._spare = np.zeros(size + plant.nq + plant.nv)
+        self._spare = np.zeros(2 * size + plant.nq + plant.nv)
         self.ctl[at.RTOL], self.ctl[at.MAX_STEP], self.ctl[at.TINY_STEP] = rtol, max_step, 16.0 * np.finfo(float).eps
         arrays = (self.words, None, self.ctl, self.table.memory, self.allowed, self.q, self.y, self.K, self.q1, self.x)
         self._memory = [*arrays, self.tau1, self._spare, self.clock]

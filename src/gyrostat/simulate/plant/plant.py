@@ -27,8 +27,8 @@ from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.source_recording import SourceRecording
 from gyrostat.simulate.plant.source_trial import tried
-from gyrostat.simulate.plant.torque_source import TorqueSource, torque_source
-from gyrostat.simulate.plant.trusted_laws import known, made_of, trust, trusted
+from gyrostat.simulate.plant.torque_source import BlockSource, FunctionSource, TorqueSource, torque_source
+from gyrostat.simulate.plant.trusted_laws import known, made_of, numbers_of, trust, trusted
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
@@ -40,6 +40,8 @@ from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
+LAWS = 16
+"""Recorded laws that stay with a model."""
 CHANGED = "a sampled function changes what another one reads between the samples"
 
 
@@ -368,7 +370,18 @@ class Plant:
         """Whether the law was looked at before; code that never was is not run."""
         if not known(code):
             return False
+        gains = tuple((name, np.shape(x)) for name, x in self.source.gains.items())
+        key = code, numbers_of(self.source.users), gains
+        kept = cached_on(self.base).setdefault("laws", {})
+        if key in kept:  # the same code with the same numbers
+            self.recording.kernels = kept[key]
+            return True
         try:
-            return trusted(code, self.recording.kernels.program)
+            fine = trusted(code, self.recording.kernels.program)
         except Exception:  # it cannot be recorded, which is told by whoever tries it
             return False
+        if fine and type(self.source) in (FunctionSource, BlockSource):
+            while len(kept) >= LAWS:
+                kept.pop(next(iter(kept)))
+            kept[key] = self.recording.kernels
+        return fine

@@ -6,7 +6,7 @@ import inspect
 from copy import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -187,6 +187,8 @@ def trouble_ahead(
 
 def expect_arguments(function: Any, who: str, example: str, gains: Iterable[str] = ()) -> None:
     """Refuse a function that cannot be called with (t, q, v), and gains by name."""
+    if not gains and _takes_three(function):
+        return
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # something built in
@@ -197,6 +199,13 @@ def expect_arguments(function: Any, who: str, example: str, gains: Iterable[str]
         told = ", ".join(["t", "q", "v", *gains])
         message = f"{who} takes {signature}, and is called with ({told}). Hint: {example}"
         raise GyrostatError(message) from None
+
+
+def _takes_three(function: Any) -> bool:
+    """Whether a function plainly has the arguments (t, q, v)."""
+    code = getattr(function, "__code__", None)
+    plain = isinstance(function, FunctionType) and isinstance(code, CodeType) and not hasattr(function, "__wrapped__")
+    return plain and code.co_argcount == 3 and not code.co_kwonlyargcount  # type: ignore[union-attr]
 
 
 def initial(given: Any) -> Array:

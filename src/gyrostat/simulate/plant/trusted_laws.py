@@ -47,18 +47,55 @@ def made_of(x: Any, depth: int = 0) -> Hashable | None:
 
 def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:
     try:
-        cells = [cell.cell_contents for cell in x.__closure__ or ()]
+        others = _reached(x)
     except ValueError:  # a name that is not set yet
         return None
+    if x.__dict__:
+        return None
+    return _all([x.__code__, *(made_of(y, depth + 1) for y in others)])
+
+
+def _reached(x: types.FunctionType) -> list[Any]:
+    """What a function reads: its closure, defaults, and the globals that its code names, in the user's own modules
+    too."""
+    cells = [cell.cell_contents for cell in x.__closure__ or ()]
     names = sorted(names_in(x.__code__))
     reached = [*cells, *(x.__globals__[name] for name in names if name in x.__globals__)]
     modules = [y for y in reached if isinstance(y, types.ModuleType) and not of_library(y)]  # of the user's own
     others = [y for y in reached if not any(y is module for module in modules)]
     others += [vars(module)[name] for module in modules for name in names if name in vars(module)]
-    others += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-    if x.__dict__:
-        return None
-    return _all([x.__code__, *(made_of(y, depth + 1) for y in others)])
+    return [*others, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+
+
+def numbers_of(x: Any, depth: int = 0) -> Hashable:
+    """All that a function or block reads, of one that :func:`made_of` knows: two with the same code and the same
+    numbers are the same law."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.char, x.shape, x.tobytes()
+    if isinstance(x, Model | types.ModuleType | types.BuiltinFunctionType | np.ufunc | type) or depth > DEEP:
+        return _Same(x)
+    if isinstance(x, types.FunctionType):
+        return _Same(x) if of_library(x) else tuple(numbers_of(y, depth + 1) for y in _reached(x))
+    if isinstance(x, tuple):
+        return tuple(numbers_of(y, depth + 1) for y in x)
+    if dataclasses.is_dataclass(x):
+        return tuple(numbers_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))
+    return type(x), repr(x)  # -0.0 is not 0.0
+
+
+class _Same:
+    """The very same object, which lives as long as this."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any):
+        self.x = x
+
+    def __hash__(self) -> int:
+        return id(self.x)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.x is self.x
 
 
 def _all(parts: list[Any]) -> Hashable | None:

@@ -50,9 +50,9 @@ class Recorder:
         """Number of the next sample, where instants are asked for."""
         return self.harvest.next
 
-    def start(self, t: float, q: Array, v: Array, p: Array) -> None:
-        """The first sample; it is there unless other instants are asked for."""
-        known = self.plant.observe(t, q, v, p)
+    def start(self, t: float, q: Array, v: Array, p: Array, known: Any = None) -> None:
+        """The first sample; it is there unless other instants are asked for. ``known``: what was observed there."""
+        known = self.plant.observe(t, q, v, p) if known is None else known
         if self.t_eval is None or (len(self.t_eval) and self.t_eval[0] <= t):
             self.began = self.looked = time.perf_counter()
             self._keep(t, q, v, p, known[0], known[2], 0.0)

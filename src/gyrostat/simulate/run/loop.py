@@ -106,13 +106,14 @@ class Run:
         self.transitions.expect_inside(q)
         if words := plant.source.trouble(t, q, v, p, plant.memory):
             raise StateError(f"{WHO}: at the start {words}")
-        plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
+        known = plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
         told = plant.falls_back
         if warn and told:
             warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
         self.state = (t, q, v, p)
         self.state = (t, q, self.settle(q, v), p)
-        self.recorder.start(*self.state)
+        settled = len(plant.constraints) > 0
+        self.recorder.start(*self.state, None if settled else known)
         self.watches.begin(*self.state)
         self.runaway.start(self.v)
         if self.method.compiled:

@@ -9,10 +9,11 @@ s^(d+1). Stages beyond the last one serve the dense output alone."""
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, floor, fma, ptr, some, sqrt, words
-from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV, SIZE_OF
+from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV, PLAIN, SIZE_OF
 from gyrostat.simulate.kernels.harvest import DEGREE, MOST, POLYNOMIAL, ROW, harvested, wanted
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT, sampled_at
 from gyrostat.simulate.kernels.stage import stage, turned
+from gyrostat.simulate.methods.drivers.first_step import first_step
 
 TURN = 3.0
 """Rotation [rad] within a step beyond which it is not accepted: the local coordinates end at two pi."""
@@ -47,40 +48,57 @@ def combined(size: int, count: int, weights: ptr, K: ptr, h: float, y: ptr, x: p
     return 0
 
 
-def scale(env: words, k: int, rtol: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr) -> float:
-    """Allowed error of entry k: atol + rtol times its size at either end; that of a rotation is one."""
-    n = env[NV]
-    size = max(abs(y[k]), abs(x[k]))
-    if k < n:
+def tolerated(env: words, rtol: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr, allowed: ptr) -> int:
+    """Allowed error of each entry: atol + rtol times its size at either end; that of a rotation is one."""
+    n, np = env[NV], env[NP]
+    if env[PLAIN] == 1:
+        for k in range(n):
+            allowed[k] = fma(rtol, max(abs(q[k]), abs(q1[k])), atol[k])
+    else:
         at = count_at(env[SIZE_OF])
-        size = max(abs(q[at[k]]), abs(q1[at[k]])) if at[k] >= 0 else 1.0
-    return fma(rtol, size, atol[k])
+        for k in range(n):
+            size = max(abs(q[at[k]]), abs(q1[at[k]])) if at[k] >= 0 else 1.0
+            allowed[k] = fma(rtol, size, atol[k])
+    for k in range(n, 2 * n + np):
+        allowed[k] = fma(rtol, max(abs(y[k]), abs(x[k])), atol[k])
+    return 0
 
 
-def estimated(env: words, run: words, ctl: ptr, tab: ptr, h: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr, K: ptr) -> float:
+def weighted(size: int, stride: int, count: int, weights: ptr, K: ptr, e: ptr) -> int:
+    """e = sum_j w_j K_j (size,), over ``count`` stages."""
+    for k in range(size):
+        e[k] = weights[0] * K[k]
+    for j in range(1, count):
+        w = weights[j]
+        if some(w != 0.0):
+            for k in range(size):
+                e[k] = fma(w, K[j * stride + k], e[k])
+    return 0
+
+
+def estimated(
+    env: words, run: words, ctl: ptr, tab: ptr, h: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr, K: ptr, spare: ptr
+) -> float:
     """Root mean square of the estimated errors, relative to what is allowed. With two estimates they are combined as
     Hairer, Norsett and Wanner do in II.10."""
     n, np, s = env[NV], env[NP], run[STAGES]
     S = s + run[EXTRA]
     size = 2 * n + np
-    e1, e2 = tab + S * S + S, tab + S * S + 2 * S
-    total, other, worst, most = 0.0, 0.0, 0, 0.0
+    allowed, e = spare, spare + size
+    tolerated(env, ctl[RTOL], atol, q, y, q1, x, allowed)
+    other = 0.0
+    if run[TWO_ERRORS] == 1:
+        weighted(size, size + 1, s, tab + S * S + 2 * S, K, e)
+        for k in range(size):
+            e[k] = e[k] / allowed[k]
+        for k in range(size):
+            other = fma(e[k], e[k], other)
+    weighted(size, size + 1, s, tab + S * S + S, K, e)
     for k in range(size):
-        e, f = 0.0, 0.0
-        for j in range(s):
-            e = fma(e1[j], K[j * (size + 1) + k], e)
-        if run[TWO_ERRORS] == 1:
-            for j in range(s):
-                f = fma(e2[j], K[j * (size + 1) + k], f)
-        allowed = scale(env, k, ctl[RTOL], atol, q, y, q1, x)
-        e = e / allowed
-        f = f / allowed
-        total = total + e * e
-        other = other + f * f
-        if abs(e) > most:
-            most = abs(e)
-            worst = k
-    run[WORST] = worst
+        e[k] = e[k] / allowed[k]
+    total = 0.0
+    for k in range(size):
+        total = fma(e[k], e[k], total)
     if run[TWO_ERRORS] == 1:
         down = total + 0.01 * other
         return h * total / sqrt(down * size) if down > 0.0 else 0.0
@@ -131,7 +149,7 @@ def moved_on(env: words, run: words, q: ptr, y: ptr, K: ptr, q1: ptr, x: ptr) ->
 
 
 def fastest_of(n: int, v: ptr) -> int:
-    """Which of the rates v (n,) is the largest."""
+    """Which of some numbers v (n,) is the largest."""
     at = 0
     for k in range(1, n):
         if not (abs(v[k]) <= abs(v[at])):
@@ -178,6 +196,13 @@ def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: 
             if not (stage(env, t, q, y, K, q1, tau1) == 0.0):
                 return STOPPED if env[ABORT] != 0 else NOT_FINITE
             run[KNOWN] = 1
+        if run[ADAPTIVE] == 1 and ctl[H] == 0.0:
+            h = first_step(
+                env, t, ctl[RTOL], ctl[MAX_STEP], ctl[K_POWER], atol, q, y, K, K + size, x, q1, tau1, spare
+            )
+            if not (h > 0.0):
+                return STOPPED if env[ABORT] != 0 else NOT_FINITE
+            ctl[H] = h
         left = ctl[LIMIT] - t
         if run[ADAPTIVE] == 1:
             h = min(ctl[H], ctl[MAX_STEP])
@@ -217,11 +242,12 @@ def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: 
         if run[ADAPTIVE] == 1:
             err = 2.0
             if ok == 1:
-                err = estimated(env, run, ctl, tab, h, atol, q, y, q1, x, K)
+                err = estimated(env, run, ctl, tab, h, atol, q, y, q1, x, K, spare)
             if not (err <= 1.0):
                 shrink = LEAST
                 if ok == 1 and err < 1e300:
                     run[REASON] = ERROR_TOO_LARGE
+                    run[WORST] = fastest_of(2 * n + env[NP], spare + 2 * n + env[NP])
                     shrink = max(LEAST, SAFETY * pow(err, -ctl[K_POWER]))
                 elif run[REASON] == TURNED_TOO_FAR:
                     shrink = 0.5
