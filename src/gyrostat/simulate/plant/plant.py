@@ -373,14 +373,15 @@ class Plant:
         gains = tuple((name, np.shape(x)) for name, x in self.source.gains.items())
         key = code, numbers_of(self.source.users), gains
         kept = cached_on(self.base).setdefault("laws", {})
-        if key in kept:  # the same code with the same numbers
+        alone = type(self.source) in (FunctionSource, BlockSource)  # wrenches beside it would not be in the key
+        if alone and key in kept:  # the same code with the same numbers
             self.recording.kernels = kept[key]
             return True
         try:
             fine = trusted(code, self.recording.kernels.program)
         except Exception:  # it cannot be recorded, which is told by whoever tries it
             return False
-        if fine and type(self.source) in (FunctionSource, BlockSource):
+        if fine and alone:
             while len(kept) >= LAWS:
                 kept.pop(next(iter(kept)))
             kept[key] = self.recording.kernels
