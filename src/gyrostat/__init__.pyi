@@ -171,6 +171,7 @@ from gyrostat.simulate.rollout.rollout import rollout as rollout
 from gyrostat.simulate.rollout.result import DivergedError as DivergedError
 from gyrostat.simulate.rollout.result import Rollout as Rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
+from gyrostat.simulate.run.simulator import Simulator as Simulator
 
 # ---- pictures
 from gyrostat.view.diagram.diagram import diagram as diagram

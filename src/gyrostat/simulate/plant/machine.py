@@ -175,8 +175,8 @@ class Machine:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
             self.words[at.CONSTRAIN] = known.address
 
-    def again(self) -> None:
-        """Another run of the plant begins, with parameters of its own."""
+    def numbered(self) -> None:
+        """The plant has other parameters."""
         self.parameters[:-1], self.live[:-1] = self.plant.parameters, self.plant.live
         self.refresh()
 

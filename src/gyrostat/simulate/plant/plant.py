@@ -131,13 +131,17 @@ class Plant:
         twin.derivatives = PlantDerivatives(twin)
         return twin
 
-    def again(self, parameters: Parameters) -> None:
-        """From the beginning, in the same memory, with other numbers; not if events have changed what it is."""
+    def numbered(self, parameters: Parameters) -> None:
+        """Other parameters of the same names and shapes, in the same memory."""
         self._give(parameters)
         if parameters.gains:
             self.source.gains = parameters.gains
+        self.machine.numbered()
+
+    def again(self, parameters: Parameters) -> None:
+        """From the beginning, with other parameters; not if events have changed what it is."""
         self.memory, self.counters = self.source.m0.copy(), Counters()
-        self.machine.again()
+        self.numbered(parameters)
 
     def _take(self, model: Model) -> None:
         self.model = self.moving = model

@@ -24,7 +24,6 @@ from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.run.failure import failed
-from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runaway import Runaway
 from gyrostat.simulate.run.settings import given_events
 from gyrostat.spec.model import Model
@@ -38,6 +37,10 @@ OFTEN = 100
 FINISHED = "finished", ""
 State = tuple[float, Array, Array, Array]
 _log = logging.getLogger("gyrostat")
+
+
+def no_progress(t: float, h: float) -> None:
+    """Nobody is told."""
 
 
 class Run:
@@ -62,6 +65,7 @@ class Run:
         self.state: State = (t0, np.zeros(0), np.zeros(0), np.zeros(0))
         self.just_happened, self.often, self.last_event = False, 0, -np.inf
         self.built, self.steps_until_looked = 0.0, 1
+        self.due: list[float] = []
         times = self.plant.source.sample_times
         self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in times}  # the next multiples
         self.runaway = Runaway(t0, self.t_end, self.method.adaptive)
@@ -207,7 +211,7 @@ class Run:
         return {part: cost for part, cost in costs.items() if cost[0]}
 
     # ------------------------------------------------------------------ one step
-    def _advance(self, progress: Progress) -> tuple[str, str]:
+    def _advance(self, progress: Any) -> tuple[str, str]:
         t = self.t
         limit = min([self.t_end, *(k * T for T, k in self.instants.items())])
         sampling = self._sampling()
@@ -254,7 +258,7 @@ class Run:
         ((T, k),) = self.instants.items()
         return (T, k) if plant.machine.need_update() else (0.0, 0)
 
-    def _look(self, step: Step, limit: float, progress: Progress) -> tuple[str, str]:
+    def _look(self, step: Step, limit: float, progress: Any) -> tuple[str, str]:
         """A step that may hold an event, or that nobody has looked at yet."""
         self.runaway(step)
         self.guards.looked()
@@ -316,9 +320,34 @@ class Run:
         due = [T for T, k in self.instants.items() if k * T <= limit]
         for T in due:
             self.instants[T] += 1
-        if due and limit < self.t_end:
-            self.plant.sample(*self.state, due)
-            if self.plant.active.sticking:
-                self.state = (self.t, self.q, self.settle(self.q, self.v), self.p)
-                self.just_happened = True
-            self.method.start(*self.state)
+        if limit < self.t_end:
+            self._sample(due)
+        else:
+            self.due = due
+
+    def _sample(self, due: list[float]) -> None:
+        """Digital parts of these sample times read the state."""
+        if not due:
+            return
+        self.plant.sample(*self.state, due)
+        if self.plant.active.sticking:
+            self.state = (self.t, self.q, self.settle(self.q, self.v), self.p)
+            self.just_happened = True
+        self.method.start(*self.state)
+
+    # ------------------------------------------------------------------ piece by piece
+    def begin(self, q: Array, v: Array) -> None:
+        """Stand at the start, ready for :meth:`go_on`."""
+        self._begin(self.t, q, v)
+        self.began = time.perf_counter()
+        self.method.start(*self.state)
+
+    def go_on(self, t_end: float) -> None:
+        """Go on to t_end [s]: a run that has no end yet. What is due to be sampled at its last instant is sampled
+        now."""
+        self.t_end = self.recorder.harvest.t_end[0] = t_end
+        self.runaway.go_on(self.t, t_end)
+        due, self.due = self.due, []
+        self._sample(due)
+        while self.t < self.t_end:
+            self._advance(no_progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import coordinates, rates
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.methods import METHODS, Method
+from gyrostat.simulate.plant.held_efforts import HELD, HeldEfforts
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.torque_source import torque_source
 from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.run.loop import Run
@@ -28,8 +30,8 @@ WHO = "simulate"
 
 @dataclass(frozen=True)
 class Task:
-    """``times``: instants to keep, None for the end of every step; ``dt`` [s] of fixed steps. The other fields are
-    arguments of :func:`~gyrostat.simulate.run.simulate.simulate`."""
+    """``times``: instants to keep, None for the end of every step; ``dt`` [s] of fixed steps; ``held``: efforts from
+    outside are held beside the torque. The other fields are arguments of ``gs.simulate``."""
 
     model: Model
     torque: Any
@@ -46,6 +48,7 @@ class Task:
     wrenches: Any
     forward: Any
     options: Mapping[str, Any]
+    held: bool = False
 
     @property
     def needs_numbers(self) -> bool:
@@ -62,12 +65,12 @@ class Task:
 
     def plant(self, numbers: Parameters, told: Model) -> Plant:
         """``told``: the model with the properties among ``numbers``."""
-        return Plant(
-            told if self.needs_numbers else self.model,
-            *(sampled(self.torque, self.times), self.compiled, self.wrenches, self.times, self.forward),
-            parameters=numbers,
-            base=self.model,
-        )
+        model, torque = told if self.needs_numbers else self.model, sampled(self.torque, self.times)
+        if self.held:
+            torque = HeldEfforts(model, torque_source(model, torque, numbers.gains))
+            numbers = with_held(numbers, np.zeros(model.nv))
+        given = torque, self.compiled, self.wrenches, self.times, self.forward
+        return Plant(model, *given, parameters=numbers, base=self.model)
 
     def state(self, q0: Any, v0: Any) -> tuple[Array, Array]:
         """q (..., nq) and v (..., nv) at the start, by default at rest in the neutral configuration."""
@@ -86,3 +89,8 @@ class Task:
         given = {"rtol": self.rtol, "atol": self.atol, "dt": self.dt, "max_step": self.max_step}
         settings = {**given, "t_start": self.t0, "t_end": self.t1, **self.options}
         return Run(plant, method, Recorder(plant, self.times, method.name, told), self.events, settings, self.t1)
+
+
+def with_held(numbers: Parameters, held: Array) -> Parameters:
+    """Parameters with efforts (nv,) that are held."""
+    return replace(numbers, gains=dict(numbers.gains) | {HELD: held})
