@@ -112,7 +112,7 @@ class Simulator:
         t_end = self._until(steps, duration)
         if not self._quick or not self._jumped(t_end):
             self._go_on(t_end)
-        return State(*self._run.state)
+        return self.state
 
     def _until(self, steps: Any, duration: Any) -> float:
         """The time at which the step ends: a multiple of dt since the start, or since another duration."""
@@ -190,8 +190,10 @@ class Simulator:
 
     @property
     def state(self) -> State:
-        """t, q, v, p."""
-        return State(*self._run.state)
+        """t, q, v, p; arrays that belong to the simulator, and cannot be written to."""
+        t, q, v, p = self._run.state
+        q.flags.writeable = v.flags.writeable = p.flags.writeable = False
+        return State(t, q, v, p)
 
     @property
     def t(self) -> float:
@@ -316,7 +318,7 @@ class Simulator:
         tau_law, which includes tau and wrenches, are those at the start of the step, too."""
         from gyrostat.simulate.run.step_export import exported
 
-        return exported(self._task, self._run, self._numbers, self.model, folder, name, vectors)
+        return exported(self._run, self._numbers, self.model, self.dt, folder, name, vectors)
 
     def __repr__(self) -> str:
         return f"<Simulator of '{self.model.name}': {self.method}, steps of {self.dt:g} s, at t = {self.t:g} s>"
