@@ -9,6 +9,7 @@ import operator
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,9 +162,9 @@ class Simulator:
         data = tau.tobytes()
         if data == self._held:
             return
-        if tau.dot(self._zero) != 0.0:
+        if not all(map(isfinite, tau.tolist())):
             k = int(np.flatnonzero(~np.isfinite(tau))[0])
-            error = NonFiniteError(f"{WHO}: tau of joint '{self.model.dofs[k]}' is {tau[k]}, expected a finite effort")
+            error = NonFiniteError(f"{WHO}: tau of '{self.model.dofs[k]}' is {tau[k]}, not a finite number")
             error.dof = k
             raise error
         self._held = data
