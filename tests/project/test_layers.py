@@ -55,7 +55,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         frozenset({"recursions", "shafts", "user_components"}),  # they have rows in each recursion
         ("*",),
     ),
-    "engine": (("*",), ("cpython",), ("llvm",), ("tracing",)),
+    "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
     "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "urdf", "xacro", "yaml"), ("*",)),
     "simulate": (
         ("rollout",),
@@ -64,10 +64,11 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("events",),
         ("constraints", "methods"),
         ("plant",),
+        ("kernels",),
         ("blocks",),
         ("trajectories",),
     ),
-    "simulate.methods": (("dina",), ("*",)),
+    "simulate.methods": (("dina",), ("*",), ("drivers",)),
     "solvers": (("functions",), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),

@@ -250,6 +250,7 @@ STEPS = {
     "rk4": 1e-4,
     "semi-implicit-euler": 2e-5,
     "newmark": 5e-4,
+    "variational": 1e-4,
     "trapezoid": 5e-4,
     "generalised-alpha": 5e-4,
     "dina": 5e-4,

@@ -6,6 +6,8 @@ from scipy.integrate import solve_ivp
 
 import gyrostat as gs
 from gyrostat.simulate.methods import METHODS
+from gyrostat.simulate.methods.drivers.explicit_steps import H
+from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.plant import Plant
 
 INERTIA = np.array([1.0, 2.0, 3.0])
@@ -49,24 +51,41 @@ def spherical_tree():
     return plant, start, run(plant, "dopri5", start, 1.0 / 256)
 
 
-def run(plant, name, start, h, t_end=1.0, **options):
-    """(q, v) at the end, with steps of h whatever the error."""
+def begun(plant, name, start, h, always=False):
+    """A method at its start, with steps of h whatever the error; ``always``: it hands over every single step."""
     fixed = not METHODS[name].adaptive
-    method = METHODS[name](plant, 1e6, 1e6, h, **({"dt": h} if fixed else {}), **options)
+    method = METHODS[name](plant, 1e6, 1e6, h, **({"dt": h} if fixed else {}))
     if not fixed:
-        method.h = h  # type: ignore[attr-defined]
+        method.ctl[H] = h
+    harvest = Harvest(plant, np.zeros(0))
+    harvest.always = always
+    method.attach(harvest, np.inf)
+    method.prepare(0.0, *start, NONE)
     method.start(0.0, *start, NONE)
-    step = method.step(t_end)
-    while step.t1 < t_end:
-        step = method.step(t_end)
-    return step.q1, step.v1
+    return method
+
+
+def run(plant, name, start, h, t_end=1.0):
+    """(q, v) at the end, with steps of h whatever the error."""
+    method = begun(plant, name, start, h)
+    span = method.advance(t_end)
+    while not span.reached:
+        span = method.advance(t_end)
+    return span.q, span.v
 
 
 def error(plant, found, want):
     return max(np.abs(plant.difference(want[0], found[0])).max(), np.abs(found[1] - want[1]).max())
 
 
-STEPS = {"semi-implicit-euler": (256, 512), "ode23": (32, 64), "rk4": (16, 32), "dopri5": (8, 16)}
+STEPS = {
+    "semi-implicit-euler": (256, 512),
+    "ode23": (32, 64),
+    "rk4": (16, 32),
+    "dopri5": (8, 16),
+    "dop853": (8, 16),
+    "variational": (64, 128),
+}
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -78,20 +97,19 @@ def test_methods_have_their_order_on_rotations(name, system, request):
     assert METHODS[name].order - 0.35 < order < METHODS[name].order + 1.2, (errors, order)
 
 
-@pytest.mark.parametrize(("name", "order"), [("dopri5", 4), ("ode23", 3), ("rk4", 3)])
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [("dop853", 7), ("dopri5", 4), ("ode23", 3), ("rk4", 3), ("variational", 2), ("semi-implicit-euler", 1)],
+)
 def test_dense_output_has_its_order(name, order, torque_free):
     """Local error of the interpolant: one order more than the dense output's."""
     plant, start, _ = torque_free
     errors = []
-    for h in (0.2, 0.1):
-        fixed = not METHODS[name].adaptive
-        method = METHODS[name](plant, 1e6, 1e6, h, **({"dt": h} if fixed else {}))
-        method.h = h
-        method.start(0.0, *start, NONE)
-        step = method.step(10.0)
+    for h in (0.4, 0.2) if name == "dop853" else (0.2, 0.1):
+        step = begun(plant, name, start, h, always=True).advance(10.0).step
         t = h * np.array([0.3, 0.7])
         q, v, _ = step.dense(t)
-        wants = [run(plant, "dopri5", start, x / 32, x) for x in t]
+        wants = [run(plant, "dop853", start, x / 16, x) for x in t]
         errors.append(max(error(plant, (q[k], v[k]), want) for k, want in enumerate(wants)))
         for found, end in zip(step.dense(np.array([h]))[:2], (step.q1, step.v1), strict=True):
             np.testing.assert_allclose(found[0], end, atol=1e-14)
@@ -100,7 +118,8 @@ def test_dense_output_has_its_order(name, order, torque_free):
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("radau", 4.0), ("bdf", 3.0), ("cvode", 3.0), ("ida", 3.0), ("dopri5", 4.5), ("ode23", 2.7)]
+    ("name", "least"),
+    [("radau", 4.0), ("bdf", 3.0), ("cvode", 3.0), ("ida", 3.0), ("dop853", 6.5), ("dopri5", 4.5), ("ode23", 2.7)],
 )
 def test_errors_fall_with_the_tolerance_as_the_order_says(name, least):
     if name in ("cvode", "ida"):
@@ -121,7 +140,7 @@ def test_errors_fall_with_the_tolerance_as_the_order_says(name, least):
 
 def test_every_method_that_can_is_exact_where_acceleration_is_constant():
     ball = gs.assemble("ball", gs.chain("world", gs.Joint("z", "prismatic", axis="z"), gs.RigidBody("b", mass=1.0)))
-    for name in ("dopri5", "ode23", "rk4", "radau"):
+    for name in ("dop853", "dopri5", "ode23", "rk4", "variational", "radau"):
         options = {} if METHODS[name].adaptive else {"dt": 0.1}
         found = gs.simulate(ball, q0=[1.0], t_end=1.0, method=name, rtol=1e-9, **options)
         assert found.q[-1, 0] == pytest.approx(1.0 - 9.81 / 2, abs=1e-7)

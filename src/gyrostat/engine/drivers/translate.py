@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from gyrostat.engine.drivers import words as language
 from gyrostat.errors import CompileError
 
 FLOAT, INT, PTR, TABLE, WORDS, BIT, MASK, CODE = "float", "int", "ptr", "table", "words", "bit", "mask", "code"
@@ -27,7 +28,6 @@ COMPARE = {
 INTRINSICS = {"abs": ("fabs", 1), "sqrt": ("sqrt", 1), "floor": ("floor", 1), "ceil": ("ceil", 1), "fma": ("fma", 3),
               "max": ("maxnum", 2), "min": ("minnum", 2), "pow": ("pow", 2)}  # fmt: skip
 CASTS = {"doubles": PTR, "shared": TABLE, "count_at": WORDS, "kernel": CODE}
-WORDS_OF_DRIVERS = "gyrostat.engine.drivers.words"
 Value = tuple[str, str]
 """Kind and name of a value."""
 
@@ -45,8 +45,9 @@ def sources(function: Callable[..., Any]) -> dict[str, FunctionType]:
         for node in ast.walk(_tree(f)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 called = f.__globals__.get(node.func.id)
-                ours = isinstance(called, FunctionType) and called.__module__ != WORDS_OF_DRIVERS
-                if ours and called is not f and called.__name__ not in found:
+                if not isinstance(called, FunctionType) or called.__module__ == language.__name__:
+                    continue
+                if called is not f and called.__name__ not in found:
                     visit(called)
         found.setdefault(f.__name__, f)
         if found[f.__name__] is not f:
@@ -290,7 +291,7 @@ class Translation:
     # ------------------------------------------------------------------ values
     def _as(self, want: str, value: Value, node: ast.AST) -> str:
         kind, x = value
-        if kind == want or {kind, want} == {BIT, MASK} and self.lanes == 1:
+        if kind == want or ({kind, want} == {BIT, MASK} and self.lanes == 1):
             return x
         if (want, kind) == (FLOAT, INT):
             return self._splat(self._put(f"sitofp i64 {x} to double"))

@@ -17,15 +17,28 @@ from __future__ import annotations
 from typing import Any
 
 
-class ptr:  # noqa: N801
+class _Memory:
+    """What a pointer can do, for readers and type checkers."""
+
+    def __getitem__(self, k: int) -> Any:
+        return _only_translated(k)
+
+    def __setitem__(self, k: int, value: Any) -> None:
+        _only_translated(k, value)
+
+    def __add__(self, k: int) -> Any:
+        return _only_translated(k)
+
+
+class ptr(_Memory):  # noqa: N801
     """A pointer to doubles, one for each lane."""
 
 
-class table:  # noqa: N801
+class table(_Memory):  # noqa: N801
     """A pointer to doubles that all lanes share."""
 
 
-class words:  # noqa: N801
+class words(_Memory):  # noqa: N801
     """A pointer to 64-bit whole numbers."""
 
 

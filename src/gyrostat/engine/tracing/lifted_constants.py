@@ -45,8 +45,8 @@ def lifted_constants(program: Program) -> Lifted:
         if code == INPUT:
             node = program.nodes[k]
         else:
-            new = [of(x) for x in operands[: OPERATIONS[code].arity]]
-            node = (code, *new, *[0] * (3 - len(new)))  # type: ignore[assignment]
+            x, y, z = (*(of(x) for x in operands[: OPERATIONS[code].arity]), 0, 0)[:3]
+            node = (code, x, y, z)
         number[k] = len(nodes)
         nodes.append(node)
     results = tuple(tuple(of(x) for x in r) for r in program.results)

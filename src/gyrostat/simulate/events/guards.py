@@ -50,7 +50,7 @@ class Guards:
         unclear = just_happened or any(watch.fresh or not watch.sign for watch in all_of_them)
         self.harvest.always = self._code is None or unclear
         if self._code is not None:
-            self.harvest.watch([w.sign for w in all_of_them], [w.last for w in all_of_them])
+            self.harvest.watch(np.array([w.sign for w in all_of_them]), np.array([w.last for w in all_of_them]))
             self.harvest.look_at_the_end = bool(watches.users)
 
     def looked(self) -> None:

@@ -1,1 +1,1 @@
-"""Machine code that a run is made of: kernels of the model, of the law that drives it, and what drivers call them by."""
+"""Machine code that a run is made of: kernels of the model, of the law that drives it, and how loops call them."""

@@ -13,6 +13,7 @@ import numpy as np
 from gyrostat.errors import NonFiniteError
 
 Array = np.ndarray
+DOUBLES = ctypes.POINTER(ctypes.c_double)
 
 
 class Callback:
@@ -20,7 +21,9 @@ class Callback:
     :class:`NonFiniteError`, make the step be tried again, shorter; any other exception ends the run: ``abort`` is a
     word that tells machine code, ``error`` the exception. ``seconds`` and ``calls`` that it took."""
 
-    def __init__(self, function: Callable[..., Sequence[Any]], inputs: Sequence[int], outputs: Sequence[int], abort: Array):
+    def __init__(
+        self, function: Callable[..., Sequence[Any]], inputs: Sequence[int], outputs: Sequence[int], abort: Array
+    ):
         self.function, self.inputs, self.outputs, self.abort = function, tuple(inputs), tuple(outputs), abort
         self.error: BaseException | None = None
         self.seconds, self.calls = 0.0, 0
@@ -40,7 +43,7 @@ class Callback:
             if not size or not address:
                 view = np.zeros(0)
             else:
-                view = np.frombuffer((ctypes.c_double * size).from_address(address), dtype=np.float64)
+                view = np.ctypeslib.as_array(ctypes.cast(address, DOUBLES), shape=(size,))
             if len(self._views) > 256:
                 self._views.clear()
             self._views[key] = view

@@ -11,6 +11,10 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     UPDATE       (t, q, v, p, m, parameters, constants | m_next, work)  of digital parts, at a sample
     CONSTRAIN    (t, q, v | a, work)                                    changes a by the forces of active constraints
     GUARDS       (t, q, v, p, m, constants | values, work)              functions of events
+    MOMENTUM     (t, q, v, directions, live | p, g, M, M_rate, work)    p = M v, and forces g of discrete_mechanics
+    RATES        (t, q, p, live | v, work)                              of momenta p
+    CARRIED      (d, p, half | p0, p1, work)                            momenta at both ends of a displacement
+    ARRIVAL      (d, v | d_rate, work)                                  rate of a displacement at its end
 
 Each may be machine code or a Python function behind the same address (:mod:`~gyrostat.simulate.kernels.callback`)."""
 
@@ -26,5 +30,6 @@ from __future__ import annotations
     RHS_COUNT, RESIDUAL_COUNT, JACOBIAN_COUNT, OUTPUT_COUNT,  # evaluations
     NEW_MEMORY,  # where an update writes
     LAW_INPUT,
-) = range(34)  # fmt: skip
+    MOMENTUM, RATES, CARRIED, ARRIVAL,  # kernels of discrete mechanics
+) = range(38)  # fmt: skip
 WORDS_OF_A_PLANT = 40

@@ -1,5 +1,5 @@
-"""What a run takes from each accepted step, as drivers: samples at the instants asked for, a row at its end, and whether
-a function of an event may have changed its sign.
+"""What a run takes from each accepted step, as drivers: samples at the instants asked for, a row at its end, and
+whether a function of an event may have changed its sign.
 
 Inside a step the state is a polynomial of the fraction s from 0 to 1, sum_d C_d s^d, with rows C_d of N numbers: first
 coordinates (``WAY``), then v (nv,), p (np,) and the work [J] of the efforts since the beginning of the step."""

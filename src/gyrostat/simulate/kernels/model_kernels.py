@@ -18,6 +18,7 @@ from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.graph.network import Network, network
+from gyrostat.simulate.kernels import discrete_mechanics as discrete
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
 from gyrostat.spec.context import HarmonicMotion
@@ -72,7 +73,14 @@ class ModelKernels:
 
     def _record(self, function: Callable[..., Mapping[str, Any]], third: str, name: str) -> Program:
         n, live, directions = self.model.nv, self.live_size, len(self.sliding.on_speed)
-        shapes = {"t": (1,), "q": (self.model.nq,), "v": (n,), third: (n,), "directions": (directions,), "live": (live,)}
+        shapes = {
+            "t": (1,),
+            "q": (self.model.nq,),
+            "v": (n,),
+            third: (n,),
+            "directions": (directions,),
+            "live": (live,),
+        }
         with np.errstate(all="ignore"):
             return record(function, shapes, f"{self.model.name}_{name}")
 
@@ -128,3 +136,48 @@ class ModelKernels:
             return {"q": moved(self.model, q0, along(self.model, d))}
 
         return record(function, {"q0": (self.model.nq,), "d": (self.model.nv,)}, f"{self.model.name}_retract")
+
+    # ------------------------------------------------------------------ discrete mechanics
+    @cached_property
+    def momentum(self) -> Program:
+        """p = M v and the forces g (nv,) that change it, M and its rate (nv, nv)."""
+
+        def function(t: Array, q: Array, v: Array, directions: Array, live: Array) -> Mapping[str, Any]:
+            net, on = self._scene(t[0], live)
+            f = sweep_forces(net, on, q, v, np.zeros(len(v)))[0] - self.sliding.sliding_efforts(v, directions)
+            return discrete.momentum(self.model, *discrete.matrices(net, on, q, v), f, v)._asdict()
+
+        n, directions = self.model.nv, len(self.sliding.on_speed)
+        shapes = {"t": (1,), "q": (self.model.nq,), "v": (n,), "directions": (directions,), "live": (self.live_size,)}
+        with np.errstate(all="ignore"):
+            return record(function, shapes, f"{self.model.name}_momentum")
+
+    @cached_property
+    def rates(self) -> Program:
+        """v (nv,) of the momenta p (nv,)."""
+
+        def function(t: Array, q: Array, p: Array, live: Array) -> Mapping[str, Any]:
+            return {"v": discrete.rates(*self._scene(t[0], live), q, p)}
+
+        shapes = {"t": (1,), "q": (self.model.nq,), "p": (self.model.nv,), "live": (self.live_size,)}
+        return record(function, shapes, f"{self.model.name}_rates")
+
+    @cached_property
+    def carried(self) -> Program:
+        """Momenta (nv,) at both ends of the displacement d (nv,)."""
+
+        def function(d: Array, p: Array, half: Array) -> Mapping[str, Any]:
+            p0, p1 = discrete.carried(self.model, d, p, half)
+            return {"p0": p0, "p1": p1}
+
+        n = self.model.nv
+        return record(function, {"d": (n,), "p": (n,), "half": (n,)}, f"{self.model.name}_carried")
+
+    @cached_property
+    def arrival(self) -> Program:
+        """Rate (nv,) of the displacement d (nv,) for the rates v (nv,) at its end."""
+
+        def function(d: Array, v: Array) -> Mapping[str, Any]:
+            return {"d_rate": discrete.arrival(self.model, d, v)}
+
+        return record(function, {"d": (self.model.nv,), "v": (self.model.nv,)}, f"{self.model.name}_arrival")

@@ -108,7 +108,7 @@ class CompiledMethod(Method):
     def _step(self, harvest: Harvest) -> Step:
         """The last accepted step, from which nothing has been taken yet."""
         t0, t1, q0 = self.last_step()
-        t, q1, v1, p1, a1, tau1 = self.end()
+        _, q1, v1, p1, a1, tau1 = self.end()
         plant, n, m = self.plant, self.plant.nv, self.plant.nq if self.way == harvesting.ABSOLUTE else self.plant.nv
         state = harvest.dense(t0, t1, q0, self.degree, self.way, m + n + plant.np + 1)
 

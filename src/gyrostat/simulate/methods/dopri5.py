@@ -28,4 +28,4 @@ class DormandPrince(AdaptiveRungeKutta):
     """``"dopri5"``: the method of choice for motions that are not stiff."""
 
     name, order, estimate_order = "dopri5", 5, 4
-    table = Table(_ROWS, _C, _ERROR, _D)
+    table = Table(_ROWS, _C, _ERROR, [_D])

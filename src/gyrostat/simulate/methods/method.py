@@ -90,6 +90,10 @@ class Method(ABC):
         """One accepted step, never beyond ``t_limit``; it ends exactly there if it comes close."""
         raise NotImplementedError
 
+    def attach(self, harvest: Any, fastest: float) -> None:
+        """What the run takes from compiled steps, and the rates beyond which it makes no sense."""
+        return None
+
     def reached(self) -> tuple[float, Array, Array, Array] | None:
         """The state that compiled steps have come to, when a call has failed; None for others."""
         return None

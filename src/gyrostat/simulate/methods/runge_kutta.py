@@ -7,11 +7,11 @@ efforts:
     k_i = f(t0 + c_i h, y0 + h sum_j a_ij k_j),   y1 = y0 + h sum_i b_i k_i.
 
 The last stage of every table is at y1, so that it is the first one of the next step (there x = 0 and x' = v). Dense
-output, for s from 0 to 1, with w_1 = 1 for the first stage, w_l = 1 for the last and a vector d of the table,
+output, for s from 0 to 1, with w_1 = 1 for the first stage, w_l = 1 for the last and vectors d of the table,
 
-    y(s) = y0 + h s (b + (1 - s) (w_1 - b + s (2 b - w_1 - w_l + (1 - s) d))) . k:
+    y(s) = y0 + h s (b + (1 - s) (w_1 - b + s (2 b - w_1 - w_l + (1 - s) (d_1 + s (d_2 + ...))))) . k:
 
-the cubic of Hermite where d is zero, order four with the d of Dormand and Prince [Hairer, Norsett, Wanner II.6]. The
+the cubic of Hermite without any, order four with the one of Dormand and Prince [Hairer, Norsett, Wanner II.6]. The
 steps are machine code, the same for all tables and robots: :mod:`~gyrostat.simulate.methods.drivers.explicit_steps`."""
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from gyrostat.engine.drivers.driver import driver
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT
 from gyrostat.simulate.methods.compiled import NOT_FINITE, RUNAWAY, TOO_SMALL, CompiledMethod
 from gyrostat.simulate.methods.drivers import explicit_steps as at
+from gyrostat.simulate.methods.drivers import fixed_clock
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine, address
@@ -41,20 +42,30 @@ def numbers(*rows: str) -> tuple[Array, ...]:
     return tuple(np.array([float(Fraction(word)) for word in row.split()]) for row in rows)
 
 
+def nested(rows: Sequence[Array]) -> Array:
+    """P (stages, k): coefficients of s, s^2, ... in s (r_1 + (1 - s) (r_2 + s (r_3 + (1 - s) (r_4 + ...)))), for k rows
+    r (stages,)."""
+    P = np.zeros((len(rows[0]), len(rows) + 1))
+    for k in range(len(rows) - 1, -1, -1):
+        P[:, 0] += rows[k]
+        shifted = np.roll(P, 1, axis=1)  # times s: the last column is zero
+        P = shifted if k % 2 == 0 else P - shifted
+    return P[:, 1:]
+
+
 @dataclass(frozen=True)
 class Table:
     """``a``: one row for each stage after the first; the last row is that of y1, with a weight for every stage before
     it. ``error``: weights of y1 less the weights of the embedded method, for all stages; ``second``: of another
-    estimate that goes with it. ``d`` of the dense output, or ``dense`` (stages, degree): its polynomials themselves,
-    with ``extra`` rows of stages that serve it alone."""
+    estimate that goes with it. ``d``: rows of the dense output beyond the cubic; ``extra``: rows of ``a`` for stages
+    that serve it alone."""
 
     a: Sequence[Array]
     c: Array
     error: Array | None = None
-    d: Array | None = None
+    d: Sequence[Array] = ()
     second: Array | None = None
     extra: Sequence[Array] = ()
-    dense: Array | None = None
 
     @property
     def stages(self) -> int:
@@ -64,14 +75,11 @@ class Table:
     @cached_property
     def polynomials(self) -> Array:
         """P (stages, degree) with y(s) = y0 + h sum_j k_j sum_d P_jd s^(d+1)."""
-        if self.dense is not None:
-            return self.dense
-        b, unit = np.append(self.a[-1], 0.0), np.eye(self.stages)
-        first, last = unit[0], unit[-1]
-        d = np.zeros(self.stages) if self.d is None else self.d
-        u, w = first - b, 2.0 * b - first - last  # s (b + (1 - s) (u + s (w + (1 - s) d)))
-        columns = [b + u, w + d - u, -2.0 * d - w, d]
-        return np.stack(columns if self.d is not None else columns[:3], axis=1)
+        total = self.stages + len(self.extra)
+        b, unit = np.zeros(total), np.eye(total)
+        b[: self.stages - 1] = self.a[-1]
+        first, last = unit[0], unit[self.stages - 1]
+        return nested([b, first - b, 2.0 * b - first - last, *self.d])
 
     @cached_property
     def memory(self) -> Array:
@@ -120,15 +128,15 @@ class RungeKutta(CompiledMethod):
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         n = self.plant.nv
-        self.ctl[at.T] = self.ctl[at.ORIGIN] = t
-        self.ctl[at.STEPS] = 0.0
+        self.ctl[fixed_clock.T] = self.ctl[fixed_clock.ORIGIN] = t
+        self.ctl[fixed_clock.STEPS] = 0.0
         self.q[:] = q
         self.y[:n], self.y[n : 2 * n], self.y[2 * n : -1], self.y[-1] = 0.0, v, p, 0.0
-        self.words[at.PENDING] = self.words[at.KNOWN] = self.words[at.AGAIN] = 0
+        self.words[fixed_clock.PENDING] = self.words[fixed_clock.KNOWN] = self.words[at.AGAIN] = 0
 
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
-        self.ctl[at.LIMIT], self.ctl[at.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
-        self.words[at.BUDGET] = budget
+        self.ctl[fixed_clock.LIMIT], self.ctl[fixed_clock.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
+        self.words[fixed_clock.BUDGET] = budget
         self._places[1] = harvest.io
         before = int(self.words[at.REJECTED])
         status = self._steps(machine.env, *self._places)
@@ -136,32 +144,37 @@ class RungeKutta(CompiledMethod):
         return status
 
     def end(self) -> tuple[float, Array, Array, Array, Array | None, Array | None]:
-        n, t = self.plant.nv, float(self.ctl[at.T])
-        if self.words[at.PENDING]:
-            return t, self.q1.copy(), self.x[n : 2 * n].copy(), self.x[2 * n : -1].copy(), self.K[
-                self.table.stages - 1, n : 2 * n
-            ].copy(), self.tau1.copy()
+        n, t = self.plant.nv, float(self.ctl[fixed_clock.T])
+        if self.words[fixed_clock.PENDING]:
+            return (
+                t,
+                self.q1.copy(),
+                self.x[n : 2 * n].copy(),
+                self.x[2 * n : -1].copy(),
+                self.K[self.table.stages - 1, n : 2 * n].copy(),
+                self.tau1.copy(),
+            )
         return t, self.q.copy(), self.y[n : 2 * n].copy(), self.y[2 * n : -1].copy(), None, None
 
     def last_step(self) -> tuple[float, float, Array]:
-        return float(self.ctl[at.T0]), float(self.ctl[at.T]), self.q.copy()
+        return float(self.ctl[fixed_clock.T0]), float(self.ctl[fixed_clock.T]), self.q.copy()
 
     def failure(self, status: int) -> StepFailure:
-        worst = int(self.words[at.WORST])
+        worst = int(self.words[fixed_clock.WORST])
         if status == RUNAWAY:
             return self.grows(worst)
         if status == TOO_SMALL:
             return self._stuck(worst % self.plant.nv if worst < 2 * self.plant.nv else None)
-        if status == NOT_FINITE and self.words[at.REASON] == at.TURNED_TOO_FAR:
+        if status == NOT_FINITE and self.words[fixed_clock.REASON] == at.TURNED_TOO_FAR:
             return StepFailure("something turns by more than half a turn in one step", hint="a smaller dt")
-        error = self.not_finite(float(self.ctl[at.T]))
+        error = self.not_finite(float(self.ctl[fixed_clock.T]))
         return StepFailure(str(error), error.dof, hint="a smaller dt, or look at the efforts there")
 
     def _stuck(self, worst: int | None) -> StepFailure:
-        reason = int(self.words[at.REASON])
+        reason = int(self.words[fixed_clock.REASON])
         cause = "the error of a step exceeds the tolerance however small it is"
         if reason == at.STAGE_NOT_FINITE:
-            error = self.not_finite(float(self.ctl[at.T]))
+            error = self.not_finite(float(self.ctl[fixed_clock.T]))
             cause, worst = str(error), error.dof
         return StepFailure(
             f"{cause}; steps became smaller than rounding of the time allows",
@@ -178,7 +191,7 @@ class FixedRungeKutta(RungeKutta):
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
-        self.ctl[at.DT] = options["dt"]
+        self.ctl[fixed_clock.DT] = options["dt"]
 
 
 class FixedStep:

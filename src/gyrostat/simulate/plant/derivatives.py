@@ -82,7 +82,9 @@ class PlantDerivatives:
     def _exact(self, t: float, q: Array, v: Array, p: Array) -> SourceDerivatives:
         plant, n, m = self.plant, self.plant.nv, self.plant.np
         shapes = [(i, j) for i in (n, m) for j in (n, n, m)]
-        return SourceDerivatives(*(x.reshape(s) for x, s in zip(plant.machine.law_slopes(t, q, v, p), shapes, strict=True)))
+        return SourceDerivatives(
+            *(x.reshape(s) for x, s in zip(plant.machine.law_slopes(t, q, v, p), shapes, strict=True))
+        )
 
     def source_differences(self, t: float, q: Array, v: Array, p: Array) -> SourceDerivatives:
         plant = self.plant

@@ -1,5 +1,5 @@
-"""What compiled steps hand over to a run: rows and samples, in memory that the run owns; and which functions are watched
-on the way."""
+"""What compiled steps hand over to a run: rows and samples, in memory that the run owns; and which functions are
+watched on the way."""
 
 from __future__ import annotations
 

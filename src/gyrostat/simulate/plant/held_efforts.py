@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
@@ -23,22 +24,28 @@ class HeldEfforts(TorqueSource):
         self.inner, self.held = inner, np.zeros(model.nv)
         self.p0, self.m0, self.sizes, self.sample_times = inner.p0, inner.m0, inner.sizes, inner.sample_times
         self.told, self.users = inner.told, inner.users
+        self.gains = {**inner.gains, HELD: self.held}
 
-    @property
-    def gains(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """Of the inner source, then the efforts."""
-        return {**self.inner.gains, HELD: self.held}
-
-    @gains.setter
-    def gains(self, values: Mapping[str, Any]) -> None:
-        self.inner.gains = {name: x for name, x in values.items() if name != HELD}
-        self.held = values[HELD]
+    @contextmanager
+    def with_gains(self, values: Array) -> Iterator[None]:
+        before, first = self.held, len(values) - len(self.held)
+        self.held = values[first:]
+        try:
+            with self.inner.with_gains(values[:first]):
+                yield
+        finally:
+            self.held = before
 
     def twin(self, gains: Mapping[str, Any]) -> HeldEfforts:
         twin = copy(self)
-        twin.inner = self.inner.twin({name: x for name, x in gains.items() if name != HELD})
-        twin.held = np.array(gains[HELD])
+        twin.inner = self.inner.twin({})
+        twin.give(gains)
         return twin
+
+    def give(self, gains: Mapping[str, Any]) -> None:
+        self.held = np.array(gains[HELD])
+        self.inner.give({name: x for name, x in gains.items() if name != HELD})
+        self.gains = {**self.inner.gains, HELD: self.held}
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         tau, p_rate = self.inner.evaluate(t, q, v, p, m)

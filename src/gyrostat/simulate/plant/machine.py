@@ -15,21 +15,24 @@ from gyrostat.engine.tracing.lifted_constants import lifted_constants
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
+from gyrostat.simulate.kernels.discrete_mechanics import momentum
 from gyrostat.simulate.kernels.law_kernels import shared_code
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
-from gyrostat.solvers.functions import aba, rnea, rnea_derivatives
+from gyrostat.solvers.functions import aba, coriolis, crba, rnea, rnea_derivatives
 
 if TYPE_CHECKING:
     from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 WHO = "simulate"
+OF_THE_MANIFOLD = {at.CHART: "chart", at.RETRACT: "retract", at.CARRIED: "carried", at.ARRIVAL: "arrival"}
+"""Kernels that do nothing where q and v are alike."""
 
 
 def address(x: Array) -> int:
     """Of the first element of an array."""
     try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(x))  # seven times as fast as the other
+        return ctypes.addressof(ctypes.c_char.from_buffer(x))  # type: ignore[arg-type]  # a seventh of the time
     except (TypeError, ValueError):  # read-only, empty or not contiguous
         return int(x.__array_interface__["data"][0])
 
@@ -106,16 +109,24 @@ class Machine:
         plant, model = self.plant, self.plant.kernels
         n, nq, np_, m = plant.nv, plant.nq, plant.np, len(plant.memory)
         d, par, live = len(plant.active.directions), len(plant.parameters), len(plant.live)
-        if word in (at.CHART, at.RETRACT):
-            name = "chart" if word == at.CHART else "retract"
-            return None if plant.plain else model.code(name)
+        if word in OF_THE_MANIFOLD:
+            return None if plant.plain else model.code(OF_THE_MANIFOLD[word])
+        if word in (at.MOMENTUM, at.RATES):
+            name, inputs, outputs = "momentum", (1, nq, n, d, live), (n, n, n * n, n * n)
+            if word == at.RATES:
+                name, inputs, outputs = "rates", (1, nq, n, live), (n,)
+            if not plant.model_in_python:
+                return model.code(name)
+            return self._callback(name, getattr(self, f"_{name}"), inputs, outputs)
         if word in (at.LAW, at.LAW_SLOPES):
             if plant.law is not None:
                 return plant.law.code if word == at.LAW else plant.law.slopes
             given = (1, nq, n, np_, m, par, 0)
             if word == at.LAW:
                 return self._callback("law", self._law, given, (n, np_))
-            return self._callback("law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_))
+            return self._callback(
+                "law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_)
+            )
         names = {at.FORWARD: "forward", at.INVERSE: "inverse", at.SLOPES: "slopes"}
         if word in names:
             if not plant.model_in_python:
@@ -131,7 +142,9 @@ class Machine:
         return self.callbacks[name]
 
     # ------------------------------------------------------------------ in Python
-    def _law(self, t: Array, q: Array, v: Array, p: Array, m: Array, par: Array, constants: Array) -> tuple[Array, Array]:
+    def _law(
+        self, t: Array, q: Array, v: Array, p: Array, m: Array, par: Array, constants: Array
+    ) -> tuple[Array, Array]:
         return self.plant.recording.numbers(float(t[0]), q, v, p, m)
 
     def _law_slopes(self, t: Array, q: Array, v: Array, p: Array, *_: Array) -> tuple[Array, ...]:
@@ -151,6 +164,14 @@ class Machine:
         plant = self.plant
         d = rnea_derivatives(plant.moving, q, v, a, **plant.time(float(t[0])))
         return d.dtau_dq, d.dtau_dv - plant.sliding_slopes(v), d.dtau_da
+
+    def _momentum(self, t: Array, q: Array, v: Array, directions: Array, live: Array) -> tuple[Array, ...]:
+        plant, on = self.plant, self.plant.time(float(t[0]))
+        f = rnea(plant.moving, q, v, np.zeros(plant.nv), **on) - plant.sliding_efforts(v)
+        return momentum(plant.moving, crba(plant.moving, q, **on), coriolis(plant.moving, q, v, **on), f, v)
+
+    def _rates(self, t: Array, q: Array, p: Array, live: Array) -> tuple[Array]:
+        return (np.linalg.solve(crba(self.plant.moving, q, **self.plant.time(float(t[0]))), p),)
 
     def _constrain(self, t: Array, q: Array, v: Array, a: Array) -> tuple[()]:
         plant = self.plant
@@ -240,7 +261,9 @@ class Machine:
         error = self.failure()
         if isinstance(error, NonFiniteError):
             return error
-        return NonFiniteError(f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is")
+        return NonFiniteError(
+            f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is"
+        )
 
     def applied(self, rows: Array) -> Array:
         """Wrenches (T, 6 k) of rows (T, width), whose efforts become those beside the wrenches."""

@@ -81,7 +81,9 @@ def given_parameters(model: Model, controller: Any, given: Mapping[str, Any] | N
     if not given:
         return Parameters()
     if not isinstance(given, Mapping):
-        raise StateError(f"{who}: parameters must map names to numbers, got {type(given).__name__}. Hint: {{'kp': 2.0}}")
+        raise StateError(
+            f"{who}: parameters must map names to numbers, got {type(given).__name__}. Hint: {{'kp': 2.0}}"
+        )
     known = further_arguments(controller) if inspect.isroutine(controller) or callable(controller) else ()
     known = () if callable(getattr(controller, "output", None)) else known
     live: dict[str, Array] = {}

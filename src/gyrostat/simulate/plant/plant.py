@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
@@ -95,7 +94,9 @@ class Plant:
         self.base, self._machine = model if base is None else base, None
         self._give(parameters)
         self._take(model)
-        self.source: TorqueSource = with_wrenches(model, torque_source(model, torque, parameters.gains), wrenches, times)
+        self.source: TorqueSource = with_wrenches(
+            model, torque_source(model, torque, parameters.gains), wrenches, times
+        )
         self.places = self.source.places if isinstance(self.source, LoadedSource) else ()
         self.nq, self.nv, self.np = model.nq, model.nv, len(self.source.p0)
         self.plain = self.nq == self.nv
@@ -135,7 +136,7 @@ class Plant:
         """Other parameters of the same names and shapes, in the same memory."""
         self._give(parameters)
         if parameters.gains:
-            self.source.gains = parameters.gains
+            self.source.give(parameters.gains)
         self.machine.numbered()
 
     def again(self, parameters: Parameters) -> None:

@@ -79,8 +79,12 @@ class TorqueSource:
         """The same source for another run, with gains of its own."""
         twin = copy(self)
         if gains:
-            twin.gains = dict(gains)
+            twin.give(gains)
         return twin
+
+    def give(self, gains: Mapping[str, Any]) -> None:
+        """Other gains of the same names and shapes."""
+        self.gains = dict(gains)
 
     def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
         """Why the source has no answer in this state, "" if it has one."""

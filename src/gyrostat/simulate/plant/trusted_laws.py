@@ -1,8 +1,8 @@
 """Laws that were looked at before: the same code, which reaches nothing that could remember, with other numbers.
 
 Whether a function remembers is found out by calling it (:mod:`~gyrostat.simulate.plant.user_memory`), which takes
-longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the same
-kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
+longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the
+same kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def made_of(x: Any, depth: int = 0) -> Hashable | None:
     frozen = dataclasses.is_dataclass(x) and of_library(type(x)) and type(x).__dataclass_params__.frozen  # type: ignore
     if not frozen or (isinstance(x, Block) and getattr(type(x), "remembers", False)):
         return None
-    return _all([type(x), *(made_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))])
+    fields = dataclasses.fields(x)  # type: ignore[arg-type]
+    return _all([type(x), *(made_of(getattr(x, f.name), depth + 1) for f in fields)])
 
 
 def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:

@@ -10,7 +10,7 @@ from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics
 from gyrostat.spec.model import Model
 
 WHO = "simulate"
-BY_RESIDUAL = ("newmark", "trapezoid", "generalised-alpha", "dina", "ida")
+BY_RESIDUAL = ("newmark", "trapezoid", "generalised-alpha", "dina", "ida", "variational")
 """Methods that solve the equations of inverse dynamics, and never ask for accelerations."""
 
 

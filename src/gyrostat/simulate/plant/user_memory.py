@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.manifold import integrate, neutral
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.tracing.tape import TAPES
 from gyrostat.errors import RecordError
 from gyrostat.simulate.plant.user_state import DICE, UserState
@@ -149,12 +150,16 @@ class UserMemory:
 
 
 def probes(model: Model, late: float) -> list[tuple[float, Array, Array]]:
-    """Two states (t, q, v) near the neutral configuration, at t = 0 and at a later time."""
-    rng = np.random.default_rng(1)
-    return [
-        (t, integrate(model, neutral(model), 0.1 * rng.normal(size=model.nv)), rng.normal(size=model.nv))
-        for t in (0.0, late)
-    ]
+    """Two states (t, q, v) near the neutral configuration, at t = 0 and at a later time; copies, as functions may write
+    into what they are given."""
+    kept = cached_on(model)
+    if "probes" not in kept:
+        rng = np.random.default_rng(1)
+        kept["probes"] = [
+            (integrate(model, neutral(model), 0.1 * rng.normal(size=model.nv)), rng.normal(size=model.nv))
+            for _ in range(2)
+        ]
+    return [(t, q.copy(), v.copy()) for t, (q, v) in zip((0.0, late), kept["probes"], strict=True)]
 
 
 LATE = (0.3711, 1e-3, 0.0)

@@ -6,7 +6,8 @@ that a method of time integration, its Jacobians and the work of a run need to k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -131,6 +132,7 @@ class LoadedSource(TorqueSource):
         self, model: Model, inner: TorqueSource, places: Sequence[Application], wrenches: Sequence[TorqueSource]
     ):
         self.inner, self.places, self.parts = inner, tuple(places), (inner, *wrenches)
+        self.gains = inner.gains
         self.told = inner.told if inner.users else next((x.told for x in wrenches if x.users), "a constant wrench")
         self.users = tuple(user for part in self.parts for user in part.users)
         self.sample_times = tuple(sorted({T for part in self.parts for T in part.sample_times}))
@@ -155,20 +157,21 @@ class LoadedSource(TorqueSource):
         states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)
         return [part.evaluate(t, q, v, p_k, m_k) for part, p_k, m_k in states]
 
-    @property
-    def gains(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """Of the efforts beside the wrenches."""
-        return self.inner.gains
-
-    @gains.setter
-    def gains(self, values: Mapping[str, Any]) -> None:
-        self.inner.gains = values
+    @contextmanager
+    def with_gains(self, values: Array) -> Iterator[None]:
+        with self.inner.with_gains(values):  # of the efforts beside the wrenches
+            yield
 
     def twin(self, gains: Mapping[str, Any]) -> LoadedSource:
         twin = copy(self)
         twin.parts = (self.inner.twin(gains), *(part.twin({}) for part in self.parts[1:]))
         twin.inner = twin.parts[0]
+        twin.gains = twin.inner.gains
         return twin
+
+    def give(self, gains: Mapping[str, Any]) -> None:
+        self.inner.give(gains)
+        self.gains = self.inner.gains
 
     def next_memory(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
         states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)

@@ -58,14 +58,15 @@ def simulate(
     ``t_eval``; a :class:`Wrench` may hold a function or block as its value.
     ``q0``, ``v0``: arrays or dicts; by default at rest in the neutral configuration.
 
-    ``method``: "dopri5" (default), "ode23": adaptive, explicit; "bdf", "radau", "cvode", "ida": adaptive, for stiff
-    models; "rk4", "semi-implicit-euler", "newmark", "trapezoid", "generalised-alpha", "dina": steps of ``dt`` [s].
+    ``method``: "dopri5" (default), "dop853", "ode23": adaptive, explicit; "bdf", "radau", "cvode", "ida": adaptive, for
+    stiff models; "rk4", "semi-implicit-euler", "variational" (symplectic), "newmark", "trapezoid", "generalised-alpha",
+    "dina": steps of ``dt`` [s].
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
     ``atol``. ``options`` are those of the method.
 
     ``forward_dynamics``: ``gs.BlockSolver(model, f, like=gs.ForwardDynamics)``, a function of yours in the place of the
     articulated-body algorithm, for methods that ask for accelerations (not newmark, trapezoid, generalised-alpha,
-    dina, ida).
+    dina, ida, variational).
 
     ``parameters``: physical properties by path, and further arguments of a function f(t, q, v, kp) by name:
     ``{"hand.mass": 0.8, "kp": 30.0}``. They are inputs of the machine code: other values compile nothing.

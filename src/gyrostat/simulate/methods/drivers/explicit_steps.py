@@ -1,5 +1,5 @@
-"""Steps of explicit Runge-Kutta methods in machine code, any table, any robot: stages, estimate of the error, acceptance,
-next step, dense output, and what the run takes from each step.
+"""Steps of explicit Runge-Kutta methods in machine code, any table, any robot: stages, estimate of the error,
+acceptance, next step, dense output, and what the run takes from each step.
 
 A step from q0 integrates y = (x, v, p, work) with y' = f(t, y), x local coordinates around q0. The last stage of every
 table is at y1, so that it is the first one of the next step. The table in memory: rows of a (S, S), c (S,), weights of
@@ -8,30 +8,49 @@ s^(d+1). Stages beyond the last one serve the dense output alone."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import count_at, doubles, floor, fma, ptr, some, sqrt, words
+from gyrostat.engine.drivers.words import count_at, doubles, fma, ptr, some, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV, PLAIN, SIZE_OF
 from gyrostat.simulate.kernels.harvest import DEGREE, MOST, POLYNOMIAL, ROW, harvested, wanted
-from gyrostat.simulate.kernels.sampling import NEXT_LIMIT, sampled_at
 from gyrostat.simulate.kernels.stage import stage, turned
 from gyrostat.simulate.methods.drivers.first_step import first_step
+from gyrostat.simulate.methods.drivers.fixed_clock import (
+    BUDGET,
+    FULL,
+    GO_ON,
+    HS,
+    KNOWN,
+    LIMIT,
+    LOOK,
+    NOT_FINITE,
+    NUMBERS,
+    PENDING,
+    REASON,
+    RUNAWAY,
+    STOPPED,
+    T0,
+    TOO_SMALL,
+    WORDS,
+    WORST,
+    T,
+    accepted,
+    broken_off,
+    counted_to,
+    gone_on,
+    largest_of,
+    length_to,
+    next_end,
+    too_fast,
+)
 
 TURN = 3.0
 """Rotation [rad] within a step beyond which it is not accepted: the local coordinates end at two pi."""
 SAFETY, LEAST, GROWTH = 0.9, 0.2, 6.0
-(
-    T, LIMIT, H, BEFORE, RTOL, MAX_STEP, FASTEST, T0, HS, ORIGIN, STEPS, DT, K_POWER, BETA, TINY_STEP, RATE
-) = range(16)  # fmt: skip
-"""Numbers of a run: time, limit of the steps, next step, error before, tolerances, bounds, the last step, the clock of
-fixed steps, exponents of the step control, the rate that was too fast."""
-(
-    STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, PENDING, KNOWN, ACCEPTED, REJECTED, AGAIN, BUDGET, WORST, REASON
-) = range(12)  # fmt: skip
-"""Words: stages with the one at y1, stages for the dense output alone; kind of method; a step that waits to be gone on
-from; whether the first stage is known; counts; steps in this call at most; which entry has the largest error; why the
-last step was given up."""
-FULL, REACHED, LOOK, TOO_SMALL, NOT_FINITE, STOPPED, RUNAWAY, BAD_SAMPLE = 0, 1, 2, -2, -3, -4, -5, -6
-"""How a call ends: budget or rows used up, limit reached, a step to be looked at; steps too small, a stage that is not
-finite, a Python function that has failed, rates too fast, a sample that is not finite."""
+H, BEFORE, RTOL, MAX_STEP, K_POWER, BETA, TINY_STEP = range(NUMBERS, NUMBERS + 7)
+"""Numbers of a run beyond those that all have: next step, error before, tolerance, longest step, exponents of the step
+control, shortest step relative to the time."""
+STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, REJECTED, AGAIN = range(WORDS, WORDS + 6)
+"""Words: stages with the one at y1, stages for the dense output alone; kind of method; steps given up; whether the last
+one was."""
 ERROR_TOO_LARGE, STAGE_NOT_FINITE, TURNED_TOO_FAR = 1, 2, 3
 
 
@@ -105,7 +124,9 @@ def estimated(
     return h * sqrt(total / size)
 
 
-def polynomial(env: words, run: words, io: words, tab: ptr, t: float, h: float, q: ptr, y: ptr, K: ptr, x: ptr, q1: ptr, tau1: ptr) -> float:
+def polynomial(
+    env: words, run: words, io: words, tab: ptr, t: float, h: float, q: ptr, y: ptr, K: ptr, x: ptr, q1: ptr, tau1: ptr
+) -> float:
     """The dense output of a step as a polynomial, further stages included."""
     s, extra, degree = run[STAGES], run[EXTRA], io[DEGREE]
     S = s + extra
@@ -148,31 +169,22 @@ def moved_on(env: words, run: words, q: ptr, y: ptr, K: ptr, q1: ptr, x: ptr) ->
     return 0
 
 
-def fastest_of(n: int, v: ptr) -> int:
-    """Which of some numbers v (n,) is the largest."""
-    at = 0
-    for k in range(1, n):
-        if not (abs(v[k]) <= abs(v[at])):
-            at = k
-    return at
-
-
-def taken_back(run: words, ctl: ptr) -> int:
-    """The last step has not been."""
-    ctl[T] = ctl[T0]
-    run[PENDING] = 0
-    run[ACCEPTED] = run[ACCEPTED] - 1
-    return 0
-
-
-def restarted(ctl: ptr) -> int:
-    """The clock of fixed steps begins anew."""
-    ctl[ORIGIN] = ctl[T]
-    ctl[STEPS] = 0.0
-    return 0
-
-
-def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: ptr, q: ptr, y: ptr, K: ptr, q1: ptr, x: ptr, tau1: ptr, spare: ptr, clock: ptr) -> int:
+def explicit_steps(
+    env: words,
+    run: words,
+    io: words,
+    ctl: ptr,
+    tab: ptr,
+    atol: ptr,
+    q: ptr,
+    y: ptr,
+    K: ptr,
+    q1: ptr,
+    x: ptr,
+    tau1: ptr,
+    spare: ptr,
+    clock: ptr,
+) -> int:
     """Steps up to the limit; the budget, a full buffer, or something to be looked at comes first."""
     n, s = env[NV], run[STAGES]
     size, S = 2 * n + env[NP] + 1, s + run[EXTRA]
@@ -181,25 +193,19 @@ def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: 
     while True:
         if run[PENDING] == 1:
             moved_on(env, run, q, y, K, q1, x)
-            if ctl[T] >= ctl[LIMIT]:
-                arrived = sampled_at(env, clock, ctl[T], q, y + n, y + 2 * n)
-                if arrived != 0:
-                    return REACHED if arrived == 1 else BAD_SAMPLE
-                ctl[LIMIT] = clock[NEXT_LIMIT]
-                run[KNOWN] = 0
-                restarted(ctl)
+            status = gone_on(env, run, ctl, clock, q, y + n, y + 2 * n)
+            if status != GO_ON:
+                return status
         if budget <= 0 or io[ROW] >= io[MOST]:
             return FULL
         budget = budget - 1
         t = ctl[T]
         if run[KNOWN] == 0:
-            if not (stage(env, t, q, y, K, q1, tau1) == 0.0):
+            if stage(env, t, q, y, K, q1, tau1) != 0.0:
                 return STOPPED if env[ABORT] != 0 else NOT_FINITE
             run[KNOWN] = 1
         if run[ADAPTIVE] == 1 and ctl[H] == 0.0:
-            h = first_step(
-                env, t, ctl[RTOL], ctl[MAX_STEP], ctl[K_POWER], atol, q, y, K, K + size, x, q1, tau1, spare
-            )
+            h = first_step(env, t, ctl[RTOL], ctl[MAX_STEP], ctl[K_POWER], atol, q, y, K, K + size, x, q1, tau1, spare)
             if not (h > 0.0):
                 return STOPPED if env[ABORT] != 0 else NOT_FINITE
             ctl[H] = h
@@ -216,12 +222,8 @@ def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: 
             if h < ctl[TINY_STEP] * max(abs(t), abs(t1)):
                 return TOO_SMALL
         else:
-            t1 = ctl[ORIGIN] + (ctl[STEPS] + 1.0) * ctl[DT]
-            if t1 >= ctl[LIMIT] - 1e-9 * ctl[DT]:
-                t1 = ctl[LIMIT]
-            h = t1 - t
-            if abs(h - ctl[DT]) <= 1e-6 * ctl[DT] + 8.9e-16 * abs(t1):
-                h = ctl[DT]
+            t1 = next_end(ctl)
+            h = length_to(ctl, t1)
         ok = 1
         for i in range(1, s):
             combined(size, i, tab + i * S, K, h, y, x)
@@ -230,7 +232,7 @@ def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: 
                 run[REASON] = TURNED_TOO_FAR
                 break
             at = t1 if i == s - 1 else t + c[i] * h
-            if not (stage(env, at, q, x, K + i * size, q1, tau1) == 0.0):
+            if stage(env, at, q, x, K + i * size, q1, tau1) != 0.0:
                 if env[ABORT] != 0:
                     return STOPPED
                 ok = 0
@@ -247,7 +249,7 @@ def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: 
                 shrink = LEAST
                 if ok == 1 and err < 1e300:
                     run[REASON] = ERROR_TOO_LARGE
-                    run[WORST] = fastest_of(2 * n + env[NP], spare + 2 * n + env[NP])
+                    run[WORST] = largest_of(2 * n + env[NP], spare + 2 * n + env[NP])
                     shrink = max(LEAST, SAFETY * pow(err, -ctl[K_POWER]))
                 elif run[REASON] == TURNED_TOO_FAR:
                     shrink = 0.5
@@ -266,27 +268,19 @@ def explicit_steps(env: words, run: words, io: words, ctl: ptr, tab: ptr, atol: 
             ctl[HS] = h
             return NOT_FINITE
         else:
-            done = floor((t1 - ctl[ORIGIN]) / ctl[DT] + 0.5)
-            ctl[STEPS] = done if ctl[ORIGIN] + done * ctl[DT] <= t1 + 1e-9 * ctl[DT] else done - 1.0
-        run[ACCEPTED] = run[ACCEPTED] + 1
-        run[PENDING] = 1
-        ctl[T0] = t
-        ctl[HS] = h
-        ctl[T] = t1
-        fastest = fastest_of(n, x + n)
-        if not (abs(x[n + fastest]) <= ctl[FASTEST]):
-            run[WORST] = fastest
-            taken_back(run, ctl)
+            counted_to(ctl, t1)
+        accepted(run, ctl, t1, h)
+        if too_fast(env, run, ctl, x + n) == 1:
             return RUNAWAY
-        if wanted(io, t1) == 1:
-            if not (polynomial(env, run, io, tab, t, h, q, y, K, spare, spare + size, spare + size + env[NQ]) == 0.0):
-                taken_back(run, ctl)
-                return STOPPED if env[ABORT] != 0 else BAD_SAMPLE
+        if (
+            wanted(io, t1) == 1
+            and polynomial(env, run, io, tab, t, h, q, y, K, spare, spare + size, spare + size + env[NQ]) != 0.0
+        ):
+            return broken_off(env, run, ctl)
         last = K + (s - 1) * size
         status = harvested(env, io, t, t1, q, q1, x + n, x + 2 * n, last + n, tau1, x[size - 1])
         if status == 1:
             return LOOK
         if status < 0:
-            taken_back(run, ctl)
-            return STOPPED if env[ABORT] != 0 else BAD_SAMPLE
+            return broken_off(env, run, ctl)
     return FULL
