@@ -99,7 +99,9 @@ def test_a_law_in_python_is_stepped_too():
     sim = gs.Simulator(ARM, called, START, compiled=False)
     run = gs.simulate(ARM, called, START, method="rk4", dt=1e-3, t_end=0.02, compiled=False)
     assert np.array_equal(sim.step(steps=20).q, run.q[-1])
-    assert np.abs(sim.step([1.0, 0.0], 20).q - gs.Simulator(ARM, called, START, compiled=False).step(steps=40).q).max() > 0
+    assert (
+        np.abs(sim.step([1.0, 0.0], 20).q - gs.Simulator(ARM, called, START, compiled=False).step(steps=40).q).max() > 0
+    )
 
 
 @pytest.mark.parametrize("dt", [1e-3, 2.5e-3, 2e-2])
@@ -248,10 +250,12 @@ def test_files_that_do_not_fit_are_refused(tmp_path):
         sim.restore(tmp_path / "nothing.npz")
     with pytest.raises(LoadError, match="is no simulator"):
         sim.restore(b"PK" + bytes(100))
-    data = bytearray(path.read_bytes())
-    data[data.index(b"\xd3?") if b"\xd3?" in data else 700] ^= 1
-    with pytest.raises(LoadError, match="damaged|is no simulator"):
-        sim.restore(bytes(data))
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays["q"] = arrays["q"] + 1e-3
+    np.savez(path, **arrays)
+    with pytest.raises(LoadError, match="is damaged"):
+        sim.restore(path)
 
 
 def test_methods_that_remember_in_python_are_not_saved():
@@ -280,11 +284,11 @@ def test_efforts_that_are_none_are_told_by_joint(tau, error, words):
 
 
 def test_what_does_not_fit_is_told():
-    with pytest.raises(StateError, match="event 'passed' is watched by gs.simulate only"):
+    with pytest.raises(StateError, match=r"event 'passed' is watched by gs.simulate only"):
         gs.Simulator(ARM, constraints=gs.Event(lambda t, q, v: q[0], name="passed"))
-    with pytest.raises(ShapeError, match="expected one state.*gs.rollout"):
+    with pytest.raises(ShapeError, match=r"expected one state.*gs.rollout"):
         gs.Simulator(ARM, q0=np.zeros((3, 2)))
-    with pytest.raises(gs.GyrostatError, match="no method 'rk5'.*rk4"):
+    with pytest.raises(gs.GyrostatError, match=r"no method 'rk5'.*rk4"):
         gs.Simulator(ARM, method="rk5")
     sim = gs.Simulator(ARM, law, START, parameters={"k": 0.3})
     with pytest.raises(StateError, match="steps must be a whole number"):
@@ -311,7 +315,7 @@ def test_a_step_that_cannot_be_done_is_told_and_the_last_state_stays():
 # ---------------------------------------------------------------------------------------------- as C
 def compiled(files):
     """The shared library of exported files, whose own test has passed."""
-    header, source, test = files
+    _, source, test = files
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-ffp-contract=off"]
     for target, sources in ((source.with_suffix(".bin"), [source, test]), (source.with_suffix(".so"), [source])):
         shared = ["-shared", "-fPIC"] if target.suffix == ".so" else []
@@ -339,7 +343,7 @@ def test_an_exported_step_is_the_step(method, tmp_path):
     q, v, t = np.array(START), np.zeros(2), 0.0
     for tau in TAUS[:10]:
         inputs = [t], q, v, tau, [0.3, 1.4], [1e-3]
-        q, v, a, efforts = called(function, inputs, (2, 2, 2, 2))
+        q, v, _, efforts = called(function, inputs, (2, 2, 2, 2))
         np.testing.assert_allclose(efforts, law(t, *inputs[1:3], 0.3) + tau, rtol=0, atol=1e-14)
         state, t = sim.step(tau), t + 1e-3
         np.testing.assert_allclose(q, state.q, rtol=0, atol=1e-12)
@@ -353,7 +357,7 @@ def test_an_exported_step_samples_digital_blocks_when_it_is_told_to(tmp_path):
     q, v, m = np.array(START), np.zeros(2), sim._run.plant.source.m0
     for k in range(12):
         inputs = [k * 1e-3], q, v, m, np.zeros(2), [1e-3], [float(k % 5 == 0)]
-        q, v, a, _, m = called(function, inputs, (2, 2, 2, 2, len(m)))
+        q, v, *_, m = called(function, inputs, (2, 2, 2, 2, len(m)))
         np.testing.assert_allclose(q, sim.step().q, rtol=0, atol=1e-12)
 
 
@@ -369,9 +373,9 @@ def test_an_exported_step_turns_quaternions(tmp_path):
 
 
 def test_steps_that_cannot_be_exported_are_refused_with_a_remedy(tmp_path):
-    with pytest.raises(StateError, match="'dopri5' have no fixed number.*Hint: method='rk4'"):
+    with pytest.raises(StateError, match=r"'dopri5' have no fixed number.*Hint: method='rk4'"):
         gs.Simulator(ARM, method="dopri5").export_c(tmp_path)
-    with pytest.raises(StateError, match="runs in Python.*Hint"):
+    with pytest.raises(StateError, match=r"runs in Python.*Hint"):
         gs.Simulator(ARM, lambda t, q, v: -v, compiled=False).export_c(tmp_path)
     with pytest.raises(StateError, match="acts and leaves by events"):
         gs.Simulator(rubbing()).export_c(tmp_path)

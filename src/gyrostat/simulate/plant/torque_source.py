@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from copy import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gyrostat.errors import StateError, clipped
 from gyrostat.simulate.results.result import Result
+from gyrostat.simulate.results.tables import runs_to_pandas
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -20,9 +21,9 @@ Array = np.ndarray
 class Results(Sequence[Result]):
     """N runs: ``results[3]`` is a :class:`Result`, ``results[:10]`` and ``results[[1, 5]]`` are Results.
 
-    ``status`` and ``message`` (N,) of each run; ``failed``: numbers of those that could not go on. ``t`` (T,) [s], ``q``
-    (N, T, nq), ``v``, ``a``, ``tau`` (N, T, nv), ``p`` (N, T, np), ``work`` (N, T) [J] where all runs have the same
-    samples: with ``t_eval``, or with fixed steps. A run that ended early (failed, interrupted, or by a terminal event)
+    ``status`` and ``message`` (N,) of each run; ``failed``: numbers of those that could not go on. ``t`` (T,) [s],
+    ``q`` (N, T, nq), ``v``, ``a``, ``tau`` (N, T, nv), ``p`` (N, T, np), ``work`` (N, T) [J] where all runs have the
+    same samples: with ``t_eval``, or with fixed steps. A run that ended early (failed, interrupted, or by a terminal event)
     has NaN after its end there; its own arrays, ``results[3].q``, end with its last sample."""
 
     model: Model
@@ -121,8 +122,6 @@ class Results(Sequence[Result]):
 
     def to_pandas(self) -> Any:
         """A DataFrame with the index (run, t) and columns (quantity, name)."""
-        from gyrostat.simulate.results.tables import runs_to_pandas
-
         return runs_to_pandas(self.runs)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Many runs of one task, in threads: recorded, checked and compiled once, each with its own memory and its own steps."""
+"""Many runs of one task, in threads: recorded, checked and compiled once, each with its own memory and steps."""
 
 from __future__ import annotations
 

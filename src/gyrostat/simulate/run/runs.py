@@ -33,8 +33,8 @@ class Runs:
 
     def parameters(self, k: int) -> Parameters:
         """Of run k."""
-        one = ({name: np.asarray(x[k]) for name, x in given.items()} for given in (self.live, self.gains))
-        return Parameters(*one, dict(self.spelt))
+        live, gains = ({name: np.asarray(x[k]) for name, x in given.items()} for given in (self.live, self.gains))
+        return Parameters(live, gains, dict(self.spelt))
 
 
 def given_runs(
@@ -108,5 +108,5 @@ def _split(
         full[name] = np.broadcast_to(x, (count, *x.shape[lead:]))
     one = given_parameters(model, torque, {name: x[0] for name, x in full.items()}, WHO)
     live, gains = ({name: full[one.spelt[name]] for name in part} for part in (one.live, one.gains))
-    states = (np.broadcast_to(x, (count, x.shape[-1])) for x in (q, v))
-    return Runs(*states, live, gains, one.spelt)
+    q, v = (np.broadcast_to(x, (count, x.shape[-1])) for x in (q, v))
+    return Runs(q, v, live, gains, one.spelt)

@@ -10,8 +10,6 @@ import numpy as np
 
 from gyrostat.engine.arguments import check_threads
 from gyrostat.simulate.plant.parameters import given_parameters
-from gyrostat.simulate.results.result import Result
-from gyrostat.simulate.results.results import Results
 from gyrostat.simulate.run.batch import Batch
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runs import given_runs
@@ -78,8 +76,8 @@ def simulate(
 
     **Batches.** ``q0`` (N, nq), ``v0`` (N, nv) or properties with N values, (N,) or (N, ...), are N runs, of which
     :class:`Results` come; what is given once serves all. Further arguments of a function then have the runs in front,
-    ``{"kp": (N,)}`` or (N, nv); where they alone differ, ``runs=N`` says so. Each run has steps of its own and gives the
-    bits that it gives alone, whatever N and the number of ``threads``; a run that cannot go on is kept with the status
+    ``{"kp": (N,)}`` or (N, nv); where they alone differ, ``runs=N`` says so. Each run has steps of its own, and the
+    bits that it has alone, whatever N and the number of ``threads``; a run that cannot go on is kept with the status
     "failed" and its message, and the others finish. ``progress``: a function of (finished, N, fraction)."""
     start = time.perf_counter()
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval), dt)

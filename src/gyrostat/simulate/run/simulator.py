@@ -25,9 +25,11 @@ from gyrostat.simulate.plant.parameters import Parameters, given_parameters
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.plant.torque_source import filled
 from gyrostat.simulate.plant.wrench_source import LoadedSource
+from gyrostat.simulate.results.files import place_of, written
 from gyrostat.simulate.run.failure import failed
-from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.settings import given_events, number, spelt
+from gyrostat.simulate.run.simulator_memory import given_back, saved_bytes, settings_of
+from gyrostat.simulate.run.step_export import exported
 from gyrostat.simulate.run.task import Task, with_held
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -131,10 +133,9 @@ class Simulator:
         clock[PERIOD] = 0.0
         clock[END] = clock[NEXT_LIMIT] = t_end
         status = method.run(self._machine, self._harvest, BUDGET)
-        if status == REACHED or status == FULL:
-            self._run.state = method.end()[:4]
-            return status == REACHED
         self._run.state = method.end()[:4]
+        if status in (REACHED, FULL):
+            return status == REACHED
         try:
             self._machine.expect_no_abort()
             raise method.failure(status)
@@ -264,7 +265,7 @@ class Simulator:
         self._source, self._place = _held_of(plant), slice(len(plant.parameters) - plant.nv, len(plant.parameters))
         self._held = self._zero.tobytes()
         self._method: Any = run.method
-        self._clock = getattr(run.method, "clock", None)
+        self._clock: Any = getattr(run.method, "clock", None)
         self._quick = run.method.compiled and not run.watches.all and not run.instants
         if self._quick:
             plant.machine.need(*self._method.kernels)
@@ -284,25 +285,20 @@ class Simulator:
     def save(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Everything that the next steps depend on, without pickles: as bytes, or in an .npz file, whose path it
         returns. :meth:`restore` goes on from there with the same bits as if nothing had been."""
-        from gyrostat.simulate.run.simulator_memory import saved_bytes
-        from gyrostat.simulate.results.files import place_of, written
-
         data = saved_bytes(self)
         return data if path is None else written(place_of(path, ".npz"), data)
 
     def restore(self, saved: bytes | str | os.PathLike[str]) -> State:
         """Go on from what :meth:`save` has returned or written, by a simulator of the same model, torque, method."""
-        from gyrostat.simulate.run.simulator_memory import given_back
-
         given_back(self, saved)
         return self.state
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str] | bytes, model: Model, torque: Any = None, **arguments: Any) -> Simulator:
+    def load(
+        cls, path: str | os.PathLike[str] | bytes, model: Model, torque: Any = None, **arguments: Any
+    ) -> Simulator:
         """A new simulator that stands where the one stood that has saved itself. Method, dt, tolerances and parameters
         come from the file; model, torque and the other ``arguments`` are given again, as functions are in no file."""
-        from gyrostat.simulate.run.simulator_memory import settings_of
-
         sim = cls(model, torque, **(settings_of(path) | arguments))
         sim.restore(path)
         return sim
@@ -317,8 +313,6 @@ class Simulator:
         the order of :attr:`parameters`). A step goes from t to t + dt [s]; tau is held. Where sample is one, digital
         parts read the state at the start of the step, and m1 is what they hold from there on, else m1 = m. a and
         tau_law, which includes tau and wrenches, are those at the start of the step, too."""
-        from gyrostat.simulate.run.step_export import exported
-
         return exported(self._run, self._numbers, self.model, self.dt, folder, name, vectors)
 
     def __repr__(self) -> str:
@@ -378,7 +372,9 @@ class SimulatorParameters(MutableMapping[str, Any]):
 
 def replaced(numbers: Parameters, key: str, value: Array) -> Parameters:
     """Numbers with another value of one."""
-    live, gains = ({name: value if name == key else x for name, x in part.items()} for part in (numbers.live, numbers.gains))
+    live, gains = (
+        {name: value if name == key else x for name, x in part.items()} for part in (numbers.live, numbers.gains)
+    )
     return replace(numbers, live=live, gains=gains)
 
 
@@ -402,5 +398,7 @@ def _whole(steps: Any) -> int:
     except TypeError:
         count = 0
     if count < 1:
-        raise StateError(f"{WHO}: steps must be a whole number from 1 on, got {clipped(steps)}. Hint: duration=0.02 [s]")
+        raise StateError(
+            f"{WHO}: steps must be a whole number from 1 on, got {clipped(steps)}. Hint: duration=0.02 [s]"
+        )
     return count

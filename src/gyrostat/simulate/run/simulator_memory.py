@@ -12,7 +12,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +23,9 @@ from gyrostat.simulate.methods.method_memory import give_back, saved
 from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.task import with_held
 
-if TYPE_CHECKING:
-    from gyrostat.simulate.run.simulator import Simulator
-
 Array = np.ndarray
+Simulator = Any
+"""What is saved: :class:`gyrostat.Simulator`, which reads this file."""
 WHO = "Simulator"
 VERSION = 1
 MAX_BYTES = 2**30
@@ -43,7 +42,7 @@ def saved_bytes(sim: Simulator) -> bytes:
     meta = _meta(sim) | {"digest": _digest(arrays)}
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
     data = io.BytesIO()
-    np.savez(data, **arrays)
+    np.savez(data, allow_pickle=False, **arrays)
     return data.getvalue()
 
 
@@ -58,7 +57,7 @@ def _expect_compiled(sim: Simulator) -> None:
 
 def _meta(sim: Simulator) -> dict[str, Any]:
     task, run = sim._task, sim._run
-    names = {sim._numbers.spelt[name]: x.tolist() for name, x in (sim._numbers.gains | sim._numbers.live).items()}
+    names = {name: np.asarray(x).tolist() for name, x in sim.parameters.items()}
     settings = {"method": sim.method, "dt": sim.dt, "rtol": task.rtol, "atol": task.atol, "max_step": task.max_step}
     return {
         "gyrostat_simulator": VERSION,
@@ -100,7 +99,7 @@ def given_back(sim: Simulator, source: bytes | str | os.PathLike[str]) -> None:
     _expect_compiled(sim)
     meta, arrays = _read(source)
     _expect(sim, meta, arrays, _named(source))
-    _parameters(sim, meta["settings"]["parameters"], arrays["held"])
+    _parameters(sim, meta["settings"]["parameters"])
     sim._restart(float(arrays["clock"][3]))
     _stand(sim, arrays)
     _try_a_step(sim)
@@ -112,7 +111,7 @@ def given_back(sim: Simulator, source: bytes | str | os.PathLike[str]) -> None:
     run.due = [float(T) for T in meta["sampling"]["due"]]
 
 
-def _parameters(sim: Simulator, given: Mapping[str, Any], held: Array) -> None:
+def _parameters(sim: Simulator, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         current = sim.parameters[name]
         if not np.array_equal(current, value):

@@ -1,8 +1,8 @@
 """One step of a simulator as C99: stages, law, digital update and dynamics unrolled into one function that allocates
 nothing.
 
-Explicit methods with fixed steps. With local coordinates x around q (:mod:`~gyrostat.configuration.chart`), y = (x, v, p)
-and y' = f(t, y), a Runge-Kutta method with the table (a, b, c) takes
+Explicit methods with fixed steps. With local coordinates x around q (:mod:`~gyrostat.configuration.chart`), y =
+(x, v, p) and y' = f(t, y), a Runge-Kutta method with the table (a, b, c) takes
 
     k_i = f(t + c_i h, y0 + h sum_j a_ij k_j),   y1 = y0 + h sum_i b_i k_i,
 
@@ -60,7 +60,9 @@ def _expect_exportable(run: Run) -> None:
         )
     if plant.why_not_compiled or plant.model_in_python:
         why = plant.why_not_compiled or plant.model_in_python
-        raise StateError(f"{WHO}: {plant.source.told} runs in Python: {why}. Hint: plain NumPy without 'if' is recorded")
+        raise StateError(
+            f"{WHO}: {plant.source.told} runs in Python: {why}. Hint: plain NumPy without 'if' is recorded"
+        )
     if len(plant.constraints):
         raise StateError(
             f"{WHO}: '{plant.constraints.names[0]}' acts and leaves by events, which a step of fixed length does not "
@@ -152,7 +154,9 @@ def _combined(y: Array, h: Any, weights: Array, stages: Sequence[Array]) -> Arra
     return y
 
 
-def _example(plant: Plant, model: Model, name: str, shape: tuple[int, ...], dt: float, rng: np.random.Generator) -> Array:
+def _example(
+    plant: Plant, model: Model, name: str, shape: tuple[int, ...], dt: float, rng: np.random.Generator
+) -> Array:
     """Numbers for an input of the test vectors."""
     fixed = {"dt": np.array([dt]), "p": plant.source.p0, "m": plant.source.m0}
     if name in fixed:
