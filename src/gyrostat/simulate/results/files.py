@@ -192,9 +192,9 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
 
 def _counted(given: Mapping[str, Any]) -> Counted:
     """What a run has cost; files of earlier versions say less."""
-    known = {"in_python": "", "python": {}} | dict(given)
-    python = {str(part): (int(calls), float(seconds)) for part, (calls, seconds) in known["python"].items()}
-    return Counted(**{key: known[key] for key in Counted.__dataclass_fields__} | {"python": python})
+    known: dict[str, Any] = {"in_python": "", "python": {}, **given}
+    known["python"] = {str(part): (int(calls), float(seconds)) for part, (calls, seconds) in known["python"].items()}
+    return Counted(**{key: known[key] for key in Counted.__dataclass_fields__})
 
 
 def _expect(name: str, key: str, array: Array, shape: tuple[int, ...]) -> None:

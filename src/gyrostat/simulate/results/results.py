@@ -23,8 +23,8 @@ class Results(Sequence[Result]):
 
     ``status`` and ``message`` (N,) of each run; ``failed``: numbers of those that could not go on. ``t`` (T,) [s],
     ``q`` (N, T, nq), ``v``, ``a``, ``tau`` (N, T, nv), ``p`` (N, T, np), ``work`` (N, T) [J] where all runs have the
-    same samples: with ``t_eval``, or with fixed steps. A run that ended early (failed, interrupted, or by a terminal event)
-    has NaN after its end there; its own arrays, ``results[3].q``, end with its last sample."""
+    same samples: with ``t_eval``, or with fixed steps. A run that ended early (failed, interrupted, or by a terminal
+    event) has NaN after its end there; its own arrays, ``results[3].q``, end with its last sample."""
 
     model: Model
     runs: tuple[Result, ...]
