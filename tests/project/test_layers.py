@@ -60,6 +60,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
     "simulate": (
         ("rollout",),
         frozenset({"run", "*"}),
+        ("sensitivity",),
         ("results",),
         ("events",),
         ("constraints", "methods"),

@@ -124,6 +124,17 @@ def test_properties_that_constraints_read_differ_too():
         expect_same(run, gs.simulate(ARM, None, [0.4, 0.2], parameters={"lower.mass": m}, **options))
 
 
+def test_sensitivities_are_those_of_each_run():
+    options = {"t_eval": [0.1, 0.2], "sensitivities": ["kp", "lower.mass"]}
+    mass = np.linspace(0.8, 1.2, 5)
+    runs = gs.simulate(ARM, law, Q, parameters={"kp": KP, "lower.mass": mass}, threads=2, **options)
+    for k, run in enumerate(runs):
+        alone = gs.simulate(ARM, law, Q[k], parameters={"kp": KP[k], "lower.mass": mass[k]}, **options)
+        expect_same(run, alone)
+        for name in options["sensitivities"]:
+            assert np.array_equal(run.sensitivities[name].q, alone.sensitivities[name].q)
+
+
 def test_gains_alone_need_the_number_of_runs():
     runs = gs.simulate(ARM, law, [0.1, 0.2], parameters={"kp": KP}, runs=5, t_end=0.1)
     expect_same(runs[3], gs.simulate(ARM, law, [0.1, 0.2], parameters={"kp": KP[3]}, t_end=0.1))

@@ -106,4 +106,6 @@ def _lowered(values: Any, given: Sequence[Any]) -> Any:
 
 def handed(x: Any) -> Any:
     """A copy for a function that may write into it; recorded scalars in arrays as :class:`Signals`."""
+    if type(x) is np.ndarray and x.dtype != object:
+        return x.copy()
     return _own(x.copy()) if isinstance(x, np.ndarray) else x

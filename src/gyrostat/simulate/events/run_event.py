@@ -49,12 +49,13 @@ class RunState(Protocol):
 
 class RunEvent(ABC):
     """``direction``: 1 if it happens where the function rises through zero, -1 where it falls, 0 both. ``cuts``:
-    whether the run must go on from the event anew; ``fine``: the function may change much faster than the motion, and
-    is looked at until its course is clear; ``by_user``: it is a user's event."""
+    whether the run must go on from the event anew; ``ends``: it ends the run; ``fine``: the function may change much
+    faster than the motion, and is looked at until its course is clear; ``by_user``: it is a user's event."""
 
     name: str
     direction: int = 1
     cuts: bool = True
+    ends: bool = False
     fine: ClassVar[bool] = False
     by_user: ClassVar[bool] = False
 

@@ -47,7 +47,7 @@ class UserEvent(RunEvent):
 
     def __init__(self, event: Event):
         self.event, self.name, self.direction = event, event.name, event.direction
-        self.cuts = event.terminal or event.reset is not None
+        self.cuts, self.ends = event.terminal or event.reset is not None, event.terminal
         self._times: list[float] = []  # the last ones, if it changes the state
 
     def value(self, t: float, q: Array, v: Array, p: Array) -> float:

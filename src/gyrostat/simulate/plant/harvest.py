@@ -22,15 +22,16 @@ ENDLESS = 2**62
 
 class Harvest:
     """``t_eval`` (T,): instants of samples, None for the end of every step. A row is (t, q, v, p, a, tau, work).
+    ``steps``: ends of steps are handed over beside samples too.
 
     ``watched``: (signs, lasts) of the functions in the kernel GUARDS; ``always``: every step is looked at in Python."""
 
-    def __init__(self, plant: Plant, t_eval: Array | None):
+    def __init__(self, plant: Plant, t_eval: Array | None, steps: bool = False):
         self.plant, n = plant, plant.nv
         self.width = 2 + plant.nq + 3 * n + plant.np
         self.words = np.zeros(at.WORDS_OF_A_HARVEST, dtype=np.int64)
         self.io = address(self.words)
-        self.keep = t_eval is None
+        self.keep = t_eval is None or steps
         self.instants = np.zeros(1) if t_eval is None else np.ascontiguousarray(t_eval, dtype=float)
         self.samples = np.empty((0 if t_eval is None else len(t_eval), self.width))
         self.size = plant.nq + n + plant.np + 1

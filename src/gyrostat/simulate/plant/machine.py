@@ -137,7 +137,8 @@ class Machine:
         raise KeyError(word)
 
     def _callback(self, name: str, function: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Callback:
-        self.callbacks[name] = Callback(function, inputs, outputs, self.words[at.ABORT : at.ABORT + 1])
+        abort = self.words[at.ABORT : at.ABORT + 1]
+        self.callbacks[name] = Callback(function, inputs, outputs, abort, checked=name == "law")
         self.plant.callbacks.append((name, self.callbacks[name]))
         return self.callbacks[name]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
@@ -37,9 +38,9 @@ class SourceRecording:
     def numbers(self, t: float, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """tau and dp/dt on numbers. What a user's function raises comes through as it is."""
         tau, p_rate = self.source.evaluate(float(t), q, v, p, m)
-        if not np.isfinite(tau).all():
+        if not math.isfinite(tau.dot(tau)) and not np.isfinite(tau).all():
             raise self._not_finite(tau, self.source.trouble(float(t), q, v, p, m))
-        if p_rate.shape != self.source.p0.shape or not np.isfinite(p_rate).all():
+        if p_rate.shape != self.source.p0.shape or (len(p_rate) and not np.isfinite(p_rate).all()):
             raise NonFiniteError(
                 f"{WHO}: {self.source.told} has rates of its states that are not {len(self.source.p0)} finite numbers"
             )

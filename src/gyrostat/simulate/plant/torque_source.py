@@ -112,6 +112,8 @@ class FunctionSource(TorqueSource):
         expect_arguments(function, f"{WHO}: {self.told}", "lambda t, q, v: -2.0 * v", self.gains)
 
     def evaluate(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
+        if not self.gains:
+            return self.checked(self.function(t, handed(q), handed(v))), self.p0
         gains = {name: handed(x) for name, x in self.gains.items()}
         return self.checked(self.function(t, handed(q), handed(v), **gains)), self.p0
 
@@ -251,6 +253,8 @@ def filled(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def forces(model: Model, given: Any, who: str) -> Array:
     """tau (nv,) that a function or block returned; its numbers may be recorded ones."""
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (model.nv,):
+        return given.copy()  # theirs may change later
     if isinstance(given, Mapping):
         given = [given.get(name, 0.0) for name in _known(model, given, who)]
     array = np.asarray(given)

@@ -1,7 +1,7 @@
 """Results in .npz files, with a version and without pickles.
 
-An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, wrench if
-there were any, and
+An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, wrench and
+sensitivity (T, 2 nv + np, columns) if there were any, and
 ``meta``: UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.results.result import Counted, Result
+from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.machinery.wrench import Wrench
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -57,6 +58,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
         "counters": {key: _plain(value) for key, value in asdict(result.counters).items()},
         "events": [{"t": e.t, "name": e.name, "kind": e.kind} for e in result.events],
         "wrenches": [{"port": port, "expressed_in": w.expressed_in} for port, w in result.wrenches.items()],
+        "sensitivities": [{"name": name, "columns": s.q.shape[2]} for name, s in result.sensitivities.items()],
         "phases": [{"start": k, "model": to_text(m)} for k, m in result.phases[1:]],
     }
     arrays = {name: getattr(result, name) for name in ARRAYS}
@@ -65,6 +67,9 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
         arrays[name] = np.array(rows, dtype=float).reshape(len(rows), getattr(result.model, size))
     if result.wrenches:
         arrays["wrench"] = np.stack([w.value for w in result.wrenches.values()], axis=1)
+    if result.sensitivities:
+        columns = [np.concatenate([s.q, s.v, s.p], axis=1) for s in result.sensitivities.values()]
+        arrays["sensitivity"] = np.concatenate(columns, axis=2)
     arrays["meta"] = np.frombuffer(json.dumps(meta, allow_nan=True).encode("utf-8"), dtype=np.uint8)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
@@ -96,7 +101,7 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
             total = sum(info.file_size for info in file.infolist())
             if total > MAX_BYTES:
                 raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
-            more = ["wrench"] if "wrench.npy" in file.namelist() else []
+            more = [key for key in ("wrench", "sensitivity") if f"{key}.npy" in file.namelist()]
             arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta", *more]}
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
     except FileNotFoundError:
@@ -173,6 +178,8 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         applied = [(str(x["port"]), str(x["expressed_in"])) for x in meta.get("wrenches", ())]
         W = arrays.get("wrench", np.zeros((rows, 0, 6)))
         _expect(name, "wrench", W, (rows, len(applied), 6))
+        asked = [(str(x["name"]), int(x["columns"])) for x in meta.get("sensitivities", ())]
+        sensitivities = _sensitivities(name, arrays.get("sensitivity"), asked, rows, sizes)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _refused(name, f"is incomplete: {type(error).__name__} {error}", "save it again") from None
     status, message, method = (str(meta.get(key)) for key in ("status", "message", "method"))
@@ -187,6 +194,7 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         settings=settings,
         phases=((0, model), *later),
         wrenches={port: Wrench(W[:, k], frame) for k, (port, frame) in enumerate(applied)},
+        sensitivities=sensitivities,
     )
 
 
@@ -195,6 +203,25 @@ def _counted(given: Mapping[str, Any]) -> Counted:
     known: dict[str, Any] = {"in_python": "", "python": {}, **given}
     known["python"] = {str(part): (int(calls), float(seconds)) for part, (calls, seconds) in known["python"].items()}
     return Counted(**{key: known[key] for key in Counted.__dataclass_fields__})
+
+
+def _sensitivities(
+    name: str, array: Array | None, asked: list[tuple[str, int]], rows: int, sizes: Mapping[str, int]
+) -> dict[str, Sensitivity]:
+    """By name, from the columns of all of them."""
+    n, states = sizes["nv"], sizes["np"]
+    total = sum(count for _, count in asked)
+    S = np.zeros((rows, 2 * n + states, 0)) if array is None else array
+    _expect(name, "sensitivity", S, (rows, 2 * n + states, total))
+    if any(count < 1 for _, count in asked):
+        raise ValueError("a sensitivity has no columns")
+    named: dict[str, Sensitivity] = {}
+    start = 0
+    for key, count in asked:
+        part = np.ascontiguousarray(S[:, :, start : start + count])
+        named[key] = Sensitivity(part[:, :n], part[:, n : 2 * n], part[:, 2 * n :])
+        start += count
+    return named
 
 
 def _expect(name: str, key: str, array: Array, shape: tuple[int, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.result import Counted, Result
+from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.machinery.wrench import Wrench
 from gyrostat.spec.model import Model
 
@@ -20,13 +21,45 @@ Array = np.ndarray
 GAUSS = np.polynomial.legendre.leggauss(4)
 
 
-class Recorder:
-    """Samples of a run: at ``t_eval``, or at the end of every step. ``harvest``: what compiled steps hand over."""
+class Follower(Protocol):
+    """Somebody who goes along with the accepted steps of a run."""
 
-    def __init__(self, plant: Plant, t_eval: Array | None, method: str, model: Model | None = None):
+    def start(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """The run begins at a state."""
+        ...
+
+    def follow(self, rows: Array) -> None:
+        """Steps, whose ends are rows (t, q, v, p, ...)."""
+        ...
+
+    def cut(self, row: Array, t: float) -> None:
+        """A step to a row that an event at t has ended."""
+        ...
+
+    def reached(self) -> None:
+        """A sample at the end of the last step."""
+        ...
+
+    def result(self, count: int) -> dict[str, Sensitivity]:
+        """What was found, for the first ``count`` samples."""
+        ...
+
+
+class Recorder:
+    """Samples of a run: at ``t_eval``, or at the end of every step. ``harvest``: what compiled steps hand over;
+    ``follower``: who goes along with the steps, and sees them before they are kept."""
+
+    def __init__(
+        self,
+        plant: Plant,
+        t_eval: Array | None,
+        method: str,
+        model: Model | None = None,
+        follower: Follower | None = None,
+    ):
         self.plant, self.t_eval, self.method = plant, t_eval, method
         self.model = plant.model if model is None else model
-        self.harvest = Harvest(plant, t_eval)
+        self.harvest, self.follower = Harvest(plant, t_eval, follower is not None), follower
         self._begin()
 
     def again(self, model: Model) -> None:
@@ -53,6 +86,8 @@ class Recorder:
     def start(self, t: float, q: Array, v: Array, p: Array, known: Any = None) -> None:
         """The first sample; it is there unless other instants are asked for. ``known``: what was observed there."""
         known = self.plant.observe(t, q, v, p) if known is None else known
+        if self.follower is not None:
+            self.follower.start(t, q, v, p)
         if self.t_eval is None or (len(self.t_eval) and self.t_eval[0] <= t):
             self.began = self.looked = time.perf_counter()
             self._keep(t, q, v, p, known[0], known[2], 0.0)
@@ -107,8 +142,10 @@ class Recorder:
         """What compiled steps have handed over: how many steps these are."""
         harvest = self.harvest
         steps, rows = harvest.take()
+        if rows is not None and self.follower is not None:
+            self.follower.follow(rows)
         self.steps += steps
-        if rows is not None:
+        if rows is not None and self.t_eval is None:
             self._add(rows)
         elif self.t_eval is not None:
             self._seen(self.count, harvest.next)
@@ -116,6 +153,9 @@ class Recorder:
 
     def step(self, step: Step, end: float) -> None:
         """Samples within a step, up to its end or an event."""
+        if self.follower is not None:
+            row = np.concatenate([[step.t1], step.q1, step.v1, step.p1])
+            self.follower.follow(row[None]) if end == step.t1 else self.follower.cut(row, end)
         self.steps += step.count
         if self.t_eval is not None:
             self._instants(step, end)
@@ -141,6 +181,8 @@ class Recorder:
         """An instant that is so close that there is no step to it."""
         if self.t_eval is not None and self.next < len(self.t_eval) and self.t_eval[self.next] <= t:
             self._keep(t, q, v, p, None, None, self.harvest.work)
+            if self.follower is not None:
+                self.follower.reached()
 
     def state(self, t: float, q: Array, v: Array, p: Array) -> None:
         """The state before or after an event, where every step is kept."""
@@ -189,4 +231,5 @@ class Recorder:
             settings=settings,
             phases=tuple(self.phases),
             wrenches=self._wrenches(),
+            sensitivities={} if self.follower is None else self.follower.result(self.count),
         )

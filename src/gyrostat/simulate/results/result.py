@@ -15,6 +15,7 @@ from gyrostat.errors import StateError, nearest
 from gyrostat.graph.network import network
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.wrench_source import applied_efforts
+from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
 from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
 from gyrostat.solvers.kinematics.forward_kinematics import Motions
@@ -78,7 +79,8 @@ class Result:
     ``result["elbow"].q`` is one joint. ``status``: "finished", "event" (a terminal event ended it), "interrupted"
     (Ctrl-C) or "failed"; ``message`` says more. ``events``; ``counters``; ``method`` and its ``settings``. Where an
     event makes the state jump, the same t is there twice, before and after it. There is no NaN in a result.
-    ``wrenches``: the external ones by port, each (T, 6) in its frame; ``tau`` is without them, ``work`` with them."""
+    ``wrenches``: the external ones by port, each (T, 6) in its frame; ``tau`` is without them, ``work`` with them.
+    ``sensitivities``: derivatives by the names that were asked for, each with q, v (T, nv, k) and p (T, np, k)."""
 
     model: Model
     t: Array
@@ -97,6 +99,7 @@ class Result:
     settings: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[tuple[int, Model], ...] = ()
     wrenches: Mapping[str, Wrench] = field(default_factory=dict)
+    sensitivities: Mapping[str, Sensitivity] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:

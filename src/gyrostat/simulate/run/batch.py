@@ -77,7 +77,7 @@ class Batch:
         plant, task = self.plant, self.task
         python = plant.why_not_compiled or plant.model_in_python or self._sampled_in_python
         constrained = task.watched or DryFriction.of(task.model) is not None
-        return not python and not constrained and task.made(plant).compiled
+        return not python and not constrained and task.sensitivities is None and task.made(plant).compiled
 
     @cached_property
     def _alike(self) -> bool:
@@ -132,7 +132,8 @@ class Batch:
         told = numbers.replaced(self.task.model)
         if lane is not None:
             return lane.run(numbers, told)
-        return self.task.run(self.plant.twin(numbers) if self._alike else self.task.plant(numbers, told), told)
+        plant = self.plant.twin(numbers) if self._alike else self.task.plant(numbers, told)
+        return self.task.run(plant, told, numbers)
 
     def _state(self, k: int) -> tuple[Array, Array]:
         return np.array(self.runs.q[k]), np.array(self.runs.v[k])

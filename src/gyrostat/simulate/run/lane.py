@@ -20,7 +20,7 @@ class Lane:
     def run(self, parameters: Parameters, told: Model) -> Run:
         """The next run; ``told``: the model with the properties among the parameters."""
         if self._run is None:
-            self._run = self.task.run(self.plant.twin(parameters), told)
+            self._run = self.task.run(self.plant.twin(parameters), told, parameters)
             self._memory = MethodMemory(self._run.method)
         else:
             self._memory.rewind()

@@ -26,6 +26,7 @@ from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.run.failure import failed
 from gyrostat.simulate.run.runaway import Runaway
 from gyrostat.simulate.run.settings import given_events
+from gyrostat.simulate.sensitivity.refusals import cut_by
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -290,6 +291,8 @@ class Run:
             return FINISHED
         q, v, p = (np.array(x) for x in step.dense(cut.t))
         self.state = (cut.t, q, v, p)
+        if self.recorder.follower is not None and not cut.watch.event.ends:
+            raise cut_by(cut.watch.event.name, self.t)
         status = self._happens(cut)
         if status[0] == "finished":
             self.method.start(*self.state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ def simulate(
     wrenches: Any = None,
     forward_dynamics: Any = None,
     parameters: Mapping[str, Any] | None = None,
+    sensitivities: Sequence[str] | None = None,
     runs: int | None = None,
     threads: int = 1,
     **options: Any,
@@ -69,6 +70,10 @@ def simulate(
     ``parameters``: physical properties by path, and further arguments of a function f(t, q, v, kp) by name:
     ``{"hand.mass": 0.8, "kp": 30.0}``. They are inputs of the machine code: other values compile nothing.
 
+    ``sensitivities``: names of parameters and physical properties, "q0", "v0": derivatives of the motion by them, in
+    ``Result.sensitivities``. With the explicit methods, whose steps they leave as they are; exact derivatives of the
+    numerical solution for fixed steps, and for adaptive ones with the steps that were chosen.
+
     ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
     :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
     bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
@@ -85,12 +90,13 @@ def simulate(
     expect_model(model, WHO)
     count = check_threads(threads, WHO)
     how = method, rtol, atol, max_step, dt
-    task = Task(model, torque, t0, t1, times, *how, events, compiled, wrenches, forward_dynamics, options)
+    given = events, compiled, wrenches, forward_dynamics, options
+    task = Task(model, torque, t0, t1, times, *how, *given, sensitivities=sensitivities)
     q, v = task.state(q0, v0)
     batch = given_runs(model, torque, q, v, parameters, runs)
     if batch is not None:
         return Batch(task, batch, start).go(count, progress)
     numbers = given_parameters(model, torque, parameters, WHO)
     told = numbers.replaced(model)
-    run = task.run(task.plant(numbers, told), told)
+    run = task.run(task.plant(numbers, told), told, numbers)
     return run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)

@@ -258,7 +258,7 @@ class Simulator:
     def _restart(self, t: float) -> None:
         """A run in memory of its own."""
         plant = self._plant.twin(with_held(self._numbers, np.zeros(self._task.model.nv)))
-        run = self._run = replace(self._task, t0=t).run(plant, self._told)
+        run = self._run = replace(self._task, t0=t).run(plant, self._told, self._numbers)
         run.begin(*(x.copy() for x in self._start))
         self._origin, self._count = t, 0
         self._machine, self._harvest = plant.machine, run.recorder.harvest

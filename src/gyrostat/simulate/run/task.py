@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,9 @@ from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.settings import made_method, sampled, spelt
+from gyrostat.simulate.sensitivity.asked import asked_for
+from gyrostat.simulate.sensitivity.refusals import expect_method
+from gyrostat.simulate.sensitivity.tangents import Tangents
 from gyrostat.solvers.machinery.solver import LARGE
 from gyrostat.spec.context import HarmonicMotion
 from gyrostat.spec.model import Model
@@ -49,6 +52,7 @@ class Task:
     forward: Any
     options: Mapping[str, Any]
     held: bool = False
+    sensitivities: Sequence[str] | None = None
 
     @property
     def needs_numbers(self) -> bool:
@@ -83,12 +87,21 @@ class Task:
         refuse_by_residual(self.forward, spelt(self.method))
         return made_method(METHODS, self.method, plant, self.rtol, self.atol, self.max_step, self.dt, self.options)
 
-    def run(self, plant: Plant, told: Model) -> Run:
+    def run(self, plant: Plant, told: Model, numbers: Parameters) -> Run:
         """A run of a plant, which nobody else runs."""
         method = self.made(plant)
+        recorder = Recorder(plant, self.times, method.name, told, self._tangents(plant, method, numbers))
         given = {"rtol": self.rtol, "atol": self.atol, "dt": self.dt, "max_step": self.max_step}
         settings = {**given, "t_start": self.t0, "t_end": self.t1, **self.options}
-        return Run(plant, method, Recorder(plant, self.times, method.name, told), self.events, settings, self.t1)
+        return Run(plant, method, recorder, self.events, settings, self.t1)
+
+    def _tangents(self, plant: Plant, method: Method, numbers: Parameters) -> Tangents | None:
+        """Derivatives along the run, if they are asked for."""
+        asked = asked_for(self.model, self.torque, numbers, self.sensitivities)
+        if asked is None:
+            return None
+        expect_method(method, METHODS)
+        return Tangents(plant, method, asked, self.times, self.dt)
 
 
 def with_held(numbers: Parameters, held: Array) -> Parameters:
