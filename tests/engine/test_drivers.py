@@ -292,3 +292,26 @@ def test_words_of_drivers_are_not_called():
 
 def test_one_driver_for_the_process():
     assert driver(loops) is driver(loops) and driver(newton, 4) is not driver(newton)
+
+
+# ------------------------------------------------------------------------------------------------ doubles one by one
+def transposed(n: int, rows: table, columns: ptr, back: table) -> int:
+    """Rows of robots to columns of lanes, and back."""
+    c = shared(columns)
+    for lane in range(LANES):
+        for k in range(n):
+            c[k * LANES + lane] = rows[lane * n + k]
+    for k in range(n):
+        columns[k] = 2.0 * columns[k]
+    for lane in range(LANES):
+        for k in range(n):
+            (back + lane * n)[k] = shared(columns)[k * LANES + lane]
+    return 0
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_double_goes_from_table_to_table_whatever_the_lanes(lanes):
+    rows = np.arange(3.0 * lanes).reshape(lanes, 3) + 0.25
+    columns, back = np.zeros((3, lanes)), np.zeros((lanes, 3))
+    assert driver(transposed, lanes).call(3, place(rows), place(columns), place(back)) == 0
+    assert np.array_equal(columns, 2.0 * rows.T) and np.array_equal(back, 2.0 * rows)

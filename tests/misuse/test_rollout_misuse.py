@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.llvm.wide_loop import Memory, WideLoop, spans
-from gyrostat.engine.tracing.record import record
+from gyrostat.simulate.rollout.loop import spans
 
 
 def explode(t, q, v):
@@ -134,38 +133,3 @@ def test_spans_cover_every_step_once(rows, every, most):
         done += count * steps
         row = done // every
     assert done == rows * every
-
-
-def doubling():
-    program = record(lambda x, c, n, k: {"y": x * k + c[0] * n[()]}, {"x": (2,), "c": (1,), "n": (), "k": (2,)})
-    return WideLoop(program, {"y": "x"}, {"x": "x"}, "c", "n")
-
-
-@pytest.mark.parametrize("robots", [1, 2, 5])
-def test_the_loop_counts_steps_and_takes_phases_in_turn(robots):
-    x = np.zeros((4, robots, 2))
-    x[0] = np.arange(2 * robots).reshape(robots, 2)
-    k, phases = np.array([[1.0, 0.5]]), np.array([[1.0], [10.0]])
-    doubling().run(Memory({"x": x}, {"k": k}, phases, 2, np.full(robots, -1)))
-    want = x[0].copy()
-    for n in range(6):
-        for c in (1.0, 10.0):
-            want = want * k + c * n
-    assert np.array_equal(x[-1], want)
-
-
-def test_the_loop_refuses_arrays_that_do_not_fit():
-    good = {"kept": {"x": np.zeros((2, 3, 2))}, "fixed": {"k": np.ones((1, 2))}, "phases": np.ones((1, 1)), "every": 1}
-    good["first_bad"] = np.full(3, -1)
-    for wrong in (
-        {"kept": {"x": np.zeros((2, 3, 4))}}, {"fixed": {"k": np.ones((2, 2))}}, {"phases": np.ones((1, 2))},
-        {"every": 0}, {"first_bad": np.full(2, -1)}, {"kept": {"x": np.zeros((2, 2, 3)).swapaxes(1, 2)}},
-    ):  # fmt: skip
-        with pytest.raises(gs.ShapeError):
-            doubling().run(Memory(**(good | wrong)))
-    program = doubling().program
-    for carried, start in (({"y": "k"}, {"x": "x"}), ({"z": "x"}, {"x": "x"}), ({"y": "x"}, {})):
-        with pytest.raises(gs.ShapeError, match="wide loop"):
-            WideLoop(program, carried, start, "c", "n")
-    with pytest.raises(gs.ShapeError, match="counter must be a number"):
-        WideLoop(program, {"y": "x"}, {"x": "x"}, "n", "c")

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.simulate.rollout import loop as loops
+from gyrostat.simulate.rollout.control_law import Law
 from tests.support.comparing import assert_close
+from tests.support.solver_zoo import branched
 
 SWINGING = gs.HarmonicMotion(amplitude=(0.1, 0.2, 0.3), frequency=2.0, axis=(0.6, 0.0, 0.8), angle=0.3, rate=1.5)
 
@@ -71,7 +74,7 @@ def test_number_of_robots_threads_and_rows_change_no_bit(monkeypatch):
     assert last.q.shape == (1, 11, 2) and np.array_equal(last.q[0], want.q[-1]) and last.t.tolist() == [0.6]
     one = gs.rollout(model, swing, q[7], v[7], 0.01, 60)
     assert one.q.shape == (61, 2) and np.array_equal(one.q, want.q[:, 7]) and one.diverged == -1
-    monkeypatch.setattr("gyrostat.engine.llvm.wide_loop.BUDGET", 1)  # one step in every call of machine code
+    monkeypatch.setattr(loops, "BUDGET", 1)  # one step in every call of machine code
     for every in (1, 20, None):
         cut = gs.rollout(model, swing, q, v, 0.01, 60, every=every)
         assert np.array_equal(cut.q, want.q[:: every or 60][-len(cut.q) :])
@@ -134,6 +137,46 @@ def test_semi_implicit_moves_along_integrate_on_the_manifold():
         want = semi_implicit(model, lambda t, q, v: gs.aba(model, q, v, tau), q[k], v[k], 0.005, 40)
         assert_close(np.abs(got.q[0, k]), np.abs(want[0]), 1e-12)
         assert_close(got.v[0, k], want[1], 1e-12)
+
+
+@pytest.mark.parametrize("model", [floating(), gs.robots.two_link(), branched("free")], ids=lambda model: model.name)
+def test_rollouts_and_simulate_take_the_same_steps(model):
+    q, v = (x[0] for x in states(model, 1, 4))
+
+    def law(t, q, v):
+        return 0.1 * np.sin(3.0 * t) - 0.2 * v
+
+    for method in ("rk4", "semi-implicit-euler"):
+        one = gs.rollout(model, law, q, v, 1e-3, 1000, method)
+        other = gs.simulate(model, law, q, v, t_end=1.0, method=method, dt=1e-3)
+        assert_close(one.q, other.q, 1e-12)
+        assert_close(one.v, other.v, 1e-11)
+
+
+def test_a_step_that_turns_too_far_is_no_step():
+    model = floating()
+    q, v = states(model, 3)
+    v[1, :3] = 5000.0
+    got = gs.rollout(model, None, q, v, 1e-3, 5, nonfinite="return")
+    assert got.diverged.tolist() == [-1, 0, -1] and np.isnan(got.q[1:, 1]).all()
+    assert np.array_equal(got.q[:, 0], gs.rollout(model, None, q[0], v[0], 1e-3, 5).q)
+
+
+def test_other_gains_of_the_same_function_compile_nothing(monkeypatch):
+    model, q = gs.robots.two_link(), np.array([0.3, -0.7])
+
+    def spring(k):
+        return lambda t, q, v: -k * q - 0.1 * v
+
+    gs.rollout(model, spring(3.0), q, None, 0.01, 10)
+    wanted = gs.rollout(model, lambda t, q, v: -(2.0 + 5.0) * q - 0.1 * v, q, None, 0.01, 10).q
+
+    def refuse(*_, **__):
+        raise AssertionError("this was compiled, or looked at, before")
+
+    monkeypatch.setattr("gyrostat.engine.drivers.kernel_code.emit", refuse)
+    monkeypatch.setattr(Law, "expect_same_on_numbers", refuse)
+    assert_close(gs.rollout(model, spring(7.0), q, None, 0.01, 10).q, wanted, 1e-14)
 
 
 def test_a_free_body_falls_and_a_slider_is_pushed_exactly():

@@ -183,8 +183,28 @@ class Translation:
                 values = [self._value(v) for v in s.value.elts]
                 for t, value in zip(target.elts, values, strict=True):
                     self._store(t, value)
+            elif self._is_shared_double(target) and self._is_shared_double(s.value):
+                self._copy_double(s.value, target)  # type: ignore[arg-type]
             else:
                 self._store(target, self._value(s.value))
+
+    def _is_shared_double(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Subscript) and self._pointer_kind(node.value) == TABLE
+
+    def _pointer_kind(self, node: ast.expr) -> str | None:
+        """Kind of an expression if it is seen to be a pointer."""
+        if isinstance(node, ast.Name):
+            return self.kinds.get(node.id)
+        if isinstance(node, ast.BinOp):
+            return self._pointer_kind(node.left)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return CASTS.get(node.func.id)
+        return None
+
+    def _copy_double(self, source: ast.Subscript, target: ast.Subscript) -> None:
+        """One double from table to table, whatever the number of lanes."""
+        value = self._put(f"load double, ptr {self._element(source)[1]}, align 8")
+        self.lines.append(f"  store double {value}, ptr {self._element(target)[1]}, align 8")
 
     def _do_augassign(self, s: ast.AugAssign) -> None:
         self._store(s.target, self._value(ast.copy_location(ast.BinOp(s.target, s.op, s.value), s)))

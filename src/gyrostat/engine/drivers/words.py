@@ -4,7 +4,8 @@ A *driver* is a Python function with annotated arguments that :mod:`~gyrostat.en
 text. Its kinds are
 
 * ``float``: a double, one for each lane; ``int``: 64 bits, the same for all lanes;
-* ``ptr``: doubles, ``x[k]`` is that of each lane; ``table``: doubles that all lanes share;
+* ``ptr``: doubles, ``x[k]`` is that of each lane; ``table``: doubles that all lanes share, ``x[j] = y[k]`` of two
+  tables copies one double;
 * ``words``: 64-bit numbers: counts, and addresses of doubles and kernels.
 
 A pointer plus a whole number is a pointer. ``kernel(w[k])(x, y, ...)`` calls machine code that takes pointers and

@@ -6,6 +6,7 @@ machine code, the derivatives and the checks of earlier calls."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.drivers.kernel_code import KernelCode
-from gyrostat.engine.tracing.derivative import expressions, from_casadi
+from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback
 from gyrostat.engine.tracing.lifted_constants import lifted_constants
 from gyrostat.engine.tracing.operations import INPUT
 from gyrostat.engine.tracing.program import Program, Slot, prune
@@ -34,6 +35,16 @@ def shared_code(program: Program, lanes: int = 1, kind: str = "") -> KernelCode:
         while len(_codes) >= MOST:
             _codes.pop(next(iter(_codes)))
         _codes[key] = KernelCode(program, lanes)
+    return _codes[key]
+
+
+def shared_pullback(program: Program, of: Sequence[str], wrt: Sequence[str], lanes: int = 1) -> KernelCode:
+    """The machine code of the reverse mode of a program, one for the process."""
+    key = program.digest, f"pullback {of} {wrt}", lanes
+    if key not in _codes:
+        while len(_codes) >= MOST:
+            _codes.pop(next(iter(_codes)))
+        _codes[key] = KernelCode(pullback(program, of, wrt), lanes)
     return _codes[key]
 
 

@@ -11,12 +11,19 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.constraint_set import ConstraintSet
 from gyrostat.algorithms.forward_dynamics import FORWARD
+from gyrostat.algorithms.matrices.ltdl import factorise, inboard_rates
+from gyrostat.algorithms.recursions.aba import aba
+from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulated
+from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
 from gyrostat.configuration.chart import along, local_rates, moved
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
+from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
+from gyrostat.engine.tracing.replay import inlined
 from gyrostat.graph.network import Network, network
 from gyrostat.simulate.kernels import discrete_mechanics as discrete
 from gyrostat.spatial.gravity import gravity
@@ -29,6 +36,22 @@ FEW = 10
 """Rates up to which accelerations are those of composite bodies and L^T D L: about as many operations as articulated
 bodies, but fewer of them wait for each other (measured, one state: Panda 183 ns against 225, LWR 83 against 105; Talos
 with 38 rates 1537 against 976)."""
+
+
+def kept_kernels(
+    keeper: Model,
+    model: Model,
+    net: Network,
+    live: Mapping[str, tuple[int, ...]],
+    sliding: ConstraintSet | None = None,
+    forward: Any = None,
+) -> ModelKernels:
+    """Kernels of a model that stay with ``keeper``, the model object that a user has in hand."""
+    sliding = ConstraintSet((), model.nv) if sliding is None else sliding
+    kept, key = cached_on(keeper), ("kernels", tuple(live.items()), forward, len(sliding.on_speed))
+    if key not in kept:
+        kept[key] = ModelKernels(model, net, sliding, live, forward)
+    return kept[key]
 
 
 class ModelKernels:
@@ -181,3 +204,56 @@ class ModelKernels:
             return {"d_rate": discrete.arrival(self.model, d, v)}
 
         return record(function, {"d": (self.model.nv,), "v": (self.model.nv,)}, f"{self.model.name}_arrival")
+
+    # ------------------------------------------------------------------ adjoints: weights of results to those of inputs
+    @cached_property
+    def forward_adjoint(self) -> Program:
+        """Weights bar_tau, bar_q, bar_v, bar_live for the weights bar_a (nv,) of the accelerations a (nv,).
+
+        From f(q, v, a, live) = tau follows da = M^-1 (dtau - df), so that
+
+            bar_tau = M^-1 bar_a,   bar_x = -(df/dx)^T bar_tau   for x = q, v, live:
+
+        one elimination of articulated bodies, and the reverse mode of inverse dynamics, which is half as long as that
+        of forward dynamics. Components that have no row in the recursion may have equations of any kind: there it is
+        the reverse mode of forward dynamics itself."""
+        if all(aba.serves(c) for c in self.net.components):
+            return self._by_inverse_dynamics()
+        pulled = pullback(self.forward, ["a"], ["tau", "q", "v", "live"])
+
+        def function(a: Array, bar_a: Array, **x: Array) -> Mapping[str, Any]:
+            f = inlined(self.inverse, x["t"], x["q"], x["v"], a, x["directions"], x["live"])["f"]
+            return inlined(pulled, x["t"], x["q"], x["v"], f, x["directions"], x["live"], bar_a)
+
+        return self._record_adjoint(function)
+
+    def _by_inverse_dynamics(self) -> Program:
+        pulled = pullback(self.inverse, ["f"], ["q", "v", "live"])
+
+        def function(a: Array, bar_a: Array, **x: Array) -> Mapping[str, Any]:
+            net, on = self._scene(x["t"][0], x["live"])
+            rest = np.zeros(len(bar_a))  # the first column has the bias forces, the others have none
+            if len(bar_a) <= FEW:
+                mu = factorise(inboard_rates(net), composite_mass_matrix(net, on, x["q"])).solve(bar_a)
+            else:
+                mu = sweep_articulated(net, on, x["q"], rest, np.stack([rest, bar_a], axis=1)).a[:, 1]
+            return {"bar_tau": mu} | inlined(pulled, x["t"], x["q"], x["v"], a, x["directions"], x["live"], -mu)
+
+        return self._record_adjoint(function)
+
+    def _record_adjoint(self, function: Callable[..., Mapping[str, Any]]) -> Program:
+        n, directions = self.model.nv, len(self.sliding.on_speed)
+        shapes = {"t": (1,), "q": (self.model.nq,), "v": (n,), "a": (n,), "directions": (directions,)}
+        shapes |= {"live": (self.live_size,), "bar_a": (n,)}
+        with np.errstate(all="ignore"):
+            return record(function, shapes, f"{self.model.name}_forward_adjoint")
+
+    @cached_property
+    def chart_adjoint(self) -> Program:
+        """bar_q0 (nq,), bar_x (nv,), bar_v (nv,) for the weights bar_q (nq,) and bar_x_rate (nv,) of the chart."""
+        return pullback(self.chart, ["q", "x_rate"], ["q0", "x", "v"])
+
+    @cached_property
+    def retract_adjoint(self) -> Program:
+        """bar_q0 (nq,), bar_d (nv,) for the weights bar_q (nq,)."""
+        return pullback(self.retract, ["q"], ["q0", "d"])

@@ -20,7 +20,7 @@ from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import LawKernels
-from gyrostat.simulate.kernels.model_kernels import ModelKernels
+from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.parameters import Parameters
@@ -164,14 +164,11 @@ class Plant:
     def kernels(self) -> ModelKernels:
         """Of the model alone; they stay with it. Of properties that are inputs, it is the one they are given for."""
         live = {path: np.shape(x) for path, x in self.live_values.items()}
-        kept = cached_on(self.base if live else self.moving)
-        key = "kernels", tuple(live.items()), self.forward, len(self.constraints.on_speed)
         sliding = [part.sliding for part in self.constraints.parts if part.sliding is not None]
         if any(getattr(law, "smooth", None) is not self.moving for law in sliding):  # a law of the user's
             return ModelKernels(self.moving, self.network, self.constraints, live, self.forward)
-        if key not in kept:
-            kept[key] = ModelKernels(self.moving, self.network, self.constraints, live, self.forward)
-        return kept[key]
+        keeper = self.base if live else self.moving
+        return kept_kernels(keeper, self.moving, self.network, live, self.constraints, self.forward)
 
     @property
     def law(self) -> LawKernels | None:

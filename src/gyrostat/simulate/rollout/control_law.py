@@ -4,6 +4,7 @@ into the loop."""
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -53,7 +54,7 @@ class Law:
         """tau (nv,) and dp/dt (np,), on numbers or recorded values."""
         if self.source is not None:
             return self.source.evaluate(t, q, v, p, m)  # makes copies, too
-        given = {name: value[()] if np.ndim(value) == 0 else value for name, value in gains.items()}
+        given = {name: gains[name][()] if np.ndim(gains[name]) == 0 else gains[name] for name in self.gains}
         return forces(self.model, self.controller(t, handed(q), handed(v), **given), self.told), self.p0
 
     def update(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
@@ -67,39 +68,43 @@ class Law:
 
     @cached_property
     def program(self) -> Program:
-        """tau alone, of t, q, v, p, m and the gains."""
-        shapes = {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), "p": self.p0.shape, "m": self.m0.shape}
+        """tau (nv,) and p_rate (np,), of t (1,), q, v, p, m and the gains, one behind the other (parameters)."""
+        shapes = {"t": (1,), "q": (self.model.nq,), "v": (self.model.nv,), "p": self.p0.shape, "m": self.m0.shape}
+        shapes["parameters"] = (sum(math.prod(shape) for shape in self.gains.values()),)
 
-        def function(t: Any, q: Array, v: Array, p: Array, m: Array, **gains: Any) -> Mapping[str, Any]:
+        def function(t: Array, q: Array, v: Array, p: Array, m: Array, parameters: Array) -> Mapping[str, Any]:
             if len(self.m0):  # what it does at samples is looked at, too
-                self.update(t[()], q, v, p, m)
-            return {"tau": self.recorded(t[()], q, v, p, m, gains)[0]}
+                self.update(t[0], q, v, p, m)
+            tau, rate = self.recorded(t[0], q, v, p, m, parts(parameters, self.gains))
+            return {"tau": tau, "p_rate": rate}
 
+        with np.errstate(all="ignore"):
+            return record(function, shapes, f"{self.model.name}_controller")
+
+    def recorded_safely(self) -> None:
+        """Record it, and refuse what keeps recorded values."""
         memory = UserMemory(WHO, self.told, self.users, REMEMBERING)
         try:
-            with np.errstate(all="ignore"):
-                program = record(function, shapes | self.gains, f"{self.model.name}_controller")
+            _ = self.program
         except Exception:
             memory.recorded(failed=True)
             with suppress(AttributeError, ArithmeticError, LookupError, TypeError, ValueError, NonFiniteError):
                 self._on_numbers(memory)  # what remembers is told so, whatever else is in the way
             raise
         memory.recorded()
-        return program
 
-    def trusted(self) -> Law:
+    def expect_same_on_numbers(self) -> None:
         """Refuse a function that has a memory, or does not do on numbers what was recorded: it has a clock or dice."""
         memory = UserMemory(WHO, self.told, self.users, REMEMBERING)
         for (t, q, v), gains, want in self._on_numbers(memory):
-            given = [np.array([t]), q, v, self.p0, self.m0, *(np.ravel(x) for x in gains.values())]
+            parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in gains.values())])
             with np.errstate(all="ignore"):
-                tau = np.array(run(self.program, *given)[0], dtype=float)
+                tau = np.array(run(self.program, np.array([t]), q, v, self.p0, self.m0, parameters)[0], dtype=float)
             if not np.allclose(tau, want, rtol=ALIKE, atol=ALIKE, equal_nan=True):
                 raise RecordError(
                     f"{WHO}: {self.told} does not return the same when it is recorded, {tau} against {want}. "
                     "Hint: it must depend on its arguments alone; gs.simulate takes any function"
                 )
-        return self
 
     def _on_numbers(self, memory: UserMemory) -> list[tuple[Any, dict[str, Array], Array]]:
         """States (t, q, v), gains and tau there; a memory is refused."""
@@ -113,6 +118,17 @@ class Law:
         with np.errstate(all="ignore"):
             memory.numbers([lambda x=x: value(*x) for x in points])
             return [(x, gains, value(*x)) for x in points]
+
+
+def parts(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Arrays by name that lie one behind the other in the last axis."""
+    arrays: dict[str, Array] = {}
+    start = 0
+    for name, shape in shapes.items():
+        size = math.prod(shape)
+        arrays[name] = flat[..., start : start + size].reshape((*flat.shape[:-1], *shape))
+        start += size
+    return arrays
 
 
 def compilable(told: str, evaluate: Callable[..., tuple[Array, Array]], *arguments: Any) -> tuple[Array, Array]:

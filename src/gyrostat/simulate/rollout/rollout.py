@@ -14,20 +14,19 @@ from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import coordinates, rates, real_array
 from gyrostat.engine.arguments import check_nonfinite, check_threads
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.llvm.wide_loop import Memory
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.rollout.control_law import WHO, Law, constant, further_arguments, is_block
-from gyrostat.simulate.rollout.kernel import PHASES, RolloutKernel
+from gyrostat.simulate.rollout.gradient import Gradient
+from gyrostat.simulate.rollout.kernel import METHODS, RolloutKernel
+from gyrostat.simulate.rollout.lane_memory import Rows
+from gyrostat.simulate.rollout.loop import run
 from gyrostat.simulate.rollout.result import DivergedError, Rollout, divergence
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.simulate.run.settings import spelt
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check, expect_model
 from gyrostat.spec.model import Model
-
-KEPT = 8
-"""Compiled rollouts that hang on one model object."""
 
 _log = logging.getLogger("gyrostat")
 
@@ -68,23 +67,27 @@ def rollout(
     threads = check_threads(threads, WHO)
     h, count, between = _times(dt, steps, every)
     method = "semi-implicit" if spelt(method) == "semi-implicit-euler" else spelt(method)
-    if not isinstance(method, str) or method not in PHASES:
-        raise GyrostatError(f"{WHO}: there is no method {method!r}. Hint: {nearest(str(method), PHASES)}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise GyrostatError(f"{WHO}: there is no method {method!r}. Hint: {nearest(str(method), METHODS)}")
     if q0 is None:
         raise StateError(f"{WHO}: q0 is missing. Hint: q0=gs.neutral(model), or one row for each robot")
     given = _parameters(model, controller, parameters or {})
     applied = RolloutWrenches(model, wrenches)
     kernel = _kernel(model, method, controller, given, applied)
-    arrays = {"q": coordinates(model, q0, WHO), "v": np.zeros(model.nv) if v0 is None else rates(model, v0, WHO, "v0")}
+    arrays = {
+        "q0": coordinates(model, q0, WHO),
+        "v0": np.zeros(model.nv) if v0 is None else rates(model, v0, WHO, "v0"),
+    }
     if kernel.law is None:
         arrays["tau"] = constant(model, controller, rates)
     arrays |= applied.inputs
     sizes = {name: 1 for name in arrays} | {name: len(shape) for name, (_, shape) in given.items()}
     arrays |= {name: x for name, (x, _) in given.items()}
     lead = _lead(arrays, sizes)
-    memory = _memory(kernel, arrays, lead, h, (count, between), method)
-    kernel.loop.run(memory, threads)
-    result = _result(kernel, memory, arrays, sizes, lead, h, every)
+    rows = _rows(kernel, arrays, lead, h, (count, between))
+    run(kernel, rows, threads)
+    gradient = Gradient(kernel, rows, arrays, sizes, lead, len(rows.q) - 1 if every is None else 0, threads)
+    result = _result(gradient, every)
     if nonfinite == "raise" and np.any(result.diverged >= 0):
         raise DivergedError(divergence(result, h, None if kernel.law is None else kernel.law.source), result)
     return result
@@ -120,7 +123,7 @@ def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) ->
     if not parameters:
         return {}
     known = further_arguments(controller) if callable(controller) and not is_block(controller) else ()
-    paths = frozenset(model.paths())
+    paths = _paths(model)
     arrays: Given = {}
     for name, value in parameters.items():
         array = real_array(value, WHO, f"parameters['{name}']")
@@ -143,6 +146,14 @@ def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) ->
     return arrays
 
 
+def _paths(model: Model) -> frozenset[str]:
+    """Of all properties; found once for a model object."""
+    kept = cached_on(model)
+    if "paths" not in kept:
+        kept["paths"] = frozenset(model.paths())
+    return kept["paths"]
+
+
 def _check_extremes(model: Model, path: str, array: Array, shape: tuple[int, ...]) -> None:
     """The rules of the specification for the least and the greatest value of a number."""
     if shape == () and array.size:
@@ -151,38 +162,25 @@ def _check_extremes(model: Model, path: str, array: Array, shape: tuple[int, ...
 
 
 def _kernel(model: Model, method: str, controller: Any, given: Given, applied: RolloutWrenches) -> RolloutKernel:
-    """The compiled loop. A controller is recorded at every call, as what it reads from outside may have changed; the
-    rest is kept."""
+    """The kernels. A controller is recorded at every call, as what it reads from outside may have changed; machine code
+    is found again by what it computes."""
     law = None
-    paths = frozenset(model.paths()) if given else frozenset()
+    paths = _paths(model) if given else frozenset()
     if callable(controller) or is_block(controller):
         law = Law(model, controller, {name: shape for name, (_, shape) in given.items() if name not in paths})
-    live = tuple(name for name in given if name in paths)
+    live = {name: shape for name, (_, shape) in given.items() if name in paths}
+    kernel = RolloutKernel(model, method, law, live, applied)
     if law is not None:
         _expect_fixed(law, {name: given[name] for name in live})
-    words = None if law is None else (law.program.digest, tuple(law.p0), tuple(law.m0), law.sample_time)
-    if law is not None and is_block(controller) and len(law.p0) + len(law.m0):
-        words = (controller, words)  # rates and updates are not in the program of tau
-    table = cached_on(model).setdefault("rollouts", {})
-    beside = (tuple(applied.places), applied.program.digest if applied.laws else "", tuple(applied.inputs))
-    beside += (tuple(applied.p0), tuple(applied.m0), tuple(applied.sample_times))
-    key = method, words, tuple(law.gains.items()) if law else (), live, beside
-    try:
-        known = table.get(key)
-    except TypeError:  # a block that cannot be told from others
-        return RolloutKernel(model, method, law, live, applied)
-    if known is None:
-        if DryFriction.of(model) is not None:  # said once, when it is built
+    kept = cached_on(model)
+    if "creeps" not in kept:  # said once
+        kept["creeps"] = DryFriction.of(model) is not None
+        if kept["creeps"]:
             _log.warning(
                 "%s: dry friction with an exact sign lets '%s' creep and chatter where it should stick. "
                 "Hint: give its frictions 'smooth', or use gs.simulate", WHO, model.name,
             )  # fmt: skip
-        if law is not None:
-            law.trusted()
-        while len(table) >= KEPT:
-            table.pop(next(iter(table)), None)
-        known = table[key] = RolloutKernel(model, method, law, live, applied)
-    return known
+    return kernel
 
 
 def _expect_fixed(law: Law, live: Given) -> None:
@@ -201,7 +199,7 @@ def _expect_fixed(law: Law, live: Given) -> None:
 
 def _lead(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[int, ...]:
     """() or (N,)."""
-    shapes = {name: x.shape[: x.ndim - sizes[name]] for name, x in arrays.items()}
+    shapes = {name.removesuffix("0"): x.shape[: x.ndim - sizes[name]] for name, x in arrays.items()}
     told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
     try:
         lead = np.broadcast_shapes(*shapes.values())
@@ -212,35 +210,36 @@ def _lead(arrays: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[int, .
     return lead
 
 
-def _memory(
-    kernel: RolloutKernel,
-    arrays: Mapping[str, Array],
-    lead: tuple[int, ...],
-    dt: float,
-    steps: tuple[int, int],
-    method: str,
-) -> Memory:
-    robots = lead[0] if lead else 1
-    fixed = {"t0": np.zeros((1, 1)), "dt": np.full((1, 1), dt), "sample": np.full((1, 1), _sample(kernel, dt))}
-    inputs = {slot.name: slot for slot in kernel.loop.program.inputs}
-    for name in arrays.keys() - kernel.states.keys():
-        slot = inputs[name]
-        one = arrays[name].size == slot.size
-        full = arrays[name] if one else np.broadcast_to(arrays[name], (robots, *slot.shape))
-        fixed[name] = np.require(full.reshape(1 if one else robots, slot.size), np.float64, ["C", "A"])
-    start = {**arrays, "p": kernel.p0, "m": kernel.m0}
-    rows = {name: np.empty((steps[0] // steps[1] + 1, robots, size)) for name, size in kernel.states.items()}
+def _rows(
+    kernel: RolloutKernel, arrays: Mapping[str, Array], lead: tuple[int, ...], dt: float, steps: tuple[int, int]
+) -> Rows:
+    """Memory of a run, with the start in its first rows."""
+    robots, source = lead[0] if lead else 1, kernel.source
+    start = {"q": arrays["q0"], "v": arrays["v0"], "p": source.p0, "m": source.m0}
+    rows = {name: np.empty((steps[0] // steps[1] + 1, robots, x.shape[-1])) for name, x in start.items()}
     for name, array in rows.items():
         array[0] = start[name]
-    return Memory(rows, fixed, PHASES[method], steps[1], np.full(robots, -1, dtype=np.int64))
+    parameters = _columns(arrays, source.slots)
+    live = _columns(arrays, kernel.kernels.live)
+    bad = np.full(robots, -1.0)
+    return Rows(
+        **rows, parameters=parameters, live=live, h=dt, every=steps[1], sample=_sample(kernel, dt), first_bad=bad
+    )
 
 
-def _sample(kernel: RolloutKernel, dt: float) -> float:
+def _columns(arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> Array:
+    """Numbers of each robot one behind the other, (N, size); (1, size) where all have the same."""
+    flat = [arrays[name].reshape(-1, math.prod(shape)) for name, shape in shapes.items()]
+    count = max((len(x) for x in flat), default=1)
+    return np.concatenate([np.zeros((count, 0)), *(np.broadcast_to(x, (count, x.shape[1])) for x in flat)], axis=1)
+
+
+def _sample(kernel: RolloutKernel, dt: float) -> int:
     """Steps between two samples of a digital controller or wrench."""
     law, told = kernel.law, "a wrench" if kernel.law is None else kernel.law.told
     times = kernel.wrenches.sample_times | ({law.sample_time} if law is not None and law.sample_time else set())
     if not times:
-        return 1.0
+        return 1
     if len(times) > 1:
         raise StateError(f"{WHO}: there are different sample times {tuple(times)}. Hint: gs.simulate takes them")
     (sample_time,) = times
@@ -250,39 +249,28 @@ def _sample(kernel: RolloutKernel, dt: float) -> float:
             f"{WHO}: the sample time {sample_time:g} s of {told} is no multiple of dt = {dt:g} s. "
             f"Hint: dt={sample_time / max(1, math.ceil(abs(steps))):g}"
         )
-    return float(round(steps))
+    return round(steps)
 
 
 # ------------------------------------------------------------------------------------------------ what comes out
-def _result(
-    kernel: RolloutKernel,
-    memory: Memory,
-    arrays: Mapping[str, Array],
-    sizes: Mapping[str, int],
-    lead: tuple[int, ...],
-    dt: float,
-    every: int | None,
-) -> Rollout:
-    rows, bad = dict(memory.kept), memory.first_bad
+def _result(gradient: Gradient, every: int | None) -> Rollout:
+    kernel, run, lead = gradient.kernel, gradient.rows, gradient.lead
+    bad = run.first_bad.astype(np.int64)
     for robot in np.flatnonzero(bad >= 0):
-        for array in rows.values():
-            array[bad[robot] // memory.every + 1 :, robot] = np.nan
-    t = np.arange(len(rows["q"])) * (memory.every * dt)
-    none = np.zeros((len(t), len(bad), 0))
+        for array in (run.q, run.v, run.p, run.m):
+            array[bad[robot] // run.every + 1 :, robot] = np.nan
     cut = slice(-1 if every is None else 0, None)
-    parts = {name: rows.get(name, none)[cut] for name in "qvpm"}
-    if not lead:
-        parts = {name: x[:, 0] for name, x in parts.items()}
-    t = t[cut]
+    t = (np.arange(len(run.q)) * (run.every * run.h))[cut]
+    q, v, p, m = (x[cut] if lead else x[cut, 0] for x in (run.q, run.v, run.p, run.m))
 
     def torque() -> Array:
-        if kernel.law is None:
-            return np.array(np.broadcast_to(arrays["tau"], parts["v"].shape))
-        law, times = kernel.law, t.reshape(-1, *[1] * len(lead))
-        gains = [np.broadcast_to(arrays[n], (*lead, *arrays[n].shape[arrays[n].ndim - sizes[n] :])) for n in law.gains]
-        own = parts["p"][..., : len(law.p0)], parts["m"][..., : len(law.m0)]  # wrenches have theirs behind them
-        given = (times, parts["q"], parts["v"], *own, *gains)
+        law = kernel.law
+        if law is None:
+            tau = run.parameters[:, : kernel.model.nv]
+            return np.array(np.broadcast_to(tau if lead else tau[0], v.shape))
+        parameters = run.parameters[:, : sum(math.prod(shape) for shape in law.gains.values())]
+        own = p[..., : len(law.p0)], m[..., : len(law.m0)]  # wrenches have theirs behind them
+        given = (t.reshape(-1, *[1] * len(lead), 1), q, v, *own, parameters if lead else parameters[0])
         return Kernel(law.program, WHO).call(*given, nonfinite="return")["tau"]
 
-    diverged = bad if lead else bad[0]
-    return Rollout(kernel.model, t, parts["q"], parts["v"], parts["p"], diverged, torque)
+    return Rollout(kernel.model, t, q, v, p, bad if lead else bad[0], torque, gradient)

@@ -3,24 +3,19 @@ and blocks, in a form that is recorded into the loop."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.recursions.rne import Loads, no_loads
 from gyrostat.configuration.packing import real_array
-from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import NonFiniteError, ShapeError
-from gyrostat.graph.network import Network, network
+from gyrostat.graph.network import kept_network
 from gyrostat.simulate.plant.torque_source import TorqueSource
 from gyrostat.simulate.plant.user_memory import LATE, UserMemory, probes
 from gyrostat.simulate.plant.wrench_source import WrenchBlock, WrenchFunction, applied_at
 from gyrostat.simulate.rollout.control_law import REMEMBERING, WHO, compilable
-from gyrostat.solvers.machinery.wrench import loads
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -32,7 +27,7 @@ class RolloutWrenches:
 
     def __init__(self, model: Model, wrenches: Any):
         self.model = model
-        self.places, given = applied_at(network(model), wrenches, WHO)
+        self.places, given = applied_at(kept_network(model), wrenches, WHO)
         self.inputs: dict[str, Array] = {}
         self.sources: list[TorqueSource | None] = []
         for place, w in zip(self.places, given, strict=True):
@@ -83,13 +78,8 @@ class RolloutWrenches:
         ]
         return np.concatenate([np.zeros(0), *new])
 
-    def loads(self, net: Network, on: Setting, wrenches: Sequence[Array]) -> Loads:
-        """What a sweep asks for."""
-        return loads(net, on, self.places, wrenches) if self.places else no_loads
-
-    @cached_property
-    def program(self) -> Program:
-        """Wrenches of functions and blocks alone, so that equal ones are told from others; a memory is refused."""
+    def expect_no_memory(self) -> None:
+        """Refuse functions and blocks that remember."""
         model, users = self.model, tuple(user for law in self.laws for user in law.users)
         shapes = {"t": (), "q": (model.nq,), "v": (model.nv,), "p": self.p0.shape, "m": self.m0.shape}
         told = self.laws[0].told if self.laws else "no wrench"
@@ -102,7 +92,7 @@ class RolloutWrenches:
         numbers = {name: np.zeros(6) for name in self.inputs}
         try:
             with np.errstate(all="ignore"):
-                program = record(function, shapes | self.shapes, f"{model.name}_wrenches")
+                record(function, shapes | self.shapes, f"{model.name}_wrenches")
         except Exception:
             memory.recorded(failed=True)
             raise
@@ -114,7 +104,6 @@ class RolloutWrenches:
                     for x in probes(model, LATE[0])
                 ]
             )
-        return program
 
 
 def _numbers(given: Any, port: str) -> Array:
