@@ -238,6 +238,18 @@ def test_a_start_beyond_a_limit_fails_alone_and_raises_if_all_are_there():
         gs.simulate(limited(), q0=[[1.2], [1.5]], t_end=0.1, events=gs.JointLimits())
 
 
+def test_a_function_that_fails_at_one_start_fails_that_run():
+    def picky(t, q, v, k):
+        if float(k) == 1.0:
+            raise ValueError("not with one")
+        return -k * v
+
+    runs = gs.simulate(ARM, picky, Q[:3], parameters={"k": np.arange(3.0)}, t_end=0.02, compiled=False)
+    assert runs.status.tolist() == ["finished", "failed", "finished"] and "ValueError: not with one" in runs.message[1]
+    with pytest.raises(ValueError, match="not with one"):
+        gs.simulate(ARM, picky, Q[:3], parameters={"k": np.ones(3)}, t_end=0.02, compiled=False)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_returns_what_was_computed(threads):
     def stop(finished, count, share):

@@ -51,7 +51,7 @@ class Batch:
         first = runs.parameters(0)
         self.plant = task.plant(first, first.replaced(task.model))
         self.results: dict[int, Result] = {}
-        self.refusals: dict[int, GyrostatError] = {}
+        self.refusals: dict[int, Exception] = {}
         self.ending = Ending()
 
     def go(self, threads: int, asked: Any) -> Results:
@@ -120,9 +120,10 @@ class Batch:
             result = self._run(k, lane).go(self.task.t0, *self._state(k), self.ending, start, warn=not k)
         except SimulationError as error:
             result = self._partial(error)
-        except GyrostatError as error:  # it did not begin
+        except Exception as error:  # it did not begin; functions of users may fail in any way
             self.refusals[k] = error
-            result = self._nothing("failed", str(error))
+            told = str(error) if isinstance(error, GyrostatError) else f"{type(error).__name__}: {error}"
+            result = self._nothing("failed", told)
         if result.status == "interrupted":
             self.ending.wanted = True
         self.results[k] = result
