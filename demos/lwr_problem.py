@@ -61,5 +61,6 @@ def run(
 
 
 def stiff_methods() -> list[str]:
-    """Names of the methods that choose their steps and are implicit."""
-    return sorted(name for name, method in METHODS.items() if method.adaptive and not issubclass(method, RungeKutta))
+    """Names of the methods that choose their steps and are implicit; without those of SciPy, of which ours are like."""
+    implicit = (name for name, method in METHODS.items() if method.adaptive and not issubclass(method, RungeKutta))
+    return sorted(name for name in implicit if not name.startswith("scipy-"))

@@ -69,7 +69,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("blocks",),
         ("trajectories",),
     ),
-    "simulate.methods": (("dina",), ("*",), ("drivers",)),
+    "simulate.methods": (("*",), ("drivers",)),
     "solvers": (("functions",), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),

@@ -57,11 +57,13 @@ def test_it_compares_with_exudyn(short, tmp_path, capsys):
     assert (tmp_path / "lwr_differences.png").stat().st_size < 150_000
 
 
-def test_without_scipy_it_says_what_to_install(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(lwr, "usable", lambda: ([], ["simulate: method 'bdf' needs scipy. Hint: pip install scipy"]))
+def test_without_sundials_it_says_what_to_install(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(
+        lwr, "usable", lambda: ([], ["simulate: method 'ida' needs scikit-sundae. Hint: pip install scikit-sundae"])
+    )
     lwr.main(["--out", str(tmp_path), "--quiet"])
     text = capsys.readouterr().out
-    assert "left out: simulate: method 'bdf' needs scipy" in text
+    assert "left out: simulate: method 'ida' needs scikit-sundae" in text
     assert "Hint: pip install gyrostat[simulate]" in text
 
 

@@ -13,7 +13,7 @@ from demos import lwr_reference as typed
 from demos.lwr_problem import DIFFERENCES, TABLE, TIMES, run, stiff_methods
 
 BEST = dict(zip((1e-6, 1e-3), TABLE["Scilab BDF"], strict=True))
-METHODS = stiff_methods()
+METHODS = [*stiff_methods(), "scipy-bdf", "scipy-radau"]
 TYPED = np.isin(np.round(TIMES, 9), typed.T)
 
 
@@ -90,7 +90,7 @@ def test_rates_and_accelerations_at_1e_minus_6(method, atol, reference):
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-4, 1e-6, 1e-8])
-@pytest.mark.parametrize("method", ["bdf", "radau"])
+@pytest.mark.parametrize("method", ["bdf", "radau", "scipy-bdf", "scipy-radau"])
 def test_the_error_stays_below_the_tolerance(method, tolerance, reference):
     assert largest(computed(method, tolerance, tolerance).q, reference[0]) < tolerance
 
@@ -102,7 +102,7 @@ def test_tight_tolerances_reach_1e_minus_9(method):
 
 # ---------------------------------------------------------------------------------------------- cost
 @pytest.mark.parametrize("tolerance", BEST)
-@pytest.mark.parametrize("method", ["bdf", "ida"])
+@pytest.mark.parametrize("method", ["bdf", "radau", "scipy-bdf", "ida"])
 def test_fewer_evaluations_than_the_paper_at_the_error_that_is_promised(method, tolerance, reference):
     found = computed(method, tolerance, tolerance)
     counted = found.counters

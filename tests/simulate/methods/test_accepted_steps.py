@@ -7,8 +7,14 @@ import pytest
 import gyrostat as gs
 from demos import lwr_reference as typed
 from demos.lwr_problem import DURATION, START, law
-from gyrostat.simulate.methods.acceptance import Forces
-from gyrostat.simulate.methods.runge_kutta import FixedStep
+from gyrostat.engine.drivers.driver import driver
+from gyrostat.engine.drivers.words import ptr
+from gyrostat.simulate.kernels import environment
+from gyrostat.simulate.methods.drivers import fixed_clock as clock
+from gyrostat.simulate.methods.drivers import implicit_memory as at
+from gyrostat.simulate.methods.drivers.fixed_clock import counted_to, length_to, next_end
+from gyrostat.simulate.methods.drivers.implicit_equations import fulfilled, measured
+from gyrostat.simulate.plant.machine import address
 from tests.support.stiff_models import stiff_model
 
 SOLVED = ("newmark", "trapezoid", "generalised-alpha")
@@ -86,16 +92,34 @@ def test_a_mass_meets_a_flank_exactly_at_the_end_of_a_step(method, t_eval):
         assert np.diff(run.t).max() < (1.1e-2 if method == "dina" else 1.1e-3)
 
 
+def clocked(ctl: ptr, found: ptr) -> int:
+    """End and length of the next step."""
+    found[0] = next_end(ctl)
+    found[1] = length_to(ctl, found[0])
+    return 0
+
+
 def test_the_clock_of_fixed_steps_moves_with_accepted_ones_only():
-    clock = FixedStep(0.1, "dina")
-    clock.restart(2.0)
-    assert clock.next(9.0) == clock.next(9.0) == 2.1
-    clock.reached(2.05)  # half of it
-    assert clock.next(9.0) == 2.1
-    clock.reached(2.1)
-    assert clock.next(9.0) == 2.0 + 2 * 0.1 and clock.next(2.15) == 2.15
-    clock.reached(2.0 + 7 * 0.1)
-    assert clock.next(9.0) == 2.0 + 8 * 0.1 and clock.length(2.0 + 7 * 0.1, 9.0) == 0.1
+    ctl, found = np.zeros(clock.NUMBERS), np.zeros(2)
+    ctl[clock.T] = ctl[clock.ORIGIN] = 2.0
+    ctl[clock.DT] = 0.1
+
+    def following(limit):
+        ctl[clock.LIMIT] = limit
+        driver(clocked).call(address(ctl), address(found))
+        return found[0]
+
+    def reached(t):
+        driver(counted_to).call(address(ctl), t)
+        ctl[clock.T] = t
+
+    assert following(9.0) == following(9.0) == 2.1
+    reached(2.05)  # half of it
+    assert following(9.0) == 2.1 and found[1] == 2.1 - 2.05
+    reached(2.1)
+    assert following(2.15) == 2.15 and following(9.0) == 2.0 + 2 * 0.1
+    reached(2.0 + 7 * 0.1)
+    assert following(9.0) == 2.0 + 8 * 0.1 and found[1] == 0.1
 
 
 def test_a_long_time_on_the_clock_changes_no_step():
@@ -120,13 +144,31 @@ def test_a_step_that_has_no_solution_at_any_length_stops_the_run_with_a_reason(m
     assert stop.value.result.counters.statistics["halved"] >= 30 and np.abs(stop.value.result.v[-1]) < 1e-6
 
 
+def judged(M, A, h, r, q, a, tau, share):
+    """Whether machine code accepts the residual r of a step of h."""
+    n = len(q)
+    env, box = np.zeros(environment.WORDS_OF_A_PLANT, dtype=np.int64), np.zeros(at.WORDS, dtype=np.int64)
+    env[environment.NQ] = env[environment.NV] = n
+    x, y = np.zeros((2, 5 * n))
+    y[:n], y[2 * n : 3 * n], y[4 * n :] = q, a, tau
+    blocks = np.concatenate([np.zeros(2 * n * n), M.ravel(), np.zeros(2 * n * n)])
+    arrays = {at.BLOCKS: blocks, at.WHOLE: A.copy(), at.RESIDUAL: np.array(r), at.MASS_SIZE: np.zeros(n * n)}
+    arrays |= {at.REACH: np.zeros(n), at.REACH_P: np.zeros(1)}
+    for word, array in arrays.items():
+        box[word] = address(array)
+    driver(measured).call(address(env), address(box))
+    return driver(fulfilled).call(address(env), address(box), h, share, address(x), address(y)) == 1
+
+
 def test_the_residual_is_judged_by_the_forces_in_the_step():
     M, A = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[3.0, 0.5], [0.5, 1.0]])
-    forces, none = Forces.of(A, M, 1e-2), np.zeros(0)
     q, a, tau = np.zeros(2), np.array([1.0, -4.0]), np.array([10.0, 0.0])
-    allowed = forces.allowed(np.zeros(2), q, a, tau, none, (none, none), 1e-6)
-    np.testing.assert_allclose(allowed, [24e-6, 4.5e-6], rtol=1e-4)  # tau twice, and |M| |a|
-    assert np.all(forces.allowed(np.zeros(2), q, 0 * a, 0 * tau, none, (none, none), 1e-6) < 1e-10)
+    allowed = np.array([24e-6, 4.5e-6])  # tau twice, and |M| |a|
+    assert judged(M, A, 1e-2, 0.999 * allowed, q, a, tau, 1e-6)
+    for k in range(2):
+        assert not judged(M, A, 1e-2, np.where(np.arange(2) == k, 1.001, 0.999) * allowed, q, a, tau, 1e-6)
+    assert not judged(M, A, 1e-2, [1e-10, 0.0], q, 0 * a, 0 * tau, 1e-6)
+    assert judged(M, A, 1e-2, [7e-11, 0.0], q, 0 * a, 0 * tau, 1e-6)  # rounding of q: 2e-15 (A - M) 4 / h^2
 
 
 def test_every_step_of_dina_fulfils_the_equations_of_motion():

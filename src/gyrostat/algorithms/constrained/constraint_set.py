@@ -218,15 +218,21 @@ class Active:
         """The active rows at a state; None if there are none."""
         if self.empty:
             return None
-        return self._constant_rows if self._constant else self._rows_at(q, v)
+        return self._constant_rows if self.constant else self._rows_at(q, v)
 
     @cached_property
-    def _constant(self) -> bool:
+    def constant(self) -> bool:
+        """Whether J of the active rows does not depend on the configuration."""
         return bool(self.constraints.constant[self.on].all())
 
     @cached_property
     def _constant_rows(self) -> ActiveRows:
         return ActiveRows(self.constraints.constant_jacobian[self.on])
+
+    @property
+    def constant_projector(self) -> Array | None:
+        """(nv, nv): on the motions that remain; None where that depends on the configuration."""
+        return self._constant_rows.projector if self.constant else None
 
     def _rows_at(self, q: Array, v: Array) -> ActiveRows:
         bias = self.constraints.bias(q, v, self.on)
@@ -236,7 +242,7 @@ class Active:
     def blocked(self) -> Array:
         """(rows,) bool: rows that cannot move, since they are active or fixed by those that are."""
         blocked, constant = self.on.copy(), self.constraints.constant
-        if self.empty or not self._constant:
+        if self.empty or not self.constant:
             return blocked
         remaining = np.abs(self.constraints.constant_jacobian @ self._constant_rows.projector).max(axis=1, initial=0.0)
         return blocked | (constant & (remaining <= FIXED))

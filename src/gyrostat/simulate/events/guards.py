@@ -47,17 +47,18 @@ class Guards:
             self._build(all_of_them)
         if self._code is not None and self._machine is not self.plant.machine:
             self._install(self._code)
-        unclear = just_happened or any(watch.fresh or not watch.sign for watch in all_of_them)
+        signs = np.array([watch.event.guard_sign(watch.sign) for watch in all_of_them])
+        unclear = just_happened or any(watch.fresh for watch in all_of_them) or not np.all(signs)
         self.harvest.always = self._code is None or unclear
         if self._code is not None:
-            self.harvest.watch(np.array([w.sign for w in all_of_them]), np.array([w.last for w in all_of_them]))
+            self.harvest.watch(signs, np.array([watch.last for watch in all_of_them]))
             self.harvest.look_at_the_end = bool(watches.users)
 
     def looked(self) -> None:
         """A step is about to be looked at: the watches get to know the values at its beginning."""
         if self._code is not None and not self.harvest.always:
             for watch, last in zip(self._built, self.harvest.lasts.tolist(), strict=True):
-                watch.last = last
+                watch.last = watch.event.from_guard(last)
 
     def _build(self, watches: list[Watch]) -> None:
         self._built, self._code = list(watches), None

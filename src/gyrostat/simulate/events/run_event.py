@@ -71,6 +71,14 @@ class RunEvent(ABC):
     """``guard(t, q, v, shared)``: a recordable function whose sign is that of the value, or that changes its sign
     earlier; ``shared``: what guards of one recording have in common. None if there is none."""
 
+    def guard_sign(self, sign: int) -> float:
+        """The sign that the guard has while the function has this one."""
+        return float(sign)
+
+    def from_guard(self, value: float) -> float:
+        """The function for a value of the guard that has its sign."""
+        return value
+
     @abstractmethod
     def happens(self, run: RunState) -> Outcome:
         """What happens at its instant."""

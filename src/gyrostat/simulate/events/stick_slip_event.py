@@ -23,9 +23,14 @@ class Stick(RunEvent):
         return self.friction.turned(self.i, v)
 
     def guard(self, t: Any, q: Array, v: Array, shared: dict[str, Any]) -> Any:
-        """The speed against its direction, whatever its size."""
-        direction = float(self.friction.plant.active.directions[self.i])
-        return -direction * sum((v[k] * x for k, x in enumerate(self.friction.J[self.i]) if x), 0.0)
+        """The speed itself, which has the sign of the direction of sliding."""
+        return sum((v[k] * x for k, x in enumerate(self.friction.J[self.i]) if x), 0.0)
+
+    def guard_sign(self, sign: int) -> float:
+        return float(self.friction.plant.active.directions[self.i]) if sign < 0 else 0.0
+
+    def from_guard(self, value: float) -> float:
+        return -float(self.friction.plant.active.directions[self.i]) * value
 
     def happens(self, run: RunState) -> Outcome:
         self.friction.stopped(self.i, run.t)

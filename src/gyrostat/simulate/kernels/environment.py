@@ -15,6 +15,11 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     RATES        (t, q, p, live | v, work)                              of momenta p
     CARRIED      (d, p, half | p0, p1, work)                            momenta at both ends of a displacement
     ARRIVAL      (d, v | d_rate, work)                                  rate of a displacement at its end
+    PROJECT      (t, q, v | N, b, work)                                 active constraints that depend on q: see below
+    MASS         (t, q, live | M, work)                                 mass matrix
+
+Residuals r of inverse dynamics under active constraints are N r + (a - N a) + b, with N (nv, nv) = I - J^+ J and
+b (nv,) = J^+ dJ/dt v at ``PROJECTOR`` and ``PROJECTOR_BIAS``; PROJECTOR is 0 if none is active.
 
 Each may be machine code or a Python function behind the same address (:mod:`~gyrostat.simulate.kernels.callback`)."""
 
@@ -31,5 +36,10 @@ from __future__ import annotations
     NEW_MEMORY,  # where an update writes
     LAW_INPUT,
     MOMENTUM, RATES, CARRIED, ARRIVAL,  # kernels of discrete mechanics
-) = range(38)  # fmt: skip
-WORDS_OF_A_PLANT = 40
+    NUMBERS, NUMBER_COUNT,  # words: coordinate and rate of each number that is no part of a rotation
+    TURNS,  # words of each rotation: its quaternion and its position in q, its angular and its linear rates in v; -1
+    PROJECT, PROJECTOR, PROJECTOR_BIAS,  # of active constraints
+    BY_ACCELERATIONS,  # 1 if accelerations are those of a user's block, which has no inverse dynamics
+    MASS,
+) = range(46)  # fmt: skip
+WORDS_OF_A_PLANT = 48

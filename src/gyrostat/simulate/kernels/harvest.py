@@ -30,7 +30,8 @@ from gyrostat.simulate.kernels.stage import accelerations, place
     DONE_WORK, SCRATCH, POLYNOMIAL, DEGREE, WAY,  # work so far; scratch; C, its degree; what its coordinates are
     QUATERNIONS, QUATERNION_COUNT,  # words: first coordinate of each quaternion
     LOOK_AT_END, END_TIME,  # 1 if the step that ends the run must be looked at; its time
-) = range(22)  # fmt: skip
+    SKIP, TAKEN,  # 1 if no row of the step is kept; how many steps have been taken from
+) = range(24)  # fmt: skip
 WORDS_OF_A_HARVEST = 24
 AROUND, ALONG, ABSOLUTE = 0, 1, 2
 """Coordinates of C: local ones around the start (:mod:`~gyrostat.configuration.chart`); a displacement from it as in
@@ -181,7 +182,8 @@ def harvested(
             return -1
     done, width = doubles(io[DONE_WORK]), 2 + env[NQ] + 3 * env[NV] + env[NP]
     done[0] = done[0] + work1
-    if io[KEEP] == 1:
+    io[TAKEN] = io[TAKEN] + 1
+    if io[KEEP] == 1 and io[SKIP] == 0:
         written(env, io, doubles(io[ROWS]) + io[ROW] * width, t1, q1, v1, p1, a1, tau1, done[0])
-    io[ROW] = io[ROW] + 1
+        io[ROW] = io[ROW] + 1
     return 0

@@ -142,6 +142,18 @@ class ModelKernels:
         return self._record(function, "a", "slopes")
 
     @cached_property
+    def mass(self) -> Program:
+        """M (nv, nv)."""
+
+        def function(t: Array, q: Array, live: Array) -> Mapping[str, Any]:
+            net, on = self._scene(t[0], live)
+            return {"M": composite_mass_matrix(net, on, q)}
+
+        shapes = {"t": (1,), "q": (self.model.nq,), "live": (self.live_size,)}
+        with np.errstate(all="ignore"):
+            return record(function, shapes, f"{self.model.name}_mass")
+
+    @cached_property
     def chart(self) -> Program:
         """q (nq,) at the local coordinates x (nv,) around q0, and dx/dt."""
 

@@ -105,6 +105,16 @@ class CompiledMethod(Method):
         step = self._step(harvest) if status == LOOK else None
         return Span(*self.end(), step=step, instant=int(clock[INSTANT]), reached=status == REACHED)
 
+    def step(self, t_limit: float) -> Step:
+        """One step at a time, as methods that are not compiled take them."""
+        if self.harvest is None:
+            self.attach(Harvest(self.plant, np.zeros(0)), np.inf)
+        self.harvest.always = True  # type: ignore[union-attr]
+        step = None
+        while step is None:
+            step = self.advance(t_limit).step
+        return step
+
     def _step(self, harvest: Harvest) -> Step:
         """The last accepted step, from which nothing has been taken yet."""
         t0, t1, q0 = self.last_step()
@@ -116,7 +126,8 @@ class CompiledMethod(Method):
             y = state(t)
             return self.placed(q0, y[..., :m]), y[..., m : m + n], y[..., m + n : -1]
 
-        return Step(t0, t1, q1, v1, p1, a1, tau1, dense, lambda t: state(t)[..., -1])
+        kept = not harvest.words[harvesting.SKIP]
+        return Step(t0, t1, q1, v1, p1, a1, tau1, dense, lambda t: state(t)[..., -1], kept=kept)
 
     def placed(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at coordinates of the polynomial."""

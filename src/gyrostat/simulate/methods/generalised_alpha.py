@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, clipped
-from gyrostat.simulate.methods.newmark import Formulas, ImplicitMethod
+from gyrostat.simulate.methods.implicit import Formulas, ImplicitMethod
 from gyrostat.simulate.plant.plant import Plant
 
 
@@ -29,7 +29,7 @@ class GeneralisedAlpha(ImplicitMethod):
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step, **options)
-        self.formulas = formulas(options.get("rho_inf", 0.8), self.name)
+        self.use(formulas(options.get("rho_inf", 0.8), self.name))
 
 
 def formulas(rho: Any, name: str) -> Formulas:

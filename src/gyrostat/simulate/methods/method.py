@@ -22,7 +22,7 @@ class Step:
 
     ``dense(t)`` gives q (..., nq), v (..., nv), p (..., np) at times t (...) inside the step. ``work(t)``: work [J] of
     the efforts since t0, if the method integrates it along; otherwise it is found from ``dense``. ``count``: how many
-    steps of the method these are."""
+    steps of the method these are; ``kept``: whether its end is a row of a run that keeps every step."""
 
     t0: float
     t1: float
@@ -34,6 +34,7 @@ class Step:
     dense: Callable[[Any], tuple[Array, Array, Array]]
     work: Callable[[Any], Array] | None = None
     count: int = 1
+    kept: bool = True
 
 
 class Span(NamedTuple):
@@ -65,8 +66,6 @@ class Method(ABC):
     name: ClassVar[str]
     order: ClassVar[int]
     adaptive: ClassVar[bool]
-    watched = True
-    """Whether the run looks at every step: for events, or to keep it. Set by the run before the start."""
     options: ClassVar[tuple[str, ...]] = ()
     """Names of further keyword arguments; those of fixed-step methods include ``dt``."""
 

@@ -192,31 +192,3 @@ class FixedRungeKutta(RungeKutta):
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
         self.ctl[fixed_clock.DT] = options["dt"]
-
-
-class FixedStep:
-    """Instants t_start + k dt, without accumulating rounding. It moves on when a step is ``reached``, not when one is
-    tried."""
-
-    def __init__(self, dt: Any, name: str):
-        self.dt = dt
-        self.origin, self.count = 0.0, 0
-
-    def restart(self, t: float) -> None:
-        self.origin, self.count = t, 0
-
-    def next(self, t_limit: float) -> float:
-        """End of the next step: at the limit if that is reached, or missed by rounding only."""
-        t = self.origin + (self.count + 1) * self.dt
-        return t_limit if t >= t_limit - 1e-9 * self.dt else t
-
-    def length(self, t: float, t_limit: float) -> float:
-        """Of the next step from t: dt itself, but for a step that a limit cuts; instants are rounded."""
-        end = self.next(t_limit)
-        h = end - t
-        return self.dt if abs(h - self.dt) <= 1e-6 * self.dt + 4.0 * np.spacing(abs(end)) else h
-
-    def reached(self, t: float) -> None:
-        """An accepted step ends at t."""
-        k = round((t - self.origin) / self.dt)
-        self.count = k if self.origin + k * self.dt <= t + 1e-9 * self.dt else k - 1

@@ -112,16 +112,16 @@ class Harvest:
 
     def take(self) -> tuple[int, Array | None]:
         """Steps since the last time, and the rows of their ends if those are kept."""
-        count = int(self.words[at.ROW])
-        self.words[at.ROW] = 0
+        steps, count = int(self.words[at.TAKEN]), int(self.words[at.ROW])
+        self.words[at.TAKEN] = self.words[at.ROW] = 0
         if not self.keep or not count:
-            return count, None
+            return steps, None
         if 2 * count < len(self.rows):
-            return count, self.rows[:count].copy()
+            return steps, self.rows[:count].copy()
         rows = self.rows[:count]
         self._fresh = min(2 * self._fresh, MOST_ROWS)
         self._buffer()
-        return count, rows
+        return steps, rows
 
     # ------------------------------------------------------------------ a step that is looked at
     def dense(self, t0: float, t1: float, q0: Array, degree: int, way: int, size: int) -> Callable[[Any], Array]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gyrostat.configuration.block import Block
 from gyrostat.engine.drivers.driver import driver
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.lifted_constants import lifted_constants
@@ -37,6 +38,17 @@ def address(x: Array) -> int:
         return int(x.__array_interface__["data"][0])
 
 
+def places_of(block: Block) -> tuple[int, int, int, int]:
+    """Of a rotation: first places of its quaternion and its position in q, of its angular and linear rates in v."""
+    moves = block.moves
+    return (
+        block.quaternion.start,
+        block.position.start if moves else -1,
+        block.angular.start,
+        block.linear.start if moves else -1,
+    )
+
+
 class Machine:
     """The environment of a plant. Kernels are looked up when a method asks for them (:meth:`need`); ``callbacks`` are
     those that are Python functions. :meth:`refresh` after whatever changes memory, directions or constraints."""
@@ -55,6 +67,9 @@ class Machine:
         size_of[layout.number_v], size_of[layout.linear.ravel()] = layout.number_q, layout.positions.ravel()
         self.size_of = size_of
         self.words[at.TURNING] = len(self.angular)
+        self.numbers = np.stack([layout.number_q, layout.number_v], axis=1).astype(np.int64)
+        self.turns = np.array([places_of(block) for block in layout.turning], dtype=np.int64).reshape(-1, 4)
+        self.words[at.NUMBER_COUNT], self.words[at.BY_ACCELERATIONS] = len(self.numbers), plant.forward is not None
         self.memory, self.new_memory = np.zeros((2, max(1, len(plant.memory))))
         self.directions = np.zeros(max(1, len(plant.active.directions)))
         self.parameters = np.concatenate([plant.parameters, [0.0]])
@@ -65,10 +80,11 @@ class Machine:
         arrays = {
             at.MEMORY: self.memory, at.NEW_MEMORY: self.new_memory, at.DIRECTIONS: self.directions, at.LIVE: self.live,
             at.PARAMETERS: self.parameters, at.CONSTANTS: self.constants, at.TIME: self.time, at.WORK: self._work,
-            at.ANGULAR: self.angular, at.SIZE_OF: self.size_of,
+            at.ANGULAR: self.angular, at.SIZE_OF: self.size_of, at.NUMBERS: self.numbers, at.TURNS: self.turns,
         }  # fmt: skip
         for word, array in arrays.items():
             self.words[word] = address(array)
+        self.projector, self.projector_bias = np.zeros((plant.nv, plant.nv)), np.zeros(plant.nv)
         self._needed: dict[int, Any] = {}
         self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
         self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
@@ -92,6 +108,10 @@ class Machine:
         if isinstance(made, KernelCode) and made.work > len(self._work):
             self._work = np.zeros(made.work + 64)
             self.words[at.WORK] = address(self._work)
+
+    def code(self, word: int) -> KernelCode | Callback | None:
+        """What is behind a word that was needed."""
+        return self._needed.get(word)
 
     def need_update(self) -> bool:
         """Digital parts are sampled in machine code; False if that is not possible."""
@@ -127,6 +147,10 @@ class Machine:
             return self._callback(
                 "law_slopes", self._law_slopes, given, (n * n, n * n, n * np_, np_ * n, np_ * n, np_ * np_)
             )
+        if word == at.MASS:
+            if not plant.model_in_python:
+                return model.code("mass")
+            return self._callback("mass", self._mass, (1, nq, live), (n * n,))
         names = {at.FORWARD: "forward", at.INVERSE: "inverse", at.SLOPES: "slopes"}
         if word in names:
             if not plant.model_in_python:
@@ -149,6 +173,9 @@ class Machine:
         return self.plant.recording.numbers(float(t[0]), q, v, p, m)
 
     def _law_slopes(self, t: Array, q: Array, v: Array, p: Array, *_: Array) -> tuple[Array, ...]:
+        if self.plant.source.constant is not None:
+            n, k = self.plant.nv, self.plant.np
+            return tuple(np.zeros(i * j) for i in (n, k) for j in (n, n, k))
         return tuple(self.plant.derivatives.source_differences(float(t[0]), q, v, p))
 
     def _forward(self, t: Array, q: Array, v: Array, tau: Array, directions: Array, live: Array) -> tuple[Array]:
@@ -174,6 +201,16 @@ class Machine:
     def _rates(self, t: Array, q: Array, p: Array, live: Array) -> tuple[Array]:
         return (np.linalg.solve(crba(self.plant.moving, q, **self.plant.time(float(t[0]))), p),)
 
+    def _mass(self, t: Array, q: Array, live: Array) -> tuple[Array]:
+        return (crba(self.plant.moving, q, **self.plant.time(float(t[0]))),)
+
+    def _project(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
+        rows = self.plant.active.rows(q, v)
+        n = self.plant.nv
+        if rows is None:
+            return np.eye(n), np.zeros(n)
+        return rows.projector, np.zeros(n) if rows.bias is None else rows.pseudoinverse @ rows.bias
+
     def _constrain(self, t: Array, q: Array, v: Array, a: Array) -> tuple[()]:
         plant = self.plant
         rows = plant.active.rows(q, v)
@@ -190,8 +227,9 @@ class Machine:
         self.memory[: len(plant.memory)] = plant.memory
         self.directions[: len(plant.active.directions)] = plant.active.directions
         if plant.active.empty:
-            self.words[at.CONSTRAIN] = 0
+            self.words[at.CONSTRAIN] = self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
         else:
+            self._projects(plant)
             known = self.callbacks.get("constrain")
             if known is None:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
@@ -201,6 +239,18 @@ class Machine:
         """The plant has other parameters."""
         self.parameters[:-1], self.live[:-1] = self.plant.parameters, self.plant.live
         self.refresh()
+
+    def _projects(self, plant: Plant) -> None:
+        """N and b of active constraints: numbers where their rows are constant, else a kernel."""
+        n, projector = plant.nv, plant.active.constant_projector
+        self.words[at.PROJECTOR], self.words[at.PROJECTOR_BIAS] = address(self.projector), address(self.projector_bias)
+        if projector is not None:
+            self.projector[...], self.projector_bias[...], self.words[at.PROJECT] = projector, 0.0, 0
+            return
+        known = self.callbacks.get("project")
+        if known is None:
+            known = self._callback("project", self._project, (1, plant.nq, n), (n * n, n))
+        self.words[at.PROJECT] = known.address
 
     def counted(self) -> None:
         """Hand the evaluations over to the plant's counters."""

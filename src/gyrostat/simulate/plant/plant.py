@@ -372,10 +372,10 @@ class Plant:
         """Whether the law was looked at before; code that never was is not run."""
         if not known(code):
             return False
+        alone = type(self.source) in (FunctionSource, BlockSource)  # wrenches beside it are numbers of another kind
         gains = tuple((name, np.shape(x)) for name, x in self.source.gains.items())
-        key = code, numbers_of(self.source.users), gains
+        key = code, numbers_of(self.source.users), gains, tuple(self.live_values), self.live.tobytes()
         kept = cached_on(self.base).setdefault("laws", {})
-        alone = type(self.source) in (FunctionSource, BlockSource)  # wrenches beside it would not be in the key
         if alone and key in kept:  # the same code with the same numbers
             self.recording.kernels = kept[key]
             return True

@@ -160,7 +160,7 @@ class Recorder:
         if self.t_eval is not None:
             self._instants(step, end)
         self.harvest.work += self._work(step, end)
-        if self.t_eval is None and end == step.t1:
+        if self.t_eval is None and end == step.t1 and step.kept:
             self._keep(step.t1, step.q1, step.v1, step.p1, step.a1, step.tau1, self.harvest.work)
 
     def _instants(self, step: Step, end: float) -> None:

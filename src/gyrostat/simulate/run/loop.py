@@ -56,7 +56,6 @@ class Run:
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints)
         self.watches = Watches(self.transitions, users)
-        method.watched = bool(self.watches.all) or recorder.t_eval is None
         self.guards = Guards(plant, recorder.harvest)
         recorder.harvest.t_end[0] = t_end
         self._at_the_start()

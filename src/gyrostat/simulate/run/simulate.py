@@ -57,9 +57,9 @@ def simulate(
     ``t_eval``; a :class:`Wrench` may hold a function or block as its value.
     ``q0``, ``v0``: arrays or dicts; by default at rest in the neutral configuration.
 
-    ``method``: "dopri5" (default), "dop853", "ode23": adaptive, explicit; "bdf", "radau", "cvode", "ida": adaptive, for
-    stiff models; "rk4", "semi-implicit-euler", "variational" (symplectic), "newmark", "trapezoid", "generalised-alpha",
-    "dina": steps of ``dt`` [s].
+    ``method``: "dopri5" (default), "dop853", "ode23": adaptive, explicit; "bdf", "radau": adaptive, for stiff models,
+    and "scipy-bdf", "scipy-radau", "cvode", "ida", by other programs; "rk4", "semi-implicit-euler", "variational"
+    (symplectic), "newmark", "trapezoid", "generalised-alpha", "dina": steps of ``dt`` [s].
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
     ``atol``. ``options`` are those of the method.
 

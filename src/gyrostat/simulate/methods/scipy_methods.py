@@ -1,9 +1,10 @@
-"""Implicit methods for stiff models by SciPy, stepped by us, with our compiled Jacobians.
+"""Implicit methods for stiff models by SciPy, stepped by us, with our compiled Jacobians: independent of ours, which
+are compared with them.
 
-``"bdf"``: backward differentiation of order 1 to 5 in the quasi-constant form [Shampine, Reichelt, SIAM J. Sci. Comp.
-18 (1997) 1-22], ``"radau"``: Radau IIA of order 5 [Hairer, Wanner, Solving Ordinary Differential Equations II, IV.8].
-The system y' = f(t, y) with its Jacobian is :class:`VectorSystem`: plain coordinates as they are, quaternions as points
-of R^4 whose length has no meaning."""
+``"scipy-bdf"``: backward differentiation of order 1 to 5 in the quasi-constant form [Shampine, Reichelt, SIAM J. Sci.
+Comp. 18 (1997) 1-22], ``"scipy-radau"``: Radau IIA of order 5 [Hairer, Wanner, Solving Ordinary Differential Equations
+II, IV.8]. The system y' = f(t, y) with its Jacobian is :class:`VectorSystem`: plain coordinates as they are,
+quaternions as points of R^4 whose length has no meaning."""
 
 from __future__ import annotations
 
@@ -107,14 +108,13 @@ class ScipyMethod(Method):
         return Step(t0, t1, q, v, p, None, None, dense)
 
 
-class Bdf(ScipyMethod):
-    """``"bdf"``: the fewest evaluations for smooth stiff motions. Steps are controlled by 3 % of the tolerances:
-    errors of a multistep method add up over many short steps, and so the tolerance is kept at the end."""
+class ScipyBdf(ScipyMethod):
+    """``"scipy-bdf"``: with 3 % of the tolerances, as :class:`~gyrostat.simulate.methods.bdf.Bdf` has it."""
 
-    name, order, solver, share, instants = "bdf", 5, "BDF", 0.03, 1
+    name, order, solver, share, instants = "scipy-bdf", 5, "BDF", 0.03, 1
 
 
-class Radau(ScipyMethod):
-    """``"radau"``: few, long steps at tight tolerances, and undamped vibrations, which bdf cannot follow."""
+class ScipyRadau(ScipyMethod):
+    """``"scipy-radau"``: few, long steps at tight tolerances."""
 
-    name, order, solver, share, instants = "radau", 5, "Radau", 1.0, 3
+    name, order, solver, share, instants = "scipy-radau", 5, "Radau", 1.0, 3

@@ -1,1 +1,0 @@
-"""The implicit method of AS 2.1."""
