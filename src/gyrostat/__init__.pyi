@@ -165,12 +165,14 @@ from gyrostat.simulate import trajectories as trajectories
 from gyrostat.simulate.events.event import Event as Event
 from gyrostat.simulate.constraints.stops import JointLimits as JointLimits
 from gyrostat.simulate.results.result import Result as Result
+from gyrostat.simulate.results.results import Results as Results
 from gyrostat.simulate.results.sensitivity import Sensitivity as Sensitivity
 from gyrostat.simulate.results.files import load_result as load_result
 from gyrostat.simulate.rollout.rollout import rollout as rollout
 from gyrostat.simulate.rollout.result import DivergedError as DivergedError
 from gyrostat.simulate.rollout.result import Rollout as Rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
+from gyrostat.simulate.run.simulator import Simulator as Simulator
 
 # ---- pictures
 from gyrostat.view.diagram.diagram import diagram as diagram

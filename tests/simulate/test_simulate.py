@@ -299,7 +299,7 @@ def test_an_interrupt_returns_what_was_computed(caplog):
         ({"t_end": 1.0, "rtol": 0.0}, "rtol must be a number above 0"),
         ({"t_end": 1.0, "rtol": 1e-20}, "below what doubles can say"),
         ({"t_end": 1.0, "q0": [1.0, 2.0]}, r"q has shape \(2,\)"),
-        ({"t_end": 1.0, "q0": [[1.0], [2.0]]}, "expected one state"),
+        ({"t_end": 1.0, "q0": [[[1.0], [2.0]]]}, "one axis of runs"),
         ({"t_end": 1.0, "v0": [np.nan]}, "v of 'hinge' is nan"),
         ({"t_end": 1.0, "torque": [1.0, 2.0]}, "torque has shape"),
         ({"t_end": 1.0, "torque": {"elbow": 1.0}}, "names 'elbow', which is no joint"),

@@ -76,7 +76,7 @@ def test_what_needs_a_branch_is_still_called_and_told(law):
     assert not run.counters.compiled and run.status == "finished"
     assert "the function <lambda>: " in run.counters.in_python
     called = gs.simulate(ARM, law, [1.0, 0.5], compiled=False, **options)  # asked for: nothing to warn of
-    assert called.counters.in_python == "the function <lambda>: not asked for"
+    assert called.counters.in_python.startswith("the function <lambda>: not asked for; machine code called 'law' ")
     np.testing.assert_allclose(called.q, run.q, atol=1e-12)
     with pytest.raises(gs.GyrostatError, match="cannot be compiled"):
         gs.rollout(ARM, law, [1.0, 0.5], [0.0, 0.0], 1e-3, 3)

@@ -344,3 +344,13 @@ def test_rollouts_with_digital_blocks_and_wrenches_of_one_sample_time():
         gs.rollout(ARM, law, [0.3, -0.2], steps=40, wrenches={"lower.tip": other})
     two = gs.simulate(ARM, law, [0.3, -0.2], t_end=0.04, wrenches={"lower.tip": other})
     assert two.status == "finished"
+
+
+def test_a_law_that_was_run_without_wrenches_is_not_taken_for_one_with_them():
+    def law(t, q, v):
+        return -0.5 * v
+
+    pushed = {"lower.tip": [0, 0, 0, 9, 0, 0]}
+    runs = [gs.simulate(ARM, law, [0.1, 0.2], t_end=0.1, wrenches=w) for w in (None, None, pushed)]
+    assert np.array_equal(runs[0].q[-1], runs[1].q[-1])
+    assert np.abs(runs[2].q[-1] - runs[1].q[-1]).max() > 1e-3

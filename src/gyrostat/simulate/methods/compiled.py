@@ -13,6 +13,7 @@ from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import harvest as harvesting
 from gyrostat.simulate.kernels.sampling import END, INSTANT, NEXT_LIMIT, PERIOD
 from gyrostat.simulate.methods.method import Method, Span, Step, StepFailure
+from gyrostat.simulate.methods.method_memory import arrays_of
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.plant import Plant
@@ -66,6 +67,10 @@ class CompiledMethod(Method):
         """What is said of a call that ended so."""
 
     # ------------------------------------------------------------------ calls
+    def memory_arrays(self) -> dict[str, Array]:
+        """All that it remembers between two steps, by name: arrays that are written in place."""
+        return arrays_of(self)
+
     def attach(self, harvest: Harvest, fastest: float) -> None:
         """What the run takes, and the rates [rad/s, m/s] beyond which it makes no sense."""
         self.harvest, self.fastest = harvest, fastest

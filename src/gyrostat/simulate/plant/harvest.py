@@ -52,6 +52,14 @@ class Harvest:
         if self.keep:
             self._buffer()
 
+    def again(self) -> None:
+        """Another run begins; the rows and samples of the last one belong to its result."""
+        self.words[at.ROW] = self.words[at.NEXT] = 0
+        self.done_work[0] = 0.0
+        if len(self.samples):
+            self.samples = np.empty(self.samples.shape)
+            self._place({at.SAMPLES: self.samples})
+
     def _place(self, arrays: dict[int, Array]) -> None:
         for word, array in arrays.items():
             self.words[word] = address(array)

@@ -163,6 +163,7 @@ class Machine:
     def _callback(self, name: str, function: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Callback:
         abort = self.words[at.ABORT : at.ABORT + 1]
         self.callbacks[name] = Callback(function, inputs, outputs, abort, checked=name == "law")
+        self.plant.callbacks.append((name, self.callbacks[name]))
         return self.callbacks[name]
 
     # ------------------------------------------------------------------ in Python
@@ -233,6 +234,11 @@ class Machine:
             if known is None:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
             self.words[at.CONSTRAIN] = known.address
+
+    def numbered(self) -> None:
+        """The plant has other parameters."""
+        self.parameters[:-1], self.live[:-1] = self.plant.parameters, self.plant.live
+        self.refresh()
 
     def _projects(self, plant: Plant) -> None:
         """N and b of active constraints: numbers where their rows are constant, else a kernel."""

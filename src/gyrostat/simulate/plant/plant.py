@@ -6,6 +6,7 @@ derivatives, and constraints. Which of these are active is one value, ``active``
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from gyrostat.configuration.manifold import difference, integrate, neutral
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
+from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import LawKernels
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
@@ -70,6 +72,7 @@ class Plant:
     not. ``why_not_compiled`` tells why a plant calls Python in every evaluation, "" if it does not. ``forward``: a
     :class:`BlockSolver` in the place of the articulated-body algorithm.
 
+    ``callbacks``: parts that machine code calls in Python, each with the calls and seconds that it took.
     ``constraints``: rows that may act, of which ``active`` do, see :meth:`constrain`. ``moving``: the model whose
     equations are used, that is ``model`` without the friction that is among the constraints."""
 
@@ -89,9 +92,7 @@ class Plant:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
         parameters = parameters or Parameters()
         self.base, self._machine = model if base is None else base, None
-        self.live_values = parameters.live
-        self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.live.values())])
-        self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.gains.values())])
+        self._give(parameters)
         self._take(model)
         self.source: TorqueSource = with_wrenches(
             model, torque_source(model, torque, parameters.gains), wrenches, times
@@ -101,6 +102,7 @@ class Plant:
         self.plain = self.nq == self.nv
         self.memory = self.source.m0.copy()
         self.counters = Counters()
+        self.callbacks: list[tuple[str, Callback]] = []
         self.forward = expected_block(forward, model)
         self.constraints = ConstraintSet((), self.nv)
         self.active = Active.none(self.constraints)
@@ -112,6 +114,35 @@ class Plant:
         self.why_not_compiled = self._why_not()
         if compiled and self.why_not_compiled:
             raise self._refusal(self.why_not_compiled)
+
+    def _give(self, parameters: Parameters) -> None:
+        self.live_values = parameters.live
+        self.live = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.live.values())])
+        self.parameters = np.concatenate([np.zeros(0), *(np.ravel(x) for x in parameters.gains.values())])
+
+    def twin(self, parameters: Parameters) -> Plant:
+        """The same plant for another run, with parameters of its own of the same names and shapes: nothing is recorded
+        or checked anew. This one must not have run: events may change what a plant is."""
+        twin = copy(self)
+        twin._give(parameters)
+        twin.source = self.source.twin(parameters.gains)
+        twin.recording = self.recording.of(twin.source)
+        twin._machine, twin.memory = None, twin.source.m0.copy()
+        twin.counters, twin.callbacks = Counters(), []
+        twin.derivatives = PlantDerivatives(twin)
+        return twin
+
+    def numbered(self, parameters: Parameters) -> None:
+        """Other parameters of the same names and shapes, in the same memory."""
+        self._give(parameters)
+        if parameters.gains:
+            self.source.give(parameters.gains)
+        self.machine.numbered()
+
+    def again(self, parameters: Parameters) -> None:
+        """From the beginning, with other parameters; not if events have changed what it is."""
+        self.memory, self.counters = self.source.m0.copy(), Counters()
+        self.numbered(parameters)
 
     def _take(self, model: Model) -> None:
         self.model = self.moving = model

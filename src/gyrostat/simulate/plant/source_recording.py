@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,12 @@ class SourceRecording:
 
     def __init__(self, model: Model, source: TorqueSource):
         self.model, self.source = model, source
+
+    def of(self, source: TorqueSource) -> SourceRecording:
+        """For a twin of the source: what has been recorded serves it, too."""
+        twin = copy(self)
+        twin.source = source
+        return twin
 
     def numbers(self, t: float, q: Array, v: Array, p: Array, m: Array) -> tuple[Array, Array]:
         """tau and dp/dt on numbers. What a user's function raises comes through as it is."""

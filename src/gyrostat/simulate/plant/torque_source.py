@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
@@ -73,6 +74,17 @@ class TorqueSource:
     def change_model(self, model: Model) -> None:
         """Another model with the same coordinates takes over."""
         return None
+
+    def twin(self, gains: Mapping[str, Any]) -> TorqueSource:
+        """The same source for another run, with gains of its own."""
+        twin = copy(self)
+        if gains:
+            twin.give(gains)
+        return twin
+
+    def give(self, gains: Mapping[str, Any]) -> None:
+        """Other gains of the same names and shapes."""
+        self.gains = dict(gains)
 
     def trouble(self, t: float, q: Array, v: Array, p: Array, m: Array) -> str:
         """Why the source has no answer in this state, "" if it has one."""

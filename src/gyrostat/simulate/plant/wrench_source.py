@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -160,6 +161,17 @@ class LoadedSource(TorqueSource):
     def with_gains(self, values: Array) -> Iterator[None]:
         with self.inner.with_gains(values):  # of the efforts beside the wrenches
             yield
+
+    def twin(self, gains: Mapping[str, Any]) -> LoadedSource:
+        twin = copy(self)
+        twin.parts = (self.inner.twin(gains), *(part.twin({}) for part in self.parts[1:]))
+        twin.inner = twin.parts[0]
+        twin.gains = twin.inner.gains
+        return twin
+
+    def give(self, gains: Mapping[str, Any]) -> None:
+        self.inner.give(gains)
+        self.gains = self.inner.gains
 
     def next_memory(self, t: Any, q: Array, v: Array, p: Array, m: Array) -> Array:
         states = zip(self.parts, self._split(p, "p0"), self._split(m, "m0"), strict=True)

@@ -86,6 +86,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(x) for key, x in value.items()}
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
+    if isinstance(value, tuple | list):
+        return [_plain(x) for x in value]
     return value if isinstance(value, str | int | float | bool | None) else repr(value)
 
 
@@ -170,7 +172,7 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
             Happened(float(e["t"]), str(e["name"]), str(e["kind"]), *(arrays[key][k] for key in EVENTS))
             for k, e in enumerate(happened)
         )
-        counters = Counted(**{key: ({"in_python": ""} | meta["counters"])[key] for key in Counted.__dataclass_fields__})
+        counters = _counted(meta["counters"])
         later = [(int(x["start"]), from_text(str(x["model"]), name)) for x in meta["phases"]]
         settings = dict(meta["settings"])
         applied = [(str(x["port"]), str(x["expressed_in"])) for x in meta.get("wrenches", ())]
@@ -194,6 +196,13 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         wrenches={port: Wrench(W[:, k], frame) for k, (port, frame) in enumerate(applied)},
         sensitivities=sensitivities,
     )
+
+
+def _counted(given: Mapping[str, Any]) -> Counted:
+    """What a run has cost; files of earlier versions say less."""
+    known: dict[str, Any] = {"in_python": "", "python": {}, **given}
+    known["python"] = {str(part): (int(calls), float(seconds)) for part, (calls, seconds) in known["python"].items()}
+    return Counted(**{key: known[key] for key in Counted.__dataclass_fields__})
 
 
 def _sensitivities(

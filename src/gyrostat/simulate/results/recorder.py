@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,6 +60,15 @@ class Recorder:
         self.plant, self.t_eval, self.method = plant, t_eval, method
         self.model = plant.model if model is None else model
         self.harvest, self.follower = Harvest(plant, t_eval, follower is not None), follower
+        self._begin()
+
+    def again(self, model: Model) -> None:
+        """Another run begins; what this one has kept is in its result."""
+        self.model = model
+        self.harvest.again()
+        self._begin()
+
+    def _begin(self) -> None:
         self.blocks: list[Array] = []
         self.walls: list[Array] = []
         self.wrenches: list[Array] = []
@@ -207,9 +217,9 @@ class Recorder:
         else:
             rows = self.harvest.samples[: self.count]
         wall = np.concatenate([np.zeros(0), *self.walls])
-        ends = np.cumsum([1, n, k, self.plant.np, k, k]).tolist()
-        t, q, v, p, a, tau, work = (np.ascontiguousarray(x) for x in np.split(rows, ends, axis=1))
-        t, work = t[:, 0], work[:, 0]
+        ends = accumulate((1, n, k, self.plant.np, k, k))
+        q, v, p, a, tau = (rows[:, i:j].copy() for i, j in pairwise(ends))
+        t, work = rows[:, 0].copy(), rows[:, -1].copy()
         return Result(
             self.model,
             *(t, q, v, a, tau, p, work, wall),

@@ -37,7 +37,8 @@ class Counted:
     ``residual_evaluations`` of inverse dynamics in implicit methods; ``jacobian_evaluations``; ``output_evaluations``
     for a and tau of samples, which the integration does not need. ``steps`` accepted, ``rejected`` ones; ``wall_time``
     [s] without compiling; ``build_time`` [s] for recording and compiling; ``statistics`` of the method. ``in_python``:
-    what was called in Python during the run, and why; "" if nothing was."""
+    what was called in Python during the run, why, and what that cost; "" if nothing was. ``python``: part, such as
+    "law" or "constrain" -> (calls, seconds) of what machine code has called in Python."""
 
     rhs_evaluations: int = 0
     residual_evaluations: int = 0
@@ -51,6 +52,7 @@ class Counted:
     compiled: bool = True
     in_python: str = ""
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    python: Mapping[str, tuple[int, float]] = field(default_factory=dict)
 
     @property
     def real_time_factor(self) -> float:

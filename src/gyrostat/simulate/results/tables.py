@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,14 @@ def to_pandas(result: Result) -> Any:
     index = pandas.Index(result.t, name="t")
     head = pandas.MultiIndex.from_tuples(list(table), names=["quantity", "name"])
     return pandas.DataFrame(np.stack(list(table.values()), axis=1), index=index, columns=head)
+
+
+def runs_to_pandas(runs: Sequence[Result]) -> Any:
+    """The tables of several runs below each other, with the index (run, t)."""
+    pandas = needed("pandas", "to_pandas")
+    if not runs:
+        raise GyrostatError("to_pandas: there are no runs. Hint: results[:10] of a batch that has some")
+    return pandas.concat([to_pandas(run) for run in runs], keys=range(len(runs)), names=["run", "t"])
 
 
 def to_xarray(result: Result) -> Any:

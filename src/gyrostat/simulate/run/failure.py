@@ -17,13 +17,20 @@ from gyrostat.simulate.run.runaway import FASTEST
 Array = np.ndarray
 State = tuple[float, Array, Array, Array]
 WHO = "simulate"
+KEPT = "; what was computed is in .result of this error"
 
 
 def failed(
-    error: Exception, plant: Plant, state: State, t_end: float, dt: float | None, result: Callable[[str], Result]
+    error: Exception,
+    plant: Plant,
+    state: State,
+    t_end: float,
+    dt: float | None,
+    result: Callable[[str], Result | None],
+    kept: str = KEPT,
 ) -> SimulationError:
     """The error with time, joint and cause; ``dt`` [s]: of a method with fixed steps; ``result(message)`` is the run up
-    to there."""
+    to there, and ``kept`` says where that is."""
     t, _, v, _ = state
     cause, hint, dof = str(error), "", getattr(error, "dof", None)
     too_large = None if isinstance(error, Remembers) else overwhelming(plant, state, t_end)
@@ -37,7 +44,7 @@ def failed(
     rate = float(v[plant.model.dofs.index(joint)])
     message = (
         f"{WHO}: stopped at t = {t:.9g} s of {t_end:g} s, joint '{joint}' (rate {rate:.3g}): {cause.rstrip('.')}. "
-        f"Hint: {hint or 'look at the efforts and the state there'}; what was computed is in .result of this error"
+        f"Hint: {hint or 'look at the efforts and the state there'}{kept}"
     )
     return SimulationError(message, result(message), t, joint, cause)
 

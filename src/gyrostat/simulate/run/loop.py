@@ -19,11 +19,11 @@ from gyrostat.simulate.events.guards import Guards
 from gyrostat.simulate.events.watches import Watches
 from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.method import Step
+from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.run.failure import failed
-from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runaway import Runaway
 from gyrostat.simulate.run.settings import given_events
 from gyrostat.simulate.sensitivity.refusals import cut_by
@@ -40,6 +40,10 @@ State = tuple[float, Array, Array, Array]
 _log = logging.getLogger("gyrostat")
 
 
+def no_progress(t: float, h: float) -> None:
+    """Nobody is told."""
+
+
 class Run:
     """One run: a plant, a method, and what is watched along the way. It is the :class:`RunState` of events."""
 
@@ -47,24 +51,37 @@ class Run:
         self, plant: Plant, method: Method, recorder: Recorder, events: Any, settings: dict[str, Any], t_end: float
     ):
         self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
-        self.state: State = (settings["t_start"], np.zeros(0), np.zeros(0), np.zeros(0))
-        self.settings, t0 = settings, settings["t_start"]
+        self.settings = settings
         users, constraints = given_events(events)
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints)
         self.watches = Watches(self.transitions, users)
-        self.just_happened, self.often, self.last_event = False, 0, -np.inf
-        self.built, self.steps_until_looked = 0.0, 1
-        self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in plant.source.sample_times}  # the next multiples
-        self.runaway = Runaway(t0, t_end, method.adaptive)
         self.guards = Guards(plant, recorder.harvest)
         recorder.harvest.t_end[0] = t_end
+        self._at_the_start()
+
+    def _at_the_start(self) -> None:
+        t0 = self.settings["t_start"]
+        self.state: State = (t0, np.zeros(0), np.zeros(0), np.zeros(0))
+        self.just_happened, self.often, self.last_event = False, 0, -np.inf
+        self.built, self.steps_until_looked = 0.0, 1
+        self.due: list[float] = []
+        times = self.plant.source.sample_times
+        self.instants = {T: int(np.floor(t0 / T + 1e-9)) + 1 for T in times}  # the next multiples
+        self.runaway = Runaway(t0, self.t_end, self.method.adaptive)
+
+    def again(self, parameters: Parameters, model: Model) -> None:
+        """Once more from the start, in the same memory, with other parameters, which make ``model`` of the plant's. For
+        runs without events and constraints; the method has been rewound."""
+        self.plant.again(parameters)
+        self.recorder.again(model)
+        self._at_the_start()
 
     # ------------------------------------------------------------------ the whole of it
-    def go(self, t: float, q: Array, v: Array, progress: Progress, start: float) -> Result:
-        """Run to the end, or until something ends it."""
+    def go(self, t: float, q: Array, v: Array, progress: Any, start: float, warn: bool = True) -> Result:
+        """Run to the end, or until something ends it. ``warn``: of a source that is not compiled."""
         plant = self.plant
-        told = self._begin(t, q, v)
+        told = self._begin(t, q, v, warn)
         self.built, self.began = time.perf_counter() - start, time.perf_counter()
         self.recorder.began = self.began
         status, message = FINISHED
@@ -81,11 +98,11 @@ class Run:
             raise failed(error, plant, self.state, self.t_end, self.settings["dt"], result) from error
         finally:
             progress.close()
-        if not told and plant.falls_back:  # on the way
+        if warn and not told and plant.falls_back:  # on the way
             warnings.warn(f"{WHO}: {plant.falls_back}", PerformanceWarning, stacklevel=3)
         return self._result(status, message)
 
-    def _begin(self, t: float, q: Array, v: Array) -> str:
+    def _begin(self, t: float, q: Array, v: Array, warn: bool = True) -> str:
         """The first state; what is said of a source that is not compiled."""
         plant, p = self.plant, self.plant.source.p0.copy()
         if plant.source.sample_times:
@@ -94,7 +111,8 @@ class Run:
         if words := plant.source.trouble(t, q, v, p, plant.memory):
             raise StateError(f"{WHO}: at the start {words}")
         known = plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
-        if told := plant.falls_back:
+        told = plant.falls_back
+        if warn and told:
             warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
         self.state = (t, q, v, p)
         self.state = (t, q, self.settle(q, v), p)
@@ -113,7 +131,7 @@ class Run:
             c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations,
             self.recorder.steps, m.rejected, time.perf_counter() - self.began, self.built,
             self.t - self.settings["t_start"],
-            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics),
+            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics), self._python(),
         )  # fmt: skip
         return self.recorder.result(status, message, counted, self.settings)
 
@@ -180,10 +198,20 @@ class Run:
     def _in_python(self) -> str:
         why, source = self.plant.why_not_compiled, self.plant.source
         told = [f"{source.told}: {why}" if source.users else why] if why else []
+        costs = [f"'{part}' {calls} times, {seconds:.2g} s" for part, (calls, seconds) in self._python().items()]
+        told += [f"machine code called {', '.join(costs)}"] if costs else []
         return "; ".join([*told, *(f"event '{watch.event.name}'" for watch in self.watches.users)])
 
+    def _python(self) -> dict[str, tuple[int, float]]:
+        """Calls and seconds of what machine code has called in Python, by part."""
+        costs: dict[str, tuple[int, float]] = {}
+        for part, callback in self.plant.callbacks:
+            calls, seconds = costs.get(part, (0, 0.0))
+            costs[part] = calls + callback.calls, seconds + callback.seconds
+        return {part: cost for part, cost in costs.items() if cost[0]}
+
     # ------------------------------------------------------------------ one step
-    def _advance(self, progress: Progress) -> tuple[str, str]:
+    def _advance(self, progress: Any) -> tuple[str, str]:
         t = self.t
         limit = min([self.t_end, *(k * T for T, k in self.instants.items())])
         sampling = self._sampling()
@@ -230,7 +258,7 @@ class Run:
         ((T, k),) = self.instants.items()
         return (T, k) if plant.machine.need_update() else (0.0, 0)
 
-    def _look(self, step: Step, limit: float, progress: Progress) -> tuple[str, str]:
+    def _look(self, step: Step, limit: float, progress: Any) -> tuple[str, str]:
         """A step that may hold an event, or that nobody has looked at yet."""
         self.runaway(step)
         self.guards.looked()
@@ -294,9 +322,34 @@ class Run:
         due = [T for T, k in self.instants.items() if k * T <= limit]
         for T in due:
             self.instants[T] += 1
-        if due and limit < self.t_end:
-            self.plant.sample(*self.state, due)
-            if self.plant.active.sticking:
-                self.state = (self.t, self.q, self.settle(self.q, self.v), self.p)
-                self.just_happened = True
-            self.method.start(*self.state)
+        if limit < self.t_end:
+            self._sample(due)
+        else:
+            self.due = due
+
+    def _sample(self, due: list[float]) -> None:
+        """Digital parts of these sample times read the state."""
+        if not due:
+            return
+        self.plant.sample(*self.state, due)
+        if self.plant.active.sticking:
+            self.state = (self.t, self.q, self.settle(self.q, self.v), self.p)
+            self.just_happened = True
+        self.method.start(*self.state)
+
+    # ------------------------------------------------------------------ piece by piece
+    def begin(self, q: Array, v: Array) -> None:
+        """Stand at the start, ready for :meth:`go_on`."""
+        self._begin(self.t, q, v)
+        self.began = time.perf_counter()
+        self.method.start(*self.state)
+
+    def go_on(self, t_end: float) -> None:
+        """Go on to t_end [s]: a run that has no end yet. What is due to be sampled at its last instant is sampled
+        now."""
+        self.t_end = self.recorder.harvest.t_end[0] = t_end
+        self.runaway.go_on(self.t, t_end)
+        due, self.due = self.due, []
+        self._sample(due)
+        while self.t < self.t_end:
+            self._advance(no_progress)

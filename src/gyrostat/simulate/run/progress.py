@@ -17,12 +17,12 @@ EVERY, LINES = 0.1, 1.0
 class Progress:
     """A bar in the terminal, or nothing. ``asked``: True, False, or None for a terminal and runs that take long.
 
-    A function in its place is called with (t, step size, fraction of the run)."""
+    A function in its place is called with (t, step size, fraction of the run). ``unit`` "runs" counts runs."""
 
-    def __init__(self, asked: Any, t_start: float, t_end: float):
+    def __init__(self, asked: Any, t_start: float, t_end: float, unit: str = "s"):
         if not (asked is None or isinstance(asked, bool) or callable(asked)):
             raise GyrostatError(f"simulate: progress must be True, False, None or a function, got {clipped(asked)}")
-        self.t_start, self.t_end = t_start, t_end
+        self.t_start, self.t_end, self.unit = t_start, t_end, unit
         self.told = asked if callable(asked) else None
         self.wanted = asked is True or (asked is None and sys.stderr.isatty())
         self.patient, self.terminal = asked is None, sys.stderr.isatty()
@@ -43,7 +43,7 @@ class Progress:
         if self.told is not None:
             self.told(t, h, share)
             return
-        at, step = f"{t:.4g} of {self.t_end:.4g} s", f"step {h:.2g} s"
+        at, step = f"{t:.4g} of {self.t_end:.4g} {self.unit}", f"step {h:.2g} s" if self.unit == "s" else "finished"
         if not self.terminal:
             left = (now - self.began) * (1.0 / share - 1.0) if share > 0.0 else float("inf")
             print(f"simulate: {at}, {step}, {left:.0f} s left", file=sys.stderr)

@@ -28,6 +28,10 @@ class Runaway:
         """The rates at the start."""
         self.fastest = max(FASTEST, GROWTH * float(np.max(np.abs(v))))
 
+    def go_on(self, t: float, t_end: float) -> None:
+        """A stretch from t to t_end [s] begins."""
+        self.span, self.since, self.steps = t_end - t, t, 0
+
     def __call__(self, step: Step) -> None:
         """Raise :class:`StepFailure` if the run makes no sense any more."""
         if not all(math.isfinite(x.sum()) for x in (step.q1, step.v1, step.p1)):

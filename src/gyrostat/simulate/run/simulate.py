@@ -8,36 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.manifold import neutral
-from gyrostat.configuration.packing import coordinates, rates
-from gyrostat.errors import ShapeError
-from gyrostat.simulate.constraints.dry_friction import DryFriction
-from gyrostat.simulate.methods import METHODS
+from gyrostat.engine.arguments import check_threads
 from gyrostat.simulate.plant.parameters import given_parameters
-from gyrostat.simulate.plant.plant import Plant
-from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
-from gyrostat.simulate.results.recorder import Recorder
-from gyrostat.simulate.results.result import Result
-from gyrostat.simulate.run.loop import Run
+from gyrostat.simulate.run.batch import Batch
 from gyrostat.simulate.run.progress import Progress
-from gyrostat.simulate.run.settings import given_numbers, given_times, last_of, made_method, sampled, spelt
-from gyrostat.simulate.sensitivity.asked import asked_for
-from gyrostat.simulate.sensitivity.refusals import expect_method
-from gyrostat.simulate.sensitivity.tangents import Tangents
-from gyrostat.solvers.machinery.solver import LARGE
+from gyrostat.simulate.run.runs import given_runs
+from gyrostat.simulate.run.settings import given_numbers, given_times, last_of
+from gyrostat.simulate.run.task import Task
 from gyrostat.spec.check import expect_model
-from gyrostat.spec.context import HarmonicMotion
 from gyrostat.spec.model import Model
 
 WHO = "simulate"
-
-
-def needs_numbers(model: Model, torque: Any, events: Any, wrenches: Any) -> bool:
-    """Whether somebody but machine code reads the numbers of the model: constraints, blocks, wrenches."""
-    given = (events if isinstance(events, list | tuple) else [events]) if events is not None else []
-    others = len(given) > 0 or wrenches is not None or callable(getattr(torque, "output", None))
-    in_python = model.nv > LARGE or not isinstance(model.context.base, str | HarmonicMotion)
-    return others or in_python or DryFriction.of(model) is not None
 
 
 def simulate(
@@ -61,8 +42,10 @@ def simulate(
     forward_dynamics: Any = None,
     parameters: Mapping[str, Any] | None = None,
     sensitivities: Sequence[str] | None = None,
+    runs: int | None = None,
+    threads: int = 1,
     **options: Any,
-) -> Result:
+) -> Any:
     """The motion of a model from (q0, v0) at ``t_start`` to ``t_end`` [s] under the efforts ``torque``.
 
     ``torque``: None, an array (nv,), a dict by joint name (others get none), a function f(t, q, v) -> (nv,) or such a
@@ -94,31 +77,26 @@ def simulate(
     ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
     :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
     bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
-    on raises :class:`SimulationError`, whose ``result`` holds it up to there."""
+    on raises :class:`SimulationError`, whose ``result`` holds it up to there.
+
+    **Batches.** ``q0`` (N, nq), ``v0`` (N, nv) or properties with N values, (N,) or (N, ...), are N runs, of which
+    :class:`Results` come; what is given once serves all. Further arguments of a function then have the runs in front,
+    ``{"kp": (N,)}`` or (N, nv); where they alone differ, ``runs=N`` says so. Each run has steps of its own, and the
+    bits that it has alone, whatever N and the number of ``threads``; a run that cannot go on is kept with the status
+    "failed" and its message, and the others finish. ``progress``: a function of (finished, N, fraction)."""
     start = time.perf_counter()
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval), dt)
     times = given_times(t_eval, t0, t1)
     expect_model(model, WHO)
+    count = check_threads(threads, WHO)
+    how = method, rtol, atol, max_step, dt
+    given = events, compiled, wrenches, forward_dynamics, options
+    task = Task(model, torque, t0, t1, times, *how, *given, sensitivities=sensitivities)
+    q, v = task.state(q0, v0)
+    batch = given_runs(model, torque, q, v, parameters, runs)
+    if batch is not None:
+        return Batch(task, batch, start).go(count, progress)
     numbers = given_parameters(model, torque, parameters, WHO)
     told = numbers.replaced(model)
-    plant = Plant(
-        told if needs_numbers(model, torque, events, wrenches) else model,
-        *(sampled(torque, times), compiled, wrenches, times, forward_dynamics),
-        parameters=numbers,
-        base=model,
-    )
-    refuse_by_residual(forward_dynamics, spelt(method))
-    q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
-    v = rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
-    if q.shape != (model.nq,) or v.shape != (model.nv,):
-        raise ShapeError(f"{WHO}: q0 and v0 have shapes {q.shape} and {v.shape}, expected one state. Hint: gs.rollout")
-    made = made_method(METHODS, method, plant, rtol, atol, max_step, dt, options)
-    asked = asked_for(model, torque, numbers, sensitivities)
-    tangents = None
-    if asked is not None:
-        expect_method(made, METHODS)
-        tangents = Tangents(plant, made, asked, times, dt)
-    recorder = Recorder(plant, times, made.name, told, tangents)
-    settings = {"rtol": rtol, "atol": atol, "dt": dt, "max_step": max_step, "t_start": t0, "t_end": t1, **options}
-    run = Run(plant, made, recorder, events, settings, t1)
+    run = task.run(task.plant(numbers, told), told, numbers)
     return run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
