@@ -24,18 +24,15 @@ from benchmarks.harness import REPOSITORY, Effort, Row
 from benchmarks.motions import GOAL, KD, KP, Chain, Motion, led_elastic_arm, panda, pd, talos
 
 Array = np.ndarray
-HAS_GRADIENT = hasattr(gs.Rollout, "vjp")
 
 NOTES = (
     "Panda with gripper (9 joints) under a PD law; 'all told': all that the line of a user does, set-up included.",
     "SciPy: solve_ivp(RK45 or BDF, rtol 1e-6, atol 1e-9) on pin.aba. MuJoCo: mj_step(model, data, steps) on a chain of "
     "nine hinges with servos, no contact, no constraints; a state is one step. Ends agree before anything is timed.",
-    "Asked for: dopri5 25, Talos 15, bdf 50, rk4 5, semi-implicit-euler 4; elastic arm, dina for dopri5: 20.",
+    "Aims: dopri5 25, Talos 15, bdf 50, rk4 5, semi-implicit-euler 4; elastic arm, dina for dopri5: 20.",
     "In calls of rnea: the ratio is 1 / calls; dina 1/6 = 0.167, generalised-alpha 1/20 = 0.05 or more.",
     "0.01 s, warm: 1 ms or less. 0.3 s at 1 kHz: the ratio is to the run without samples, 0.5 or more.",
-    "Gradient of a rollout by gains: the ratio is to the rollout alone, 1/4.5 = 0.222 or more."
-    if HAS_GRADIENT
-    else "Gradient of a rollout by gains: not measured, Rollout has no 'vjp'.",
+    "Gradient of a rollout by gains: the ratio is to the rollout alone, 1/4.5 = 0.222 or more.",
 )
 DT = 1e-3
 TOLERANCE: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-9}
@@ -57,7 +54,7 @@ def measure(effort: Effort) -> list[Row]:
     rows += elastic_arm(0.05 if quick else 1.0, effort)
     for method in ("dopri5", "bdf"):
         rows += sampled(method, arm, 0.005 if quick else 0.3, effort)
-    return rows + (gradient(arm, 20 if quick else 1000, effort) if HAS_GRADIENT else [])
+    return rows + gradient(arm, 20 if quick else 1000, effort)
 
 
 def in_turns(effort: Effort, calls: dict[str, Callable[[], object]]) -> dict[str, float]:

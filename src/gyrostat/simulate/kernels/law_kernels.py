@@ -17,7 +17,7 @@ from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.llvm.compile import LOADING
 from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback
-from gyrostat.engine.tracing.lifted_constants import lifted_constants
+from gyrostat.engine.tracing.lifted_constants import Lifted, lifted_constants
 from gyrostat.engine.tracing.operations import INPUT
 from gyrostat.engine.tracing.program import Program, Slot, prune
 from gyrostat.engine.tracing.record import record
@@ -55,6 +55,8 @@ class LawKernels:
     def __init__(self, model: Model, recorded: Program):
         self.model = model
         self.program, self.constants = lifted_constants(recorded)
+        self.update: tuple[Lifted, ...] | None = None
+        """What digital parts do at a sample, once somebody has asked for it; empty if it cannot be recorded."""
 
     @cached_property
     def code(self) -> KernelCode:

@@ -12,7 +12,6 @@ import numpy as np
 from gyrostat.configuration.block import Block
 from gyrostat.engine.drivers.driver import driver
 from gyrostat.engine.drivers.kernel_code import KernelCode
-from gyrostat.engine.tracing.lifted_constants import lifted_constants
 from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
@@ -116,11 +115,11 @@ class Machine:
     def need_update(self) -> bool:
         """Digital parts are sampled in machine code; False if that is not possible."""
         plant = self.plant
-        update = None if plant.law_in_python else plant.recording.update
+        update = None if plant.law_in_python else plant.recording.lifted_update
         if update is None:
             return False
         if at.UPDATE not in self._needed:
-            lifted, self.update_constants = lifted_constants(update)
+            lifted, self.update_constants = update
             self.install(at.UPDATE, shared_code(lifted))
             self.words[at.UPDATE_CONSTANTS] = address(self.update_constants)
         return True

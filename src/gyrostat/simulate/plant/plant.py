@@ -360,7 +360,7 @@ class Plant:
             return self.law_in_python
         if self.source.constant is not None:
             return reason
-        code = None if self.source.sample_times else made_of(self.source.users)  # samples may change what others read
+        code = made_of(self.source.users)
         if not self._trusted(code):
             self.recording = SourceRecording(self.model, self.source)
             self.law_in_python, self.user_memory = tried(self.recording)

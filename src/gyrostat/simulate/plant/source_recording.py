@@ -99,6 +99,15 @@ class SourceRecording:
             return None
         return program if program.outputs[0].shape == source.m0.shape else None
 
+    @property
+    def lifted_update(self) -> Lifted | None:
+        """:attr:`update` with its constants last; it stays with the machine code of the law."""
+        kernels = self.kernels
+        if kernels.update is None:
+            program = self.update
+            kernels.update = () if program is None else (lifted_constants(program),)
+        return kernels.update[0] if kernels.update else None
+
     def problem(self) -> str:
         """Why the source cannot be recorded, or ""."""
         try:

@@ -17,6 +17,7 @@ from gyrostat.engine.tracing.program import Program
 from gyrostat.simulate.blocks.block import Block
 from gyrostat.simulate.plant.attributes import names_in
 from gyrostat.simulate.plant.libraries import of_library
+from gyrostat.simulate.trajectories.trajectory import Trajectory
 from gyrostat.spec.model import Model
 
 PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, Model)
@@ -39,6 +40,8 @@ def made_of(x: Any, depth: int = 0) -> Hashable | None:
         return _all([made_of(y, depth + 1) for y in x])
     if isinstance(x, types.ModuleType | types.BuiltinFunctionType | np.ufunc | types.FunctionType | type):
         return () if isinstance(x, np.ufunc) or of_library(x) else None
+    if isinstance(x, Trajectory) and of_library(type(x)):
+        return _all([type(x), *(made_of(y, depth + 1) for y in _inside(x))])
     frozen = dataclasses.is_dataclass(x) and of_library(type(x)) and type(x).__dataclass_params__.frozen  # type: ignore
     if not frozen or (isinstance(x, Block) and getattr(type(x), "remembers", False)):
         return None
@@ -79,9 +82,16 @@ def numbers_of(x: Any, depth: int = 0) -> Hashable:
         return _Same(x) if of_library(x) else tuple(numbers_of(y, depth + 1) for y in _reached(x))
     if isinstance(x, tuple):
         return tuple(numbers_of(y, depth + 1) for y in x)
+    if isinstance(x, Trajectory):
+        return tuple(numbers_of(y, depth + 1) for y in _inside(x))
     if dataclasses.is_dataclass(x):
         return tuple(numbers_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))
     return type(x), repr(x)  # -0.0 is not 0.0
+
+
+def _inside(x: Trajectory) -> list[Any]:
+    """What a trajectory is made of; its lists do not change."""
+    return [tuple(y) if isinstance(y, list) else y for _, y in sorted(vars(x).items())]
 
 
 class _Same:
