@@ -1,6 +1,7 @@
 """Laws that were looked at before start at once, and are never taken for others."""
 
 import importlib
+import os
 
 import numpy as np
 import pytest
@@ -96,3 +97,64 @@ def test_numbers_of_laws_tell_minus_zero_from_zero():
     assert numbers_of(pd(0.0, 1.0)) != numbers_of(pd(-0.0, 1.0)) and numbers_of(pd(1.0, 2.0)) == numbers_of(
         pd(1.0, 2.0)
     )
+
+
+# ------------------------------------------------------------------------------------------------ never trusted
+def ends_after(law, change):
+    """Motions before and after a change of what a law reads, each asked for often enough to be known."""
+    first = [end(law) for _ in range(3)][-1]
+    change()
+    return first, end(law), end(law, compiled=False)
+
+
+def test_the_environment_of_the_process_is_felt(monkeypatch):
+    monkeypatch.setenv("GYROSTAT_TEST_GAIN", "1.0")
+    law = lambda t, q, v: -float(os.environ["GYROSTAT_TEST_GAIN"]) * v  # noqa: E731
+    first, second, want = ends_after(law, lambda: monkeypatch.setenv("GYROSTAT_TEST_GAIN", "20.0"))
+    assert np.abs(first - second).max() > 1e-3 and second == pytest.approx(want, abs=1e-9)
+
+
+def test_a_file_that_has_changed_is_felt(tmp_path):
+    path = str(tmp_path / "gain.npy")
+    np.save(path, np.array([1.0, 1.0]))
+    law = lambda t, q, v: -np.load(path) * v  # noqa: E731
+    first, second, want = ends_after(law, lambda: np.save(path, np.array([20.0, 20.0])))
+    assert np.abs(first - second).max() > 1e-3 and second == pytest.approx(want, abs=1e-9)
+
+
+@pytest.mark.parametrize("where", ["module of a library", "globals()", "eval"])
+def test_a_number_that_is_read_in_a_roundabout_way_is_felt(where, monkeypatch):
+    monkeypatch.setattr(np, "gyrostat_gain", 1.0, raising=False)
+    monkeypatch.setitem(globals(), "GAIN", 1.0)
+    laws = {
+        "module of a library": lambda t, q, v: -np.gyrostat_gain * v,
+        "globals()": lambda t, q, v: -globals()["GAIN"] * v,
+        "eval": lambda t, q, v: -eval("GAIN") * v,
+    }
+
+    def change():
+        monkeypatch.setattr(np, "gyrostat_gain", 20.0)
+        monkeypatch.setitem(globals(), "GAIN", 20.0)
+
+    first, second, want = ends_after(laws[where], change)
+    assert np.abs(first - second).max() > 1e-3 and second == pytest.approx(want, abs=1e-9)
+
+
+NOISY = False
+
+
+def test_dice_behind_a_switch_are_refused_when_it_is_turned(monkeypatch):
+    def law(t, q, v):
+        return -v + (np.random.rand(2) if NOISY else np.array([0.5, 0.5]))
+
+    for _ in range(3):
+        end(law)
+    monkeypatch.setitem(globals(), "NOISY", True)
+    with pytest.raises(gs.RecordError, match="random numbers"):
+        end(law)
+
+
+def test_a_function_of_dice_among_the_globals_does_no_harm(monkeypatch):
+    monkeypatch.setitem(globals(), "rand", np.random.rand)
+    law = lambda t, q, v: -v + (rand(2) if NOISY else 0.0)  # noqa: E731, F821
+    assert end(law) == pytest.approx(end(law, compiled=False), abs=1e-9)

@@ -3,6 +3,7 @@ model."""
 
 from __future__ import annotations
 
+import time
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,10 +49,14 @@ class UserEvent(RunEvent):
     def __init__(self, event: Event):
         self.event, self.name, self.direction = event, event.name, event.direction
         self.cuts, self.ends = event.terminal or event.reset is not None, event.terminal
+        self.calls, self.seconds = 0, 0.0
         self._times: list[float] = []  # the last ones, if it changes the state
 
     def value(self, t: float, q: Array, v: Array, p: Array) -> float:
-        return event_value(self.event, t, q, v)
+        began = time.perf_counter()
+        value = event_value(self.event, t, q, v)
+        self.calls, self.seconds = self.calls + 1, self.seconds + time.perf_counter() - began
+        return value
 
     def guard(self, t: Any, q: Array, v: Array, shared: dict[str, Any]) -> Any:
         """The function itself."""

@@ -17,6 +17,7 @@ from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulate
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
+from gyrostat.algorithms.recursions.sensitivity import uncovered
 from gyrostat.configuration.chart import along, local_rates, moved
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
@@ -26,6 +27,7 @@ from gyrostat.engine.tracing.record import record
 from gyrostat.engine.tracing.replay import inlined
 from gyrostat.graph.network import Network, network
 from gyrostat.simulate.kernels import discrete_mechanics as discrete
+from gyrostat.solvers.dynamics.derivatives import forward_mode
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
 from gyrostat.spec.context import HarmonicMotion
@@ -135,7 +137,8 @@ class ModelKernels:
 
         def function(t: Array, q: Array, v: Array, a: Array, directions: Array, live: Array) -> Mapping[str, Any]:
             net, on = self._scene(t[0], live)
-            f_q, f_v, M = rnea_derivatives(net, on, q, v, a)
+            closed = not uncovered(net, on)  # the closed form holds not in fields, nor for components of others
+            f_q, f_v, M = rnea_derivatives(net, on, q, v, a) if closed else forward_mode(net, on, q, v, a, no_loads)
             return {"f_q": f_q, "f_v": f_v - self.sliding.sliding_slopes(v, directions), "M": M}
 
         return self._record(function, "a", "slopes")

@@ -10,6 +10,9 @@ import numpy as np
 
 from gyrostat.simulate.plant.libraries import of_library
 
+NOT_OURS = ("__dict__", "__weakref__")
+"""Slots that belong to Python."""
+
 
 def names_in(code: types.CodeType) -> frozenset[str]:
     """Names that a function uses, with those inside it."""
@@ -22,7 +25,7 @@ def slots(x: Any) -> dict[str, Any]:
         name: member
         for cls in type(x).__mro__
         for name, member in vars(cls).items()
-        if isinstance(member, types.MemberDescriptorType) and not of_library(cls) and name != "__dict__"
+        if isinstance(member, types.MemberDescriptorType) and not of_library(cls) and name not in NOT_OURS
     }
 
 
@@ -49,9 +52,11 @@ def reset_attributes(x: Any, old: Mapping[str, Any]) -> None:
     if own is not None:
         own.clear()
         own.update({name: value for name, value in old.items() if name not in members})
+    now = attributes(x)
     for name, member in members.items():
         if name in old:
-            member.__set__(x, old[name])
+            if name not in now or now[name] is not old[name]:  # some cannot be written, nor have they changed
+                member.__set__(x, old[name])
         else:
             try:
                 member.__delete__(x)

@@ -312,7 +312,8 @@ class Machine:
         if isinstance(error, NonFiniteError):
             return error
         return NonFiniteError(
-            f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is"
+            f"{WHO}: accelerations, or efforts, are not finite at t = {t:.9g} s although the state is. Hint: numbers "
+            "are too large, or the state is singular"
         )
 
     def applied(self, rows: Array) -> Array:

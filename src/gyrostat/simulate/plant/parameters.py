@@ -101,7 +101,7 @@ def given_parameters(model: Model, controller: Any, given: Mapping[str, Any] | N
         if path not in paths:
             raise StateError(
                 f"{who}: parameters name '{name}', which is no property of '{model.name}' and no argument of the "
-                f"controller. Hint: {nearest(str(name), [*paths, *known])}"
+                f"controller. Hint: {nearest(str(name), [*known, *sorted(paths)])}"
             )
         shape = value_shape(model, path)
         if array.shape != shape:

@@ -5,6 +5,7 @@ derivatives, and constraints. Which of these are active is one value, ``active``
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -108,6 +109,8 @@ class Plant:
         self.active = Active.none(self.constraints)
         self.derivatives = PlantDerivatives(self)
         self.user_memory: UserMemory | None = None
+        self.samples = 0, 0.0
+        """Sampling instants of functions in Python, and the seconds they took."""
         self._asked = compiled
         self._record_anew()
         self.model_in_python = self.law_in_python = ""
@@ -290,7 +293,11 @@ class Plant:
         before = "" if shared is None or self.why_not_compiled else self.recording.program.digest
         if shared is not None and self.why_not_compiled:
             shared.watched()
+        began = time.perf_counter()
         self.memory = self.source.update(t, q, v, p, self.memory, due)
+        if self.user_memory is not None and self.user_memory.start.sampled:
+            calls, seconds = self.samples
+            self.samples = calls + 1, seconds + time.perf_counter() - began
         if shared is not None and shared.renewed() and before:
             self._expect_program(before)
 

@@ -115,7 +115,14 @@ class FunctionSource(TorqueSource):
         if not self.gains:
             return self.checked(self.function(t, handed(q), handed(v))), self.p0
         gains = {name: handed(x) for name, x in self.gains.items()}
-        return self.checked(self.function(t, handed(q), handed(v), **gains)), self.p0
+        try:
+            return self.checked(self.function(t, handed(q), handed(v), **gains)), self.p0
+        except Exception as error:
+            shapes = ", ".join(f"{name} {np.shape(x)}" for name, x in gains.items())
+            error.add_note(
+                f"{WHO}: {self.told} was called with the parameters {shapes}, q {np.shape(q)}, v {np.shape(v)}"
+            )
+            raise
 
     def checked(self, given: Any) -> Array:
         """What was returned, as an array."""
@@ -202,7 +209,10 @@ def expect_arguments(function: Any, who: str, example: str, gains: Iterable[str]
     try:
         signature.bind(0.0, 0.0, 0.0, **dict.fromkeys(gains, 0.0))
     except TypeError:
-        told = ", ".join(["t", "q", "v", *gains])
+        told, more = ", ".join(["t", "q", "v", *gains]), [*signature.parameters][3:]
+        missing = [name for name in more if name not in gains]
+        if missing and set(gains) <= set(more):
+            example = f"parameters={{'{missing[0]}': 2.0}} gives its further arguments"
         message = f"{who} takes {signature}, and is called with ({told}). Hint: {example}"
         raise GyrostatError(message) from None
 

@@ -1,11 +1,14 @@
 """Laws that were looked at before: the same code, which reaches nothing that could remember, with other numbers.
 
 Whether a function remembers is found out by calling it (:mod:`~gyrostat.simulate.plant.user_memory`), which takes
-longer than a short run. Code whose closure, defaults and globals hold numbers, arrays, modules and functions of the
-same kind alone does the same whatever these numbers are; it is looked at once for every program that it records to."""
+longer than a short run. Code that reaches numbers, arrays, functions of NumPy and of :mod:`math` that depend on their
+arguments alone, and functions of the same kind, does the same whatever these numbers are; it is looked at once for
+every program that it records to. All else (files, clocks, dice, the environment, other libraries) is looked at every
+time."""
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import types
 from collections.abc import Hashable
@@ -21,6 +24,17 @@ from gyrostat.simulate.trajectories.trajectory import Trajectory
 from gyrostat.spec.model import Model
 
 PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, Model)
+PURE = frozenset({"numpy", "math", "cmath", "operator"})
+"""Libraries whose functions depend on their arguments alone, but for those below."""
+IMPURE = frozenset({
+    "random", "load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "save", "savez", "savetxt", "empty",
+    "empty_like", "lib", "ctypeslib", "testing", "seterr", "errstate", "setbufsize", "info", "show_config", "core",
+})  # fmt: skip
+BUILTIN = frozenset({
+    "abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "filter", "float", "int", "isinstance",
+    "len", "list", "map", "max", "min", "pow", "range", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple",
+    "zip", "ValueError", "TypeError", "RuntimeError", "Exception", "ArithmeticError",
+})  # fmt: skip
 DEEP = 8
 """Levels of functions and blocks inside each other that are looked at."""
 MOST = 4096
@@ -29,7 +43,8 @@ _trusted: dict[Hashable, None] = {}
 
 
 def made_of(x: Any, depth: int = 0) -> Hashable | None:
-    """The code that a function or block is made of; None if something that it reaches may remember."""
+    """The code that a function or block is made of; None if something that it reaches may remember, or may give
+    something else next time: a file, a clock, dice, the environment."""
     if isinstance(x, PLAIN) or (isinstance(x, np.ndarray) and x.dtype.kind in "fiub"):
         return ()
     if depth > DEEP:
@@ -38,8 +53,32 @@ def made_of(x: Any, depth: int = 0) -> Hashable | None:
         return _of_function(x, depth)
     if isinstance(x, tuple):
         return _all([made_of(y, depth + 1) for y in x])
-    if isinstance(x, types.ModuleType | types.BuiltinFunctionType | np.ufunc | types.FunctionType | type):
-        return () if isinstance(x, np.ufunc) or of_library(x) else None
+    if isinstance(x, types.ModuleType):
+        return () if x.__name__.split(".")[0] in PURE and x.__name__.split(".")[-1] not in IMPURE else None
+    if isinstance(x, types.BuiltinFunctionType | types.FunctionType | type | np.ufunc) or callable(x):
+        return () if _pure(x) else _of_data(x, depth)
+    return _of_data(x, depth)
+
+
+def _pure(x: Any) -> bool:
+    """Whether a function or class of a library depends on its arguments alone."""
+    if isinstance(x, np.ufunc):
+        return True
+    if not isinstance(x, types.BuiltinFunctionType | types.FunctionType | type | _DISPATCHED):
+        return False
+    name, root = getattr(x, "__name__", ""), str(getattr(x, "__module__", None) or "").split(".")[0]
+    if getattr(builtins, name, None) is x:
+        return name in BUILTIN
+    bound = getattr(x, "__self__", None)
+    return root in PURE and name not in IMPURE and (bound is None or isinstance(bound, types.ModuleType))
+
+
+_DISPATCHED = type(np.concatenate)
+"""Functions of NumPy that look at the kinds of their arguments first."""
+
+
+def _of_data(x: Any, depth: int) -> Hashable | None:
+    """Blocks and trajectories of the library: frozen, and known by what is in them."""
     if isinstance(x, Trajectory) and of_library(type(x)):
         return _all([type(x), *(made_of(y, depth + 1) for y in _inside(x))])
     frozen = dataclasses.is_dataclass(x) and of_library(type(x)) and type(x).__dataclass_params__.frozen  # type: ignore
@@ -60,15 +99,34 @@ def _of_function(x: types.FunctionType, depth: int) -> Hashable | None:
 
 
 def _reached(x: types.FunctionType) -> list[Any]:
-    """What a function reads: its closure, defaults, and the globals that its code names, in the user's own modules
-    too."""
-    cells = [cell.cell_contents for cell in x.__closure__ or ()]
+    """What a function reads: its closure, defaults, the globals and builtins that its code names, and what it names of
+    modules."""
     names = sorted(names_in(x.__code__))
-    reached = [*cells, *(x.__globals__[name] for name in names if name in x.__globals__)]
-    modules = [y for y in reached if isinstance(y, types.ModuleType) and not of_library(y)]  # of the user's own
-    others = [y for y in reached if not any(y is module for module in modules)]
-    others += [vars(module)[name] for module in modules for name in names if name in vars(module)]
-    return [*others, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    reached = [cell.cell_contents for cell in x.__closure__ or ()]
+    reached += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    for name in names:
+        if name in x.__globals__:
+            reached.append(x.__globals__[name])
+        elif hasattr(builtins, name):
+            reached.append(getattr(builtins, name))
+    return _with_modules(reached, names, [])
+
+
+def _with_modules(reached: list[Any], names: list[str], seen: list[Any]) -> list[Any]:
+    """The same with what the names stand for in each module; a module of the user's own is that alone."""
+    others: list[Any] = []
+    for y in reached:
+        if not isinstance(y, types.ModuleType):
+            others.append(y)
+            continue
+        if any(y is module for module in seen):
+            continue
+        seen.append(y)
+        if of_library(y):
+            others.append(y)
+        inside = [vars(y)[name] for name in names if name in vars(y)]
+        others += _with_modules(inside, names, seen)
+    return others
 
 
 def numbers_of(x: Any, depth: int = 0) -> Hashable:
@@ -76,7 +134,7 @@ def numbers_of(x: Any, depth: int = 0) -> Hashable:
     numbers are the same law."""
     if isinstance(x, np.ndarray):
         return x.dtype.char, x.shape, x.tobytes()
-    if isinstance(x, Model | types.ModuleType | types.BuiltinFunctionType | np.ufunc | type) or depth > DEEP:
+    if isinstance(x, Model | types.ModuleType | type) or depth > DEEP or _pure(x):
         return _Same(x)
     if isinstance(x, types.FunctionType):
         return _Same(x) if of_library(x) else tuple(numbers_of(y, depth + 1) for y in _reached(x))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, SimulationError
+from gyrostat.errors import GyrostatError, SimulationError, SpecError
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
@@ -23,6 +23,7 @@ from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runs import Runs
 from gyrostat.simulate.run.settings import given_events, spelt
 from gyrostat.simulate.run.task import Task
+from gyrostat.spec.model import Model
 
 Array = np.ndarray
 LOOK = 0.2
@@ -48,18 +49,20 @@ class Batch:
 
     def __init__(self, task: Task, runs: Runs, start: float):
         self.task, self.runs, self.start = task, runs, start
-        first = runs.parameters(0)
-        self.plant = task.plant(first, first.replaced(task.model))
         self.results: dict[int, Result] = {}
         self.refusals: dict[int, Exception] = {}
+        self.first, model = self._first_sound()
+        self.plant = task.plant(runs.parameters(self.first), model)
         self.ending = Ending()
 
     def go(self, threads: int, asked: Any) -> Results:
         """All of them; if Ctrl-C stops it, those that were computed."""
         progress = Progress(asked, 0.0, float(len(self.runs)), "runs")
-        numbers = iter(range(len(self.runs)))
+        numbers = (k for k in range(len(self.runs)) if k != self.first and k not in self.refusals)
+        for k, error in self.refusals.items():
+            self.results[k] = self._nothing("failed", str(error))
         try:
-            self._one(next(numbers))  # compiles, and warns
+            self._one(self.first)  # compiles, and warns
             if threads > 1 and self._side_by_side:
                 self._in_threads(numbers, threads, progress)
             else:
@@ -69,6 +72,15 @@ class Batch:
         finally:
             progress.close()
         return self._all()
+
+    def _first_sound(self) -> tuple[int, Model]:
+        """The first run whose properties make a sound model, and that model; those before it cannot begin."""
+        for k in range(len(self.runs)):
+            try:
+                return k, self.runs.parameters(k).replaced(self.task.model)
+            except SpecError as error:
+                self.refusals[k] = error
+        raise self.refusals[0]
 
     # ------------------------------------------------------------------ in which order
     @cached_property
@@ -115,9 +127,9 @@ class Batch:
     # ------------------------------------------------------------------ one run
     def _one(self, k: int, lane: Lane | None = None) -> None:
         """Run k. What ends it ends no other."""
-        start = time.perf_counter() if k else self.start
+        start = self.start if k == self.first else time.perf_counter()
         try:
-            result = self._run(k, lane).go(self.task.t0, *self._state(k), self.ending, start, warn=not k)
+            result = self._run(k, lane).go(self.task.t0, *self._state(k), self.ending, start, warn=k == self.first)
         except SimulationError as error:
             result = self._partial(error)
         except Exception as error:  # it did not begin; functions of users may fail in any way

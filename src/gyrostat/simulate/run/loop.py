@@ -198,16 +198,20 @@ class Run:
     def _in_python(self) -> str:
         why, source = self.plant.why_not_compiled, self.plant.source
         told = [f"{source.told}: {why}" if source.users else why] if why else []
-        costs = [f"'{part}' {calls} times, {seconds:.2g} s" for part, (calls, seconds) in self._python().items()]
+        users = [f"event '{watch.event.name}'" for watch in self.watches.users]
+        parts = {part: cost for part, cost in self._python().items() if part not in users}
+        costs = [f"'{part}' {calls} times, {seconds:.2g} s" for part, (calls, seconds) in parts.items()]
         told += [f"machine code called {', '.join(costs)}"] if costs else []
-        return "; ".join([*told, *(f"event '{watch.event.name}'" for watch in self.watches.users)])
+        return "; ".join([*told, *users])
 
     def _python(self) -> dict[str, tuple[int, float]]:
-        """Calls and seconds of what machine code has called in Python, by part."""
+        """Calls and seconds of what was called in Python during the run, by part."""
         costs: dict[str, tuple[int, float]] = {}
         for part, callback in self.plant.callbacks:
             calls, seconds = costs.get(part, (0, 0.0))
             costs[part] = calls + callback.calls, seconds + callback.seconds
+        costs["samples"] = self.plant.samples
+        costs |= {f"event '{w.event.name}'": (w.event.calls, w.event.seconds) for w in self.watches.users}
         return {part: cost for part, cost in costs.items() if cost[0]}
 
     # ------------------------------------------------------------------ one step

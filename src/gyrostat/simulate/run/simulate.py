@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.arguments import check_threads
+from gyrostat.errors import GyrostatError, clipped
 from gyrostat.simulate.plant.parameters import given_parameters
 from gyrostat.simulate.run.batch import Batch
 from gyrostat.simulate.run.progress import Progress
@@ -88,6 +89,8 @@ def simulate(
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval), dt)
     times = given_times(t_eval, t0, t1)
     expect_model(model, WHO)
+    if compiled is not None and not isinstance(compiled, bool):
+        raise GyrostatError(f"{WHO}: compiled must be True, False or None, got {clipped(compiled)}. Hint: leave it out")
     count = check_threads(threads, WHO)
     how = method, rtol, atol, max_step, dt
     given = events, compiled, wrenches, forward_dynamics, options

@@ -91,7 +91,7 @@ class Simulator:
                 f"{WHO}: event '{users[0].name}' is watched by gs.simulate only. Hint: look at sim.state after each "
                 "step; constraints=gs.JointLimits() holds joints at their limits"
             )
-        self.dt, name = number(dt, "dt", 0.0, "dt=0.001"), spelt(method)
+        self._dt, name = number(dt, "dt", 0.0, "dt=0.001"), spelt(method)
         fixed = isinstance(name, str) and name in METHODS and not METHODS[name].adaptive
         how = name, rtol, atol, max_step, self.dt if fixed else None
         none = np.zeros(0)
@@ -120,6 +120,10 @@ class Simulator:
     def _until(self, steps: Any, duration: Any) -> float:
         """The time at which the step ends: a multiple of dt since the start, or since another duration."""
         if duration is not None:
+            if steps != 1:
+                raise StateError(
+                    f"{WHO}: step takes steps or a duration, got {steps} and {duration}. Hint: one of them"
+                )
             self._origin, self._count = self.t + number(duration, "duration", 0.0, "duration=0.02"), 0
             return self._origin
         if steps.__class__ is not int or steps < 1:
@@ -184,6 +188,11 @@ class Simulator:
     def model(self) -> Model:
         """The model, with the physical properties among the parameters."""
         return self._told
+
+    @property
+    def dt(self) -> float:
+        """Time [s] that a step advances; another one needs another simulator, or ``step(duration=...)``."""
+        return self._dt
 
     @property
     def method(self) -> str:
