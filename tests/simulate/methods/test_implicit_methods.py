@@ -190,8 +190,8 @@ def test_no_step_makes_undamped_springs_vibrate(factor):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("factor", [1.0, 100.0])
-def test_dina_is_five_times_faster_than_dopri5_at_equal_error(factor):
+@pytest.mark.parametrize(("factor", "times_faster"), [(1.0, 2.0), (100.0, 15.0)])
+def test_dina_is_faster_than_dopri5_at_equal_error_and_more_so_with_stiff_springs(factor, times_faster):
     model, drive, q = elastic(factor)
     times = np.linspace(0.0, 1.0, 21)
     want = simulate(model, drive, q, t_end=1.0, t_eval=times, rtol=1e-9, atol=1e-12)
@@ -202,7 +202,7 @@ def test_dina_is_five_times_faster_than_dopri5_at_equal_error(factor):
             run = simulate(model, drive, q, t_end=1.0, t_eval=times, method=name, **options)
             best[name] = min(best.get(name, np.inf), run.counters.wall_time)
             assert 1e-6 < np.abs(run.q - want.q)[:, :7].max() < 1e-5
-    assert best["dopri5"] > 5.0 * best["dina"]
+    assert best["dopri5"] > times_faster * best["dina"]
 
 
 # ------------------------------------------------------------------------------------------------ other ways in

@@ -290,3 +290,18 @@ def test_machine_code_alone_calls_nothing_in_python(tmp_path):
     assert run.counters.python == {} and run.counters.in_python == ""
     called = gs.simulate(ARM, stiff, Q[0], t_end=0.1, compiled=False)
     assert gs.load_result(called.save(tmp_path / "run")).counters.python == called.counters.python
+
+
+def test_a_first_run_without_a_sound_model_fails_alone():
+    runs = gs.simulate(gs.robots.two_link(), q0=[0.1, 0.2], t_end=0.05, parameters={"upper.mass": [-1.0, 1.0, 2.0]})
+    assert [run.status for run in runs] == ["failed", "finished", "finished"] and "mass" in runs[0].message
+    with pytest.raises(gs.SpecError):
+        gs.simulate(gs.robots.two_link(), q0=[0.1, 0.2], t_end=0.05, parameters={"upper.mass": [-1.0, -2.0]})
+
+
+def test_samples_and_events_in_python_are_counted():
+    law = gs.blocks.sampled(lambda t, q, v: -q if q[0] > 0.0 else -2.0 * q, 0.01)
+    event = gs.Event(lambda t, q, v: q[0] - 5.0, name="far")
+    run = gs.simulate(gs.robots.two_link(), law, [0.1, 0.2], t_end=0.5, events=event)
+    assert run.counters.python["samples"][0] == 50 and run.counters.python["event 'far'"][0] > 0
+    assert "'samples' 50 times" in run.counters.in_python and "event 'far'" in run.counters.in_python

@@ -379,3 +379,17 @@ def test_steps_that_cannot_be_exported_are_refused_with_a_remedy(tmp_path):
         gs.Simulator(ARM, lambda t, q, v: -v, compiled=False).export_c(tmp_path)
     with pytest.raises(StateError, match="acts and leaves by events"):
         gs.Simulator(rubbing()).export_c(tmp_path)
+
+
+def test_the_step_of_a_simulator_does_not_change_on_the_way():
+    sim = gs.Simulator(gs.robots.two_link(), q0=[0.1, 0.2], dt=1e-3)
+    with pytest.raises(AttributeError):
+        sim.dt = 1e-2
+    with pytest.raises(gs.StateError, match="steps or a duration"):
+        sim.step(steps=5, duration=0.1)
+    assert sim.dt == 1e-3 and sim.step(duration=0.1).t == 0.1
+
+
+def test_further_arguments_of_a_law_are_asked_for():
+    with pytest.raises(gs.GyrostatError, match=r"parameters=\{'kp': 2.0\} gives its further arguments"):
+        gs.simulate(gs.robots.two_link(), lambda t, q, v, kp: -kp * q, t_end=0.1)

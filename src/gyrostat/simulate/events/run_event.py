@@ -67,6 +67,8 @@ class RunEvent(ABC):
         """At some states (T, ...)."""
         return [self.value(float(t_k), *state) for t_k, *state in zip(t, q, v, p, strict=True)]
 
+    calls, seconds = 0, 0.0
+    """How often a function in Python was called, and how long that took [s]."""
     guard: Any = None
     """``guard(t, q, v, shared)``: a recordable function whose sign is that of the value, or that changes its sign
     earlier; ``shared``: what guards of one recording have in common. None if there is none."""

@@ -32,8 +32,8 @@ IMPURE = frozenset({
 })  # fmt: skip
 BUILTIN = frozenset({
     "abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "filter", "float", "int", "isinstance",
-    "len", "list", "map", "max", "min", "pow", "range", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple",
-    "zip", "ValueError", "TypeError", "RuntimeError", "Exception", "ArithmeticError",
+    "len", "list", "map", "max", "min", "pow", "range", "reversed", "round", "set", "slice", "sorted", "str", "sum",
+    "tuple", "zip", "ValueError", "TypeError", "RuntimeError", "Exception", "ArithmeticError",
 })  # fmt: skip
 DEEP = 8
 """Levels of functions and blocks inside each other that are looked at."""
