@@ -3,7 +3,6 @@ into the loop."""
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -149,17 +148,6 @@ def compilable(told: str, evaluate: Callable[..., tuple[Array, Array]], *argumen
 def is_block(controller: Any) -> bool:
     """Whether it is a block, as ``gs.simulate`` sees it."""
     return callable(getattr(controller, "output", None))
-
-
-def further_arguments(controller: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of the arguments that a function takes after t, q, v."""
-    try:
-        parameters = list(inspect.signature(controller).parameters.values())
-    except (TypeError, ValueError):  # something built in
-        return ()
-    kinds = inspect.Parameter
-    named = [p.name for p in parameters if p.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)]
-    return tuple(named[3:])
 
 
 def constant(model: Model, controller: Any, tau: Callable[..., Array]) -> Array:

@@ -16,7 +16,8 @@ from gyrostat.engine.arguments import check_nonfinite, check_threads
 from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.constraints.dry_friction import DryFriction
-from gyrostat.simulate.rollout.control_law import WHO, Law, constant, further_arguments, is_block
+from gyrostat.simulate.plant.parameters import further_arguments
+from gyrostat.simulate.rollout.control_law import WHO, Law, constant, is_block
 from gyrostat.simulate.rollout.gradient import Gradient
 from gyrostat.simulate.rollout.kernel import METHODS, RolloutKernel
 from gyrostat.simulate.rollout.lane_memory import Rows
