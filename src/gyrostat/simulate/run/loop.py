@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import PerformanceWarning, StateError
+from gyrostat.errors import NonFiniteError, PerformanceWarning, StateError
 from gyrostat.simulate.constraints.transitions import Transitions
 from gyrostat.simulate.events.crossings import Hit, hits
 from gyrostat.simulate.events.event import event_memory
@@ -110,7 +110,11 @@ class Run:
         self.transitions.expect_inside(q)
         if words := plant.source.trouble(t, q, v, p, plant.memory):
             raise StateError(f"{WHO}: at the start {words}")
-        known = plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
+        try:
+            known = plant.observe(t, q, v, p)  # compiles; what is wrong with the torque comes out as it is
+        except NonFiniteError:
+            plant.torque(t, q, v, p)  # knows who is to blame, if it is the torque
+            raise
         told = plant.falls_back
         if warn and told:
             warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
