@@ -1,6 +1,7 @@
 """A model step by step: the steps of ``gs.simulate``, efforts held from outside, saved runs, and a step as C."""
 
 import ctypes
+import importlib
 import shutil
 import subprocess
 
@@ -393,3 +394,17 @@ def test_the_step_of_a_simulator_does_not_change_on_the_way():
 def test_further_arguments_of_a_law_are_asked_for():
     with pytest.raises(gs.GyrostatError, match=r"parameters=\{'kp': 2.0\} gives its further arguments"):
         gs.simulate(gs.robots.two_link(), lambda t, q, v, kp: -kp * q, t_end=0.1)
+
+
+def test_a_file_of_another_process_needs_trust(tmp_path, monkeypatch):
+    memory = importlib.import_module("gyrostat.simulate.run.simulator_memory")
+    sim = gs.Simulator(ARM, None, START, method="bdf", dt=1e-2)
+    sim.step(steps=3)
+    path = sim.save(tmp_path / "sim.npz")
+    monkeypatch.setattr(memory, "KEY", bytes(32))
+    with pytest.raises(gs.LoadError, match=r"another process.*trust=True"):
+        sim.restore(path)
+    with pytest.raises(gs.LoadError, match="another process"):
+        gs.Simulator.load(path, ARM)
+    other = gs.Simulator.load(path, ARM, trust=True)
+    assert np.array_equal(other.step(steps=5).q, sim.step(steps=5).q)

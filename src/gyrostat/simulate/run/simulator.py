@@ -297,19 +297,29 @@ class Simulator:
         data = saved_bytes(self)
         return data if path is None else written(place_of(path, ".npz"), data)
 
-    def restore(self, saved: bytes | str | os.PathLike[str]) -> State:
-        """Go on from what :meth:`save` has returned or written, by a simulator of the same model, torque, method."""
-        given_back(self, saved)
+    def restore(self, saved: bytes | str | os.PathLike[str], trust: bool = False) -> State:
+        """Go on from what :meth:`save` has returned or written, by a simulator of the same model, torque, method.
+
+        Machine code reads these numbers. What this process has saved is known by a seal; ``trust=True`` takes what
+        another one has written, and is for files of your own."""
+        given_back(self, saved, trust)
         return self.state
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str] | bytes, model: Model, torque: Any = None, **arguments: Any
+        cls,
+        path: str | os.PathLike[str] | bytes,
+        model: Model,
+        torque: Any = None,
+        *,
+        trust: bool = False,
+        **arguments: Any,
     ) -> Simulator:
         """A new simulator that stands where the one stood that has saved itself. Method, dt, tolerances and parameters
-        come from the file; model, torque and the other ``arguments`` are given again, as functions are in no file."""
-        sim = cls(model, torque, **(settings_of(path) | arguments))
-        sim.restore(path)
+        come from the file; model, torque and the other ``arguments`` are given again, as functions are in no file.
+        ``trust``: see :meth:`restore`."""
+        sim = cls(model, torque, **(settings_of(path, trust) | arguments))
+        sim.restore(path, trust)
         return sim
 
     def export_c(self, folder: str | Path, name: str | None = None, vectors: int = 16) -> list[Path]:

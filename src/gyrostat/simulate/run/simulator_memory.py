@@ -2,11 +2,13 @@
 
 An .npz file of version 1 holds ``meta``, UTF-8 JSON with names, settings and counts, and arrays: the state, memory of
 digital parts, parameters, what is held, which constraints act, and the memory of the method (:mod:`method_memory`), by
-their names. Only arrays of names and shapes that the simulator has itself are taken from it; read files of your own."""
+their names. Only arrays of names and shapes that the simulator has itself are taken from it. Machine code reads these
+numbers, counts among them: what another process has written is taken only from whoever says that he trusts it."""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
 import json
 import os
@@ -31,6 +33,8 @@ VERSION = 1
 MAX_BYTES = 2**30
 """Size of all arrays of a file together that is read."""
 METHOD = "method."
+KEY = os.urandom(32)
+"""Secret of this process."""
 WRITER = "give what Simulator.save has written"
 
 
@@ -39,7 +43,7 @@ def saved_bytes(sim: Simulator) -> bytes:
     """The .npz file."""
     _expect_compiled(sim)
     arrays = _state(sim) | {METHOD + name: x for name, x in saved(sim._method.memory_arrays()).items()}
-    meta = _meta(sim) | {"digest": _digest(arrays)}
+    meta = _meta(sim) | {"digest": _digest(arrays), "seal": _seal(arrays)}
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
     data = io.BytesIO()
     np.savez(data, allow_pickle=False, **arrays)
@@ -87,17 +91,17 @@ def _watched(watch: Watch) -> list[float]:
 
 
 # ------------------------------------------------------------------------------------------------ reading
-def settings_of(source: bytes | str | os.PathLike[str]) -> dict[str, Any]:
+def settings_of(source: bytes | str | os.PathLike[str], trust: bool) -> dict[str, Any]:
     """Arguments of a simulator that goes on with a file."""
-    settings = dict(_read(source)[0]["settings"])
+    settings = dict(_read(source, trust)[0]["settings"])
     options = settings.pop("options")
     return {**settings, **options, "parameters": settings["parameters"] or None}
 
 
-def given_back(sim: Simulator, source: bytes | str | os.PathLike[str]) -> None:
+def given_back(sim: Simulator, source: bytes | str | os.PathLike[str], trust: bool) -> None:
     """Set a simulator to what was saved; it stays as it is if that does not fit."""
     _expect_compiled(sim)
-    meta, arrays = _read(source)
+    meta, arrays = _read(source, trust)
     _expect(sim, meta, arrays, _named(source))
     _parameters(sim, meta["settings"]["parameters"])
     sim._restart(float(arrays["clock"][3]))
@@ -154,7 +158,7 @@ def _try_a_step(sim: Simulator) -> None:
     run.recorder.harvest.take()
 
 
-def _read(source: bytes | str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
+def _read(source: bytes | str | os.PathLike[str], trust: bool) -> tuple[dict[str, Any], dict[str, Array]]:
     name = _named(source)
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as file:
@@ -173,6 +177,9 @@ def _read(source: bytes | str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
         raise _refused(name, f"has version {version!r}, expected {VERSION}", "use the gyrostat that has written it")
     if digest != _digest(arrays):
         raise _refused(name, "is damaged: its arrays are not those that were written", WRITER)
+    if trust is not True and not hmac.compare_digest(str(meta.get("seal")).encode(), _seal(arrays).encode()):
+        message = "was written by another process, and machine code would read its numbers as they are"
+        raise _refused(name, message, "trust=True, if it is a file of your own")
     return meta, arrays
 
 
@@ -182,6 +189,11 @@ def _digest(arrays: Mapping[str, Array]) -> str:
     for name, x in sorted(arrays.items()):
         h.update(f"{name} {x.dtype} {x.shape}".encode() + x.tobytes())
     return h.hexdigest()
+
+
+def _seal(arrays: Mapping[str, Array]) -> str:
+    """What only this process can know."""
+    return hmac.new(KEY, _digest(arrays).encode(), hashlib.sha256).hexdigest()
 
 
 def _named(source: Any) -> str:
