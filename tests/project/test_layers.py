@@ -56,6 +56,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
+    "robots": (("loops", "*"),),
     "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "urdf", "xacro", "yaml"), ("*",)),
     "simulate": (
         ("rollout",),

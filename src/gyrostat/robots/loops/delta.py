@@ -17,7 +17,8 @@ from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import rpy
 
 BASE, ARM, ROD, PLATFORM, WIDTH = 0.2, 0.3, 0.8, 0.06, 0.05  # radius, lengths, radius, half a parallelogram's width [m]
-HOME = -0.72  # height of the platform [m]
+START = 0.35  # angle of the arms at home [rad]
+HOME = -ARM * math.sin(START) - math.sqrt(ROD**2 - (BASE + ARM * math.cos(START) - PLATFORM) ** 2)  # -0.783 [m]
 ROD_MASS = 0.12  # of one of six [kg]
 
 
@@ -30,7 +31,7 @@ def delta(parallelograms: bool = False, drives: bool = False, loops: LoopTreatme
                            / /
                           / /   two parallel rods, 0.8 m
                          / /
-            platform    o-o      x, y, z: at home 0.72 m below the base
+            platform    o-o      x, y, z: at home 0.78 m below the base
 
     The two rods of an arm, its elbow and the platform's edge are a parallelogram: the edge stays parallel to the arm's
     axis, and three edges keep the platform's orientation. So the platform is carried by three slides ``x``, ``y``,
@@ -52,7 +53,7 @@ def delta(parallelograms: bool = False, drives: bool = False, loops: LoopTreatme
         elbows = {f"elbow{side}": (ARM, y, 0.0) for side, y in sides.items()}
         arm = _arm(k, elbows)
         parts.append(chain("world", place, Joint(f"arm{k}", "revolute", axis="y", passive=False), arm))
-        reference[f"arm{k}"] = 0.35
+        reference[f"arm{k}"] = START
         for side, y in sides.items():
             anchors[f"edge{k}{side}"] = (PLATFORM * c - y * s, PLATFORM * s + y * c, 0.0)
             rod = ConnectingRod(f"rod{k}{side}", ROD)

@@ -39,7 +39,7 @@ def five_bar(drives: bool = True, loops: LoopTreatment = "auto") -> Model:
         chain("world", Displacement("left_foot", translation=(-BASE / 2, 0.0, 0.0)), *side("left"), hinge("tip")),  # type: ignore[arg-type]
         chain("world", Displacement("right_foot", translation=(BASE / 2, 0.0, 0.0)), *side("right")),  # type: ignore[arg-type]
         connect("tip.b", "right_forearm.tip"),
-        reference={"left": 2.3, "left_elbow": -1.2, "right": 0.84, "right_elbow": 1.2},
+        reference={"left": 2.2, "left_elbow": -1.413, "right": 0.942, "right_elbow": 1.413},
         independent=["left", "right"],
         loops=loops,
     )

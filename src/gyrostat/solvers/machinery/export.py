@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gyrostat.configuration.manifold import integrate, neutral
 from gyrostat.engine.export_c import export_c
 from gyrostat.engine.tracing.derivative import to_casadi
+from gyrostat.graph.loops.plan import loop_plan
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -46,9 +48,13 @@ def entry_names(model: Model) -> dict[str, Sequence[str]]:
 
 
 def example_input(model: Model, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright."""
+    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright. A model with closed
+    loops is near its reference configuration: elsewhere they may not close."""
     if name == "base_R":
         return np.eye(3)
+    if name == "q" and model.wiring.tree.loops:
+        near, plan = neutral(model), loop_plan(model)
+        return near if plan.constrained else integrate(model, near, rng.uniform(-0.01, 0.01, model.nv))
     value = rng.uniform(-1.0, 1.0, shape)
     if name == "q":
         for block in model.layout.turning:
