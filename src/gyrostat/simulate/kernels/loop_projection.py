@@ -15,10 +15,13 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import (
+    BAUMGARTE,
     CHART,
     CLOSE,
     CLOSED_RATES,
     LIVE,
+    LOOP_COUNT,
+    LOOP_ROWS,
     LOOPS,
     NQ,
     NV,
@@ -107,7 +110,7 @@ def drawn_together(env: words, q: ptr, v: ptr, a: ptr) -> float:
     n, memory = env[NV], doubles(env[LOOPS])
     k1, k2, d, rates = memory[K1], memory[K2], memory + HEAD, memory + HEAD + 3 * n
     time, live, work = doubles(env[TIME]), doubles(env[LIVE]), doubles(env[WORK])
-    bad = kernel(env[CLOSE])(time, q, live, d, work)
+    bad = kernel(env[BAUMGARTE])(time, q, live, d, work)
     bad = bad + kernel(env[CLOSED_RATES])(time, q, v, live, rates, work)
     for k in range(n):
         a[k] = fma(k1, rates[k] - v[k], fma(k2, d[k], a[k]))
@@ -141,5 +144,18 @@ def closed_rows(env: words, count: int, q: ptr, v: ptr) -> int:
     """:func:`closed_state` of ``count`` states, one behind the other; how many of them, from the first one on."""
     for k in range(count):
         if closed_state(env, q + k * env[NQ], v + k * env[NV]) != 0.0:
+            return k
+    return count
+
+
+def equation_rows(env: words, count: int, q: ptr, v: ptr, g: ptr, J: ptr, b: ptr) -> int:
+    """g (count, m), J (count, m, nv), b (count, m) at ``count`` states; how many are finite, from the first one on."""
+    m, n = env[LOOP_COUNT], env[NV]
+    for k in range(count):
+        bad = kernel(env[LOOP_ROWS])(
+            doubles(env[TIME]), q + k * env[NQ], v + k * n, doubles(env[LIVE]), g + k * m, J + k * m * n, b + k * m,
+            doubles(env[WORK]),
+        )  # fmt: skip
+        if bad != 0.0:
             return k
     return count

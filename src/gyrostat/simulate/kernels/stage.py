@@ -59,7 +59,7 @@ def stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> f
     projected, q and the rates in y become closed ones."""
     n, np = env[NV], env[NP]
     bad = place(env, q0, y, y + n, q, dy)
-    if env[CLOSE] != 0 and env[BAUMGARTE] == 0:
+    if env[CLOSE] != 0:
         bad = bad + closed_stage(env, q0, y, q, dy)
     bad = bad + accelerations(env, t, q, y + n, y + 2 * n, dy + n, dy + 2 * n, tau)
     power = 0.0
