@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gyrostat.configuration.manifold import integrate, neutral
+from gyrostat.configuration.closed_configurations import closed_example
 from gyrostat.engine.export_c import export_c
 from gyrostat.engine.tracing.derivative import to_casadi
-from gyrostat.graph.loops.plan import loop_plan
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -48,13 +47,11 @@ def entry_names(model: Model) -> dict[str, Sequence[str]]:
 
 
 def example_input(model: Model, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright. A model with closed
-    loops is near its reference configuration: elsewhere they may not close."""
+    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright, loops are closed."""
     if name == "base_R":
         return np.eye(3)
-    if name == "q" and model.wiring.tree.loops:
-        near, plan = neutral(model), loop_plan(model)
-        return near if plan.constrained else integrate(model, near, rng.uniform(-0.01, 0.01, model.nv))
+    if name == "q" and model.wiring.tree.loops and shape == (model.nq,):
+        return closed_example(model, rng)
     value = rng.uniform(-1.0, 1.0, shape)
     if name == "q":
         for block in model.layout.turning:
