@@ -35,11 +35,11 @@ __all__ = [
     "ConstrainedMotion",
     "cheaper_way",
     "constrained_accelerations",
-    "examined_accelerations",
     "kkt_factors",
     "loop_residual",
     "loop_structure",
     "position_step",
+    "row_margins",
     "velocity_projection",
 ]
 WAYS = ("kkt", "articulated")
@@ -85,21 +85,6 @@ def constrained_accelerations(
     """a and f for q (nq,), v (nv,) and tau (nv,) [N m, N]; ``loads``: external forces at ports; ``baumgarte``: k1
     [1/s], k2 [1/s^2]. The state is taken as it is, whether its loops are closed or not. ``way``: one of
     :data:`WAYS`, by default the cheaper one; ``safe`` as in :func:`kkt_factors`."""
-    return examined_accelerations(network, on, q, v, tau, loads, baumgarte, way, safe)[0]
-
-
-def examined_accelerations(
-    network: Network,
-    on: Setting,
-    q: Array,
-    v: Array,
-    tau: Array,
-    loads: Loads = no_loads,
-    baumgarte: tuple[float, float] = (0.0, 0.0),
-    way: str | None = None,
-    safe: bool = False,
-) -> tuple[ConstrainedMotion, Margins]:
-    """The same, and how near the loops are to a singular position."""
     found = loop_equations(network, q, v)
     k1, k2 = baumgarte
     asked = -found.bias
@@ -108,7 +93,14 @@ def examined_accelerations(
     if k2 != 0.0:
         asked = asked - found.g * k2
     solve = _by_articulated_bodies if (way or cheaper_way(network.model)) == "articulated" else _by_kkt
-    return solve(_Task(network, on, q, v, tau, loads, found.J, asked, safe))
+    return solve(_Task(network, on, q, v, tau, loads, found.J, asked, safe))[0]
+
+
+def row_margins(network: Network, on: Setting, q: Array, way: str | None = None, safe: bool = False) -> Margins:
+    """How near the loops are to a singular position, from the same factors."""
+    J, rest = loop_equations(network, q).J, np.zeros(network.model.nv)
+    solve = _by_articulated_bodies if (way or cheaper_way(network.model)) == "articulated" else _by_kkt
+    return solve(_Task(network, on, q, rest, rest, no_loads, J, np.zeros(len(J)), safe))[1]
 
 
 class _Task(NamedTuple):
