@@ -9,7 +9,7 @@ from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 
-BASE, ARM, FOREARM = 0.2, 0.25, 0.35  # [m]
+BASE, ARM, FOREARM = 0.2, 0.25, 0.33  # [m]
 
 
 def five_bar(drives: bool = True, loops: LoopTreatment = "auto") -> Model:
@@ -19,7 +19,7 @@ def five_bar(drives: bool = True, loops: LoopTreatment = "auto") -> Model:
                    o                    left, right   driven, on the ground, 0.2 m apart
                  /   \\                  left_elbow, right_elbow, tip   passive
                /       \\   forearms
-         elbow o       o elbow          bars of 0.25 m, 0.8 kg and 0.35 m, 0.5 kg
+         elbow o       o elbow          bars of 0.25 m, 0.8 kg and 0.33 m, 0.5 kg
                 \\     /  arms
             left o   o right            gravity (0, 0, -9.81)
 
@@ -39,7 +39,7 @@ def five_bar(drives: bool = True, loops: LoopTreatment = "auto") -> Model:
         chain("world", Displacement("left_foot", translation=(-BASE / 2, 0.0, 0.0)), *side("left"), hinge("tip")),  # type: ignore[arg-type]
         chain("world", Displacement("right_foot", translation=(BASE / 2, 0.0, 0.0)), *side("right")),  # type: ignore[arg-type]
         connect("tip.b", "right_forearm.tip"),
-        reference={"left": 2.2, "left_elbow": -1.413, "right": 0.942, "right_elbow": 1.413},
+        reference={"left": 2.2, "left_elbow": -1.476, "right": 0.942, "right_elbow": 1.476},
         independent=["left", "right"],
         loops=loops,
     )

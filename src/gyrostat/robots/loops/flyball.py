@@ -45,7 +45,8 @@ def flyball_governor(rigid: bool = False, loops: LoopTreatment = "auto") -> Mode
     system is stiff. With ``rigid=True`` they are connecting rods of that length: two loops, solved for ``left`` and
     ``right``, and ``spin`` and ``slide`` are independent.
 
-    Figures: Gonzalez and others, A collaborative benchmarking framework for multibody system dynamics (2010), A05."""
+    Figures: Gonzalez and others, A collaborative benchmarking framework for multibody system dynamics (2010), A05;
+    uniform rods and blocks."""
     shaft = bar("shaft", DENSITY * ROD * WIDTH**2, (0.0, 0.0, HEIGHT), WIDTH, {"middle": (0.0, 0.0, START)})
     moment = DENSITY * SLIDER**5 / 6.0
     slider = RigidBody(

@@ -32,7 +32,7 @@ def four_bars(n: int = 2, loops: LoopTreatment = "auto") -> Model:
 
     Parallelograms are constant ties, A(i) = A0: then M = (n + 1)/3 + n, U = ((n + 1)/2 + n) 9.81 sin(A0), and nothing is
     singular. As constraints (``loops="constraints"``) the flat position A0 = 0, where n + 1 branches meet, is.
-    Figures: gonzalez and others, A collaborative benchmarking framework for multibody system dynamics (2010), A02;
+    Figures: Gonzalez and others, A collaborative benchmarking framework for multibody system dynamics (2010), A02;
     thin uniform rods."""
     if n < 1:
         message = f"needs at least one four-bar, got n = {n}"
