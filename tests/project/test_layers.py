@@ -57,6 +57,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
     "robots": (("loops", "*"),),
+    "graph": (frozenset({"loops", "*"}),),  # networks hold loops, which are found on networks
     "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "urdf", "xacro", "yaml"), ("*",)),
     "simulate": (
         ("rollout",),

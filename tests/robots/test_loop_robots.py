@@ -337,3 +337,14 @@ def test_bars_of_the_palletizer_weigh_what_they_weigh():
     second = 13.0 * 9.81 * (-0.7 * c23)
     first = -14.0 * 9.81 * 0.625 * s2 + 13.0 * 9.81 * (-1.25 * s2) + second
     np.testing.assert_allclose(found[1:3], (first, second), rtol=1e-9)
+
+
+@pytest.mark.parametrize("bars", [False, True])
+def test_parallelograms_of_the_palletizer_are_constant_ties_beyond_their_flat_position(bars):
+    """Rod 2 and forearm lie in line at R2 + R3 = -1.123 rad: a closed form would take the crossed branch from there."""
+    model = gs.robots.palletizer(bars=bars)
+    assert set(treatments(model).values()) == {"constant tie"}
+    for total in (-1.0, -1.1229, -1.2, -1.4):
+        place = gs.fk(model, [0.2, 0.3, total - 0.3, 0.1])
+        np.testing.assert_allclose(place["hand"].R[:, 2], (0, 0, 1), atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(place["triangle.rod2"].p - place["hand.rod2"].p), 1.4, rtol=1e-12)

@@ -274,6 +274,8 @@ class _Shafts:
     def combined(self, offset: Any, parts: list[tuple[Any, Terms]]) -> Shaft:
         """A sum of base shafts."""
         offset, direct, bent = _sum(offset, parts)
+        if self.rates and not direct and not any(self.bent[i] for i in bent):
+            direct = {0: 0.0}  # a loop that cannot move: tied to any rate, by nothing
         if not bent:
             return Shaft(tuple(direct.items()), offset)
         ties: dict[int, Any] = {k: unknown for i in bent for k, unknown in self.bent[i]}

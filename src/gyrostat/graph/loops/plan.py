@@ -7,7 +7,7 @@ configurations around it, and closed forms are accepted if they close the loops 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -271,6 +271,20 @@ def _least(J: Array) -> float:
 
 
 # ------------------------------------------------------------------------------------------------ the sequence
+@dataclass(frozen=True)
+class _TieForm(Form):
+    """Unknowns as offset + sum of factor x coordinate, by slot."""
+
+    ties: Mapping[int, tuple[float, Sequence[tuple[int, float]]]]
+    name = "constant tie"
+
+    def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
+        return {
+            slot: offset + sum(factor * known.x(driver) for driver, factor in factors)
+            for slot, (offset, factors) in self.ties.items()
+        }
+
+
 class _Sequence:
     """Loops one after the other, each for those of the dependents in it that are not solved yet."""
 
@@ -347,7 +361,7 @@ class _Sequence:
                 if rows is None:
                     continue
                 self.forms.append((form, signs))
-                constant = self._constant(unknown)
+                constant = self._constant(i, unknown)
                 depends = self._depends(i, unknown)
                 self.solved.append(Solved(i, tuple(unknown), number, form.name, signs, rows, depends, constant))
                 return None
@@ -415,8 +429,10 @@ class _Sequence:
                 best, chosen = typical, rows
         return chosen if best > 1e-9 else None
 
-    def _constant(self, unknown: Sequence[Rate]) -> dict[Rate, ConstantTie] | None:
-        """Ties with constant ratios, if the unknowns just solved have them: slopes of -1, 0 or 1 at all samples."""
+    def _constant(self, i: int, unknown: Sequence[Rate]) -> dict[Rate, ConstantTie] | None:
+        """Ties with constant ratios, if the unknowns of the loop just solved have them: slopes of -1, 0 or 1 at the
+        reference, with which the loop is closed at all samples. Of a parallelogram they go on beyond the flat position,
+        where a closed form takes the other branch."""
         others = {
             rate: self.planner.tree.layout.of[rate[0]].q.start + rate[1]
             for rate in self.planner.rates
@@ -425,25 +441,36 @@ class _Sequence:
         curved = {
             rate: self.slots[rate] for step in self.solved if step.constant is None for rate in step.unknowns
         }
-        candidates_ = {rate: slot for rate, slot in (others | curved).items() if self._moves(rate)}
-        points = [x for x in [self.near, *self.samples]]
-        with np.errstate(all="ignore"):
-            full = [self._with(x, self.forms) for x in points]
-        full = [x for x in full if np.all(np.isfinite(x))]
-        if len(full) < max(3, len(candidates_) + 1):
-            return None
+        drivers = {rate: slot for rate, slot in (others | curved).items() if self._moves(rate)}
+        slots = [self.slots[rate] for rate in unknown]
         ties: dict[Rate, ConstantTie] = {}
-        A = np.array([[x[slot] for slot in candidates_.values()] for x in full])
-        for rate in unknown:
-            y = np.array([x[self.slots[rate]] for x in full])
-            factors, *_ = np.linalg.lstsq(np.column_stack([A - A[0]]), y - y[0], rcond=None)
-            whole = np.round(factors)
-            offset = y - A @ whole
-            if np.abs(whole).max(initial=0.0) > 1.0 or np.abs(offset - offset[0]).max() > AGREES:
+        slopes = {rate: self._slope(slot, slots) for rate, slot in drivers.items()}
+        for k, rate in enumerate(unknown):
+            kept = {r: float(np.round(x[k])) for r, x in slopes.items() if np.round(x[k])}
+            if any(abs(x[k] - np.round(x[k])) > 1e-6 or not abs(x[k]) < 1.5 for x in slopes.values()):
                 return None
-            kept = {r: float(f) for r, f in zip(candidates_, whole, strict=True) if f}
-            ties[rate] = ConstantTie(float(offset[0]), kept)
+            offset = self.near[self.slots[rate]] - sum(f * self.near[drivers[r]] for r, f in kept.items())
+            ties[rate] = ConstantTie(float(offset), kept)
+        form = _TieForm({self.slots[rate]: (t.offset, [(drivers[r], f) for r, f in t.factors.items()]) for rate, t in ties.items()})
+        with np.errstate(all="ignore"):
+            every = [self._with(x, [*self.forms[:-1], (form, ())]) for x in [self.near, *self.samples]]
+        good = [x for x in every if np.all(np.isfinite(x))]
+        rows = [self.planner.closures[i].rows(x, None).g.astype(float) for x in good]
+        if len(good) < 3 or max(float(np.abs(g).max()) for g in rows) > AGREES:
+            return None
+        self.forms[-1] = form, ()
         return ties
+
+    def _slope(self, driver: int, slots: Sequence[int], h: float = 1e-5) -> list[float]:
+        """Derivatives of unknowns by one coordinate at the reference: constant ties follow it, other loops are held."""
+        constant = [self.forms[k] for k, step in enumerate(self.solved) if step.constant is not None]
+        ends = []
+        for sign in (1.0, -1.0):
+            x = self.near.copy()
+            x[driver] += sign * h
+            with np.errstate(all="ignore"):
+                ends.append(self._with(x, [*constant, self.forms[-1]]))
+        return [float(ends[0][k] - ends[1][k]) / (2.0 * h) for k in slots]
 
     def _moves(self, rate: Rate) -> bool:
         """Whether a coordinate is in a loop at all."""
