@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
+from collections.abc import Callable
+
 import numpy as np
 
 import gyrostat as gs
@@ -18,7 +23,10 @@ RODS = {"rod1.length": 1.27, "rod2.length": 1.37}
 
 def measure(effort: Effort) -> list[Row]:
     quick = effort.number is not None
-    rows: list[Row] = []
+    rows = [
+        Row("build", "to the first torque, with loops found and solved", "palletizer", _build(gs.robots.palletizer)),
+        Row("build", "to the first torque, with loops found and solved", "arm6, six axes", _build(gs.robots.arm6), peer=True),
+    ]
     for drives in (True, False):
         plain = gs.robots.palletizer(drives=drives)
         robots = {
@@ -29,6 +37,22 @@ def measure(effort: Effort) -> list[Row]:
         }
         rows += _rows(f"{'with' if drives else 'without'} drives", robots, 20 if quick else STATES, effort)
     return rows
+
+
+def _build(make: Callable[[], gs.Model]) -> float:
+    """Seconds with an empty cache, from a new model."""
+    before = os.environ.get("GYROSTAT_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["GYROSTAT_CACHE"] = folder
+        try:
+            model = make()
+            start, zero = time.perf_counter(), np.zeros(model.nv)
+            gs.InverseDynamics(model)(zero, zero, zero)
+            return time.perf_counter() - start
+        finally:
+            os.environ.pop("GYROSTAT_CACHE")
+            if before is not None:
+                os.environ["GYROSTAT_CACHE"] = before
 
 
 def _rows(case: str, robots: dict[str, gs.Model], states: int, effort: Effort) -> list[Row]:
