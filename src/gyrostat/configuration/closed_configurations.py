@@ -84,7 +84,8 @@ def closed_samples(
                 break
         else:
             raise StateError(
-                f"random_configuration: none of {ROUNDS} random configurations of '{model.name}' has "
-                "closed loops within the limits. Hint: narrow the limits of its joints to the workspace, or write within_limits=False"
+                f"random_configuration: none of {ROUNDS} random configurations of '{model.name}' has closed loops "
+                "within the limits. Hint: narrow the limits of its joints to the workspace, or write "
+                "within_limits=False"
             )
     return rows.reshape(*lead, model.nq)
