@@ -143,11 +143,9 @@ def _texts(one: PortName, two: PortName) -> tuple[str, str]:
     return ".".join(one), ".".join(two)
 
 
-def _massless_link(
-    graph: _Graph, visits: Mapping[str, Visit], port: str, closer: str
-) -> tuple[str, str] | None:
-    """A displacement that has ``port``, behind a joint, with nothing else at either: between that joint and the one that
-    closes the loop it is a rod, if both let its end turn, and one of them about any axis (H04 3.2.3.1)."""
+def _massless_link(graph: _Graph, visits: Mapping[str, Visit], port: str, closer: str) -> tuple[str, str] | None:
+    """A displacement that has ``port``, behind a joint, with nothing else at either: between that joint and the one
+    that closes the loop it is a rod, if both let its end turn, and one of them about any axis (H04 3.2.3.1)."""
     name = port.rpartition(".")[0]
     if not graph.entities[name].is_massless_link or visits[name].source is None:
         return None

@@ -1,4 +1,4 @@
-"""Closed loops in minimal coordinates: against the dynamics of the open tree, projected onto the motions that are left."""
+"""Closed loops in minimal coordinates: against the open tree, projected onto the motions that are left."""
 
 from __future__ import annotations
 
