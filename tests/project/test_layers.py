@@ -56,7 +56,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
-    "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "urdf", "xacro", "yaml"), ("*",)),
+    "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "sdf", "urdf", "xacro", "yaml"), ("*",)),
     "simulate": (
         ("rollout",),
         frozenset({"run", "*"}),
