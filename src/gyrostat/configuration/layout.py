@@ -14,9 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from gyrostat.configuration.block import QUATERNION, Block, BlockKind
+from gyrostat.graph.loops.plan import loop_plan
+from gyrostat.graph.loops.plan_data import LoopPlan
 from gyrostat.graph.shafts import Shafts, shafts
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.joint import JOINT_KINDS
+from gyrostat.spec.model import Model
 from gyrostat.spec.wiring import Wiring
 
 Array = np.ndarray
@@ -24,7 +27,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Layout:
-    """All blocks in order of the state, and ``shafts``: what turns with what, which decides whose coordinates are left.
+    """All blocks in order of the state, and ``shafts``: what turns with what, which decides whose coordinates are left,
+    as does ``plan``, of closed loops in minimal coordinates.
 
     ``coordinates``, ``dofs``: names of the entries of q and v. Arrays of places: ``number_q``, ``number_v`` (n,) of
     numbers that add, ``periodic_q``, ``periodic_v`` of those that a full turn does not change; ``quaternions`` (k, 4)
@@ -35,6 +39,7 @@ class Layout:
     shafts: Shafts = field(repr=False)
     coordinates: tuple[str, ...]
     dofs: tuple[str, ...]
+    plan: LoopPlan | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Block]:
         return iter(self.blocks)
@@ -134,12 +139,15 @@ def _rows(places: Sequence[slice], width: int) -> Array:
 
 
 # ------------------------------------------------------------------------------------------------ from a model
-def layout(wiring: Wiring, free_base: bool) -> Layout:
+def layout(model: Model) -> Layout:
     """The layout of a model, which may have mistakes that ``check`` will tell; ``model.layout`` keeps it."""
+    wiring, free_base = model.wiring, model.context.base == "free"
     tied = shafts(wiring)
+    solved = wiring.tree.loops and model.context.loops in ("auto", "minimal")
+    plan = loop_plan(model) if solved else None
     blocks: list[Block] = []
     nq = nv = 0
-    for name, entity, q, v, quaternion_at in _stateful(wiring, free_base, tied):
+    for name, entity, q, v, quaternion_at in _stateful(wiring, free_base, tied, set(plan.dependents) if plan else set()):
         kind: BlockKind = "numbers" if quaternion_at is None else "placement" if quaternion_at else "rotation"
         places = slice(nq, nq + len(q)), slice(nv, nv + len(v))
         sorts = tuple(map(entity.is_length, q)), tuple(map(entity.is_periodic, q))
@@ -147,13 +155,15 @@ def layout(wiring: Wiring, free_base: bool) -> Layout:
         nq, nv = nq + len(q), nv + len(v)
     coordinates = tuple(name for block in blocks for name in block.coordinate_names)
     dofs = tuple(name for block in blocks for name in block.rate_names)
-    return Layout(tuple(blocks), tied, coordinates, dofs)
+    return Layout(tuple(blocks), tied, coordinates, dofs, plan)
 
 
 Names = tuple[str, ...]
 
 
-def _stateful(wiring: Wiring, free_base: bool, tied: Shafts) -> Iterator[tuple[str, Entity, Names, Names, int | None]]:
+def _stateful(
+    wiring: Wiring, free_base: bool, tied: Shafts, dependents: set[tuple[str, int]]
+) -> Iterator[tuple[str, Entity, Names, Names, int | None]]:
     """Entity, names of its coordinates and rates, place of a quaternion; in order of the state."""
     entities, root = wiring.entities, wiring.root
     if free_base and root is not None:
@@ -161,7 +171,7 @@ def _stateful(wiring: Wiring, free_base: bool, tied: Shafts) -> Iterator[tuple[s
         yield root, entities[root], free.q, free.v, free.quaternion_at
     for name in wiring.state_order():
         entity = entities[name]
-        q, v = _own(entity, tied.kept(name, entity))
+        q, v = _own(entity, [k for k in tied.kept(name, entity) if (name, k) not in dependents])
         if v:
             yield name, entity, q, v, entity.quaternion_at
     for name in tied.rotors:

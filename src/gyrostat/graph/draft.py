@@ -53,6 +53,11 @@ class Draft:
         """Add a part whose inport has no name of its own in the specification."""
         self._insert(part)
 
+    def share(self, name: str, port: str) -> None:
+        """A port of the specification that is where another one is."""
+        self.located[name] = self.located[port]
+        self._sits[self.located[port][0]].append(name)
+
     def _insert(self, part: DraftPart) -> None:
         self.parts[part.name] = part
         self._owner |= dict.fromkeys(part.outs.values(), part.name)

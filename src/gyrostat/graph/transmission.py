@@ -10,15 +10,17 @@ with both. Without curves that is the transmission itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from gyrostat.graph.loops.angle import Angle, plain
+from gyrostat.graph.loops.plan_data import LoopPlan, Rate
 from gyrostat.graph.lower import Values, lower
 from gyrostat.graph.shafts import Line, ShaftCurve, Shafts, curve_relations, relations, solve_for, substitute
-from gyrostat.graph.tied_shafts import CurvedShaft, FollowedCurve, Moved, Shaft, Ties
+from gyrostat.graph.tied_shafts import CurvedShaft, FollowedCurve, Moved, Shaft, StateDependent, Ties
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
@@ -44,11 +46,28 @@ class ShaftComponent:
         return bool(getattr(self.kind, "has_inertia", True))
 
 
+class LoopSolution(Protocol):
+    """Coordinates that follow from closed loops: :class:`gyrostat.graph.loops.ties.LoopTies`."""
+
+    def at(self, q: Array, v: Array, curves: Callable[[Array], list[Moved]], moving: bool) -> list[Moved]:
+        """How the followers of curves and of loops move."""
+        ...
+
+
+def _array(values: list[Any]) -> Array:
+    """Coordinates; angles that are known by cosine and sine stay so, unless these are plain numbers."""
+    values = [plain(x) if isinstance(x, Angle) and isinstance(x.c, float) else x for x in values]
+    array = np.empty(len(values), dtype=float if all(isinstance(x, float) for x in values) else object)
+    array[:] = values
+    return array
+
+
 @dataclass(frozen=True)
 class Transmission:
     """``followers``: rates beyond the ``n`` of the model, each tied to those; ``place``: where the coordinate of each
     rate is in q; ``slices``: part of the state of each component; ``elements``: what acts on shafts alone; ``curves``:
-    what followers follow that do so by a curve; ``state``: the q and v that these were evaluated at."""
+    what followers follow that do so by a curve; ``loops``: what those follow that close a loop, behind the curves;
+    ``constant_loops``: numbers of loops whose ties are constant; ``state``: the q and v that these were evaluated at."""
 
     n: int = 0
     place: tuple[int, ...] = ()
@@ -56,15 +75,23 @@ class Transmission:
     slices: Mapping[str, tuple[slice, slice]] = field(default_factory=dict)
     elements: tuple[ShaftComponent, ...] = ()
     curves: tuple[FollowedCurve, ...] = ()
+    loops: LoopSolution | None = None
+    constant_loops: frozenset[int] = frozenset()
     state: tuple[Array, Array | None] | None = field(default=None, repr=False, compare=False)
 
     def at(self, q: Array, v: Array | None = None) -> Transmission:
         """With ties and biases at a state; without ``v`` at rest. Itself where all ties are constant."""
-        if not self.curves or self._is_at(q, v):
+        if (not self.curves and self.loops is None) or self._is_at(q, v):
             return self
-        moved: list[Moved] = []
-        for curve in self.curves:
-            moved.append(curve.at(q, np.zeros(self.n) if v is None else v, self.place, moved))
+        rates = np.zeros(self.n) if v is None else v
+
+        def curves(x: Array) -> list[Moved]:
+            moved: list[Moved] = []
+            for curve in self.curves:
+                moved.append(curve.at(x, rates, self.place, moved))
+            return moved
+
+        moved = curves(q) if self.loops is None else self.loops.at(q, rates, curves, v is not None)
         followers = tuple(shaft.at(q, self.place, moved) for shaft in self.followers)
         elements = tuple(
             replace(c, shafts={port: shaft.at(q, self.place, moved) for port, shaft in c.shafts.items()})
@@ -79,7 +106,7 @@ class Transmission:
         """Coordinates that the components see."""
         if not self.followers:
             return q
-        return np.concatenate([q, np.array([shaft.angle(q, self.place) for shaft in self.at(q).followers])])
+        return np.concatenate([q, _array([shaft.angle(q, self.place) for shaft in self.at(q).followers])])
 
     def rates(self, v: Array) -> Array:
         """Rates that the components see."""
@@ -121,20 +148,26 @@ def transmission(model: Model, live: Mapping[str, Any]) -> Transmission:
     place, nq = model.layout.coordinate_of_rate, model.nq
     own = {block.entity: (block.q, block.v) for block in model.layout}
     numbers = {(b.entity, part): k for b in model.layout for k, part in enumerate(b.rates, b.v.start)}
-    every, entities = model.shafts, model.wiring.entities
-    if not every.at:
+    every, entities, plan = model.shafts, model.wiring.entities, model.layout.plan
+    if not every.at and plan is None:
         return Transmission(len(place), place, (), own)
-    shafts = _Shafts(model, every, live, numbers)
+    shafts = _Shafts(model, every, live, numbers, plan)
+    left_out = model.wiring.tree.left_out
     followers: list[Shaft] = []
     for name, entity in entities.items():
         rates = entity.carried_rates
-        if (name in own and own[name][1].stop - own[name][1].start == len(rates)) or not rates:
+        if (name in own and own[name][1].stop - own[name][1].start == len(rates)) or not rates or name in left_out:
             continue
         at = nq + len(followers), len(place) + len(followers)
         own[name] = slice(at[0], at[0] + len(rates)), slice(at[1], at[1] + len(rates))
         for k, rate in enumerate(rates):
             s = _shaft_of(every, name, entity, k)
-            followers.append(Shaft(((numbers[name, rate], 1.0),)) if s is None else shafts.shaft(s))
+            if s is not None:
+                followers.append(shafts.shaft(s))
+            elif (name, k) in shafts.solved:
+                followers.append(shafts.combined(0.0, [(1.0, shafts.of_loop((name, k)))]))
+            else:
+                followers.append(Shaft(((numbers[name, rate], 1.0),)))
     elements = tuple(
         ShaftComponent(
             name,
@@ -145,7 +178,10 @@ def transmission(model: Model, live: Mapping[str, Any]) -> Transmission:
         for name, entity in entities.items()
         if entity.is_shaft_element and not entity.ties_shafts and all((name, p.name) in every.at for p in entity.ports)
     )
-    return Transmission(len(place), place, tuple(followers), own, elements, tuple(shafts.curves))
+    constant = frozenset(shafts.constant_loops)
+    return Transmission(
+        len(place), place, tuple(followers), own, elements, tuple(shafts.curves), constant_loops=constant
+    )
 
 
 def _shaft_of(every: Shafts, name: str, entity: Entity, k: int) -> int | None:
@@ -153,26 +189,109 @@ def _shaft_of(every: Shafts, name: str, entity: Entity, k: int) -> int | None:
     return every.shaft(name, entity, k) if entity.rotor_shaft is None else every.at[name, entity.rotor_shaft]
 
 
-class _Shafts:
-    """All shafts of a model by the numbers of its rates, with live factors."""
+Terms = tuple[Any, dict[int, Any], dict[int, Any]]
+"""Offset, factors by the numbers of rates, and by those of what moves by curves and loops."""
 
-    def __init__(self, model: Model, every: Shafts, live: Mapping[str, Any], numbers: Mapping[tuple[str, str], int]):
+
+class _Shafts:
+    """All shafts of a model by the numbers of its rates, with live factors; ``solved``: rates that follow from loops."""
+
+    def __init__(
+        self,
+        model: Model,
+        every: Shafts,
+        live: Mapping[str, Any],
+        numbers: Mapping[tuple[str, str], int],
+        plan: LoopPlan | None,
+    ):
         self.lines, curved = _solved(model, every, live)
-        self.number = _numbers(model, every, numbers)
+        self.bent: list[Ties] = []  # what moves by a curve or a loop: the rates it depends on
+        self.solved: dict[Rate, Terms] = {}
+        self.constant_loops: list[int] = []
+        rates = {(b.entity, b.rates[k]): b.v.start + k for b in model.layout for k in range(b.nv)}
+        self.rates = {
+            (name, k): rates[name, part]
+            for name, entity in model.wiring.entities.items()
+            for k, part in enumerate(entity.rates)
+            if (name, part) in rates
+        }
         self.index = {shaft: i for i, shaft in enumerate(curved)}
+        if plan is not None:
+            self._solve(model, plan, live, len(curved))
+        self.number = _numbers(model, every, numbers, self.solved)
+        self.loops = {shaft: owner for shaft in every.rates if (owner := every.owner(shaft)) in self.solved}
         self.curves: list[FollowedCurve] = []
-        for curve in curved.values():  # in their order: a driver may follow one of those before
+        if curved:
+            self.bent = [()] * len(curved) + self.bent
+        for i, curve in enumerate(curved.values()):  # in their order: a driver may follow one of those before
             self.curves.append(FollowedCurve(curve.entity, self.shaft(curve.driver), curve.function))
+            self.bent[i] = self.curves[i].ties
+
+    def _solve(self, model: Model, plan: LoopPlan, live: Mapping[str, Any], first: int) -> None:
+        """Rates that loops are solved for, in order."""
+        changed = {path.rpartition(".")[0].partition(".frames")[0] for path in live if not _is_inertia(path)}
+        for step in plan.solved:
+            loop = model.wiring.tree.loops[step.loop]
+            around = {*loop.entities, loop.closer}
+            if step.constant is not None and not any(name and _inside(name, changed) for name in around):
+                self.constant_loops.append(step.loop)
+                for rate, tie in step.constant.items():
+                    parts = [(factor, self.of_rate(other)) for other, factor in tie.factors.items()]
+                    self.solved[rate] = _sum(tie.offset, parts)
+                continue
+            name = loop.closer or loop.cut[1]
+            ties = tuple((self.rates[rate], StateDependent(name)) for rate in step.depends)
+            for rate in step.unknowns:
+                self.solved[rate] = 0.0, {}, {first + len(self.bent): 1.0}
+                self.bent.append(ties)
+
+    def of_rate(self, rate: Rate) -> Terms:
+        return self.solved[rate] if rate in self.solved else (0.0, {self.rates[rate]: 1.0}, {})
+
+    def of_loop(self, rate: Rate) -> Terms:
+        return self.solved[rate]
+
+    def _base(self, shaft: int) -> Terms:
+        if shaft in self.index:
+            return 0.0, {}, {self.index[shaft]: 1.0}
+        if shaft in self.loops:
+            return self.solved[self.loops[shaft]]  # type: ignore[index]
+        return 0.0, {self.number[shaft]: 1.0}, {}
 
     def shaft(self, k: int) -> Shaft:
         line = self.lines.get(k, Line({k: 1.0}))
-        direct = tuple((self.number[s], x) for s, x in line.terms.items() if s not in self.index)
-        bent = tuple((self.index[s], x) for s, x in line.terms.items() if s in self.index)
+        return self.combined(line.constant, [(x, self._base(s)) for s, x in line.terms.items()])
+
+    def combined(self, offset: Any, parts: list[tuple[Any, Terms]]) -> Shaft:
+        """A sum of base shafts."""
+        offset, direct, bent = _sum(offset, parts)
         if not bent:
-            return Shaft(direct, line.constant)
-        ties = {k: unknown for i, _ in bent for k, unknown in self.curves[i].ties}
-        ties = {k: ties.get(k, x) for k, x in direct} | ties
-        return CurvedShaft(tuple(ties.items()), line.constant, direct, bent)
+            return Shaft(tuple(direct.items()), offset)
+        ties: dict[int, Any] = {k: unknown for i in bent for k, unknown in self.bent[i]}
+        ties = {k: ties.get(k, x) for k, x in direct.items()} | ties
+        return CurvedShaft(tuple(ties.items()), offset, tuple(direct.items()), tuple(bent.items()))
+
+
+def _sum(offset: Any, parts: list[tuple[Any, Terms]]) -> Terms:
+    direct: dict[int, Any] = {}
+    bent: dict[int, Any] = {}
+    for factor, (constant, own, followed) in parts:
+        if not (isinstance(constant, float) and constant == 0.0):
+            offset = offset + constant * factor
+        for total, terms in ((direct, own), (bent, followed)):
+            for k, x in terms.items():
+                y = factor if isinstance(x, float) and x == 1.0 else x * factor
+                total[k] = total[k] + y if k in total else y
+    return offset, direct, bent
+
+
+def _is_inertia(path: str) -> bool:
+    """Whether a property says nothing about where frames are."""
+    return path.rpartition(".")[2] in ("mass", "com", "inertia", "momentum")
+
+
+def _inside(name: str, changed: set[str]) -> bool:
+    return name in changed
 
 
 def _solved(
@@ -193,12 +312,14 @@ def _solved(
     return lines, {shaft: new[shaft] for shaft in every.curved}
 
 
-def _numbers(model: Model, every: Shafts, numbers: Mapping[tuple[str, str], int]) -> dict[int, int]:
+def _numbers(
+    model: Model, every: Shafts, numbers: Mapping[tuple[str, str], int], solved: Mapping[Rate, Any]
+) -> dict[int, int]:
     """Number of the rate of every independent shaft."""
     number: dict[int, int] = {}
     for k in every.rates:
         owner = every.owner(k)
-        if owner is not None:
+        if owner is not None and owner not in solved:
             entity = model.wiring.entities[owner[0]]
             number[k] = numbers[owner[0], "v" if entity.rotor_shaft is not None else entity.rates[owner[1]]]
     return number

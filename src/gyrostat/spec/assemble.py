@@ -88,8 +88,20 @@ def _gather(parts: Sequence[Parts | Entity]) -> Parts:
     return Parts(tuple(entities), tuple(connections))
 
 
-def assemble(name: str, *parts: Parts | Entity, gravity: Any = (0.0, 0.0, -9.81), base: Any = "fixed") -> Model:
+def assemble(
+    name: str,
+    *parts: Parts | Entity,
+    gravity: Any = (0.0, 0.0, -9.81),
+    base: Any = "fixed",
+    reference: Any = (),
+    independent: Any = (),
+    loops: Any = "auto",
+) -> Model:
     """A model from entities, chains and connections; a reference frame ``world`` is added if none is given.
+
+    A closed loop is simply connected. ``reference={"crank": 0.5, ...}`` [rad, m] says how it is assembled, at least
+    roughly; ``independent``: joints whose coordinates are kept, by default the actuated ones; ``loops``: "auto",
+    "minimal", "constraints" or "maximal", see :class:`Context`.
 
     >>> rod = RigidBody("rod", mass=1, com=(0, 0, -0.5), inertia=(1 / 12, 1 / 12, 0))
     >>> model = assemble("pendulum", chain("world", Joint("hinge", "revolute", axis="y"), rod))
@@ -98,7 +110,9 @@ def assemble(name: str, *parts: Parts | Entity, gravity: Any = (0.0, 0.0, -9.81)
     entities = gathered.entities
     if not any(isinstance(entity, ReferenceFrame) for entity in entities):
         entities = (ReferenceFrame("world"), *entities)
-    return Model(name, entities, gathered.connections, Context(gravity=gravity, base=base))
+    reference = {} if isinstance(reference, tuple) and not reference else reference
+    about_loops = {"reference": reference, "independent": independent, "loops": loops}
+    return Model(name, entities, gathered.connections, Context(gravity=gravity, base=base, **about_loops))
 
 
 def assembly(name: str, *parts: Parts | Entity, exposes: Any = ()) -> Assembly:

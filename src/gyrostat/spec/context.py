@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from gyrostat.errors import Problem
+from gyrostat.spec.closed_loops import LoopTreatment, Names, Reference, ReferenceConfiguration
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.rules import UNIT, finite, infinities, shown
 from gyrostat.spec.values import VECTOR_SCHEMA, Axis, Number, Value, Vector, to_vector
@@ -136,7 +137,12 @@ class Context(Value):
     :class:`CentralGravity`, a :class:`GravityField`, or a function of position, the acceleration. ``base``:
     ``"fixed"``, ``"free"`` (7 coordinates and 6 rates of the reference frame come first in q and v), a
     :class:`HarmonicMotion`, or a function of time (:class:`MovingBase`).
-    """
+
+    Closed loops: ``reference`` gives coordinates of joints [rad, m] at a configuration in which the loops are closed,
+    at least roughly; it chooses among the ways to assemble them. ``independent``: names of the joints whose coordinates
+    are kept, by default those that are actuated. ``loops``: ``"minimal"`` solves the others explicitly and keeps the
+    independent coordinates alone, ``"constraints"`` keeps those of the whole tree, ``"maximal"`` those of free bodies,
+    ``"auto"`` decides loop by loop."""
 
     gravity: Annotated[
         Any,
@@ -152,6 +158,9 @@ class Context(Value):
         PlainSerializer(plain_base),
         WithJsonSchema({"anyOf": [{"enum": ["fixed", "free"]}, HarmonicMotion.model_json_schema()]}),
     ] = "fixed"
+    reference: ReferenceConfiguration = Reference()
+    independent: Names = ()
+    loops: LoopTreatment = "auto"
 
     def problems(self) -> list[Problem]:
         problems: list[Problem] = []
@@ -162,6 +171,10 @@ class Context(Value):
         for path, bad in infinities(self):
             name = "gravity" if path == ("gravity", "g") else ".".join(path)
             add("finite", f"'{name}' must be finite, got {shown(bad)}", "give a number, not NaN or infinity", path)
+        for name, numbers in self.reference.items():
+            if not finite(numbers):
+                message = f"'reference' of '{name}' must be finite, got {shown(numbers)}"
+                add("finite", message, "give numbers, rad and m", ("reference",))
         law = self.gravity
         if isinstance(law, GravityField) and law.field is None and law.potential is None:
             message = "'gravity' has neither a field nor a potential"

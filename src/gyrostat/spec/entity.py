@@ -114,6 +114,22 @@ class Entity(BaseModel):
         return bool(self.rates)
 
     @property
+    def closes(self) -> bool:
+        """Whether a loop can be cut here so that the entity is left out of the tree: that its two frames are placed
+        rightly says all that it says."""
+        return False
+
+    @property
+    def said_passive(self) -> bool | None:
+        """Whether it is said to be actuated by nothing; None where nothing is said."""
+        return None
+
+    @property
+    def is_rod(self) -> bool:
+        """Whether it holds the origins of its two frames at a distance, and nothing else."""
+        return False
+
+    @property
     def kind_label(self) -> str:
         """How messages call its kind, for example ``prismatic joint``."""
         return self.type_name.replace("_", " ")

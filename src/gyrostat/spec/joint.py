@@ -91,7 +91,10 @@ class Joint(Entity):
 
     Joints with one rate may have limits: ``lower`` and ``upper`` for q, ``velocity_limit`` for |v|, ``effort_limit``
     for the magnitude of the generalised force at the joint. Dynamics does not stop there (``gs.simulate`` does, with
-    ``JointLimits``); checks, plots, the viewer and :class:`AchievableMotion` use them."""
+    ``JointLimits``); checks, plots, the viewer and :class:`AchievableMotion` use them.
+
+    ``passive``: whether nothing drives it (H04 3.2.3.1). By default (None) a joint with a drive is actuated; one
+    without is actuated outside closed loops and passive inside them."""
 
     tells_mass: ClassVar[bool] = True
 
@@ -103,6 +106,7 @@ class Joint(Entity):
     upper: Number | None = None
     velocity_limit: Number | None = None
     effort_limit: Number | None = None
+    passive: bool | None = None
 
     def __init__(self, name: str, kind: Any = None, **properties: Any):
         super().__init__(name, **({} if kind is None else {"kind": kind}), **properties)
@@ -142,6 +146,15 @@ class Joint(Entity):
     @property
     def quaternion_at(self) -> int | None:
         return self.table.quaternion_at
+
+    @property
+    def closes(self) -> bool:
+        """A screw does not: its angle counts turns, which frames do not show."""
+        return self.kind not in ("helical", "free") and self.lower is None and self.upper is None
+
+    @property
+    def said_passive(self) -> bool | None:
+        return self.passive
 
     def is_length(self, coordinate: str) -> bool:
         return self.table.length or super().is_length(coordinate)

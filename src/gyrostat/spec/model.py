@@ -83,14 +83,16 @@ class Model:
     @cached_property
     def wiring(self) -> Wiring:
         """Flat entities and groups of connected ports."""
-        return wire(self.entities, self.connections)
+        wiring = wire(self.entities, self.connections)
+        wiring.keep = frozenset(self.context.independent)
+        return wiring
 
     @cached_property
     def layout(self) -> Layout:
         """Where everything is in q and v: :class:`gyrostat.configuration.layout.Layout`."""
         from gyrostat.configuration.layout import layout  # the one import that points upwards
 
-        return layout(self.wiring, self.context.base == "free")
+        return layout(self)
 
     @property
     def shafts(self) -> Shafts:

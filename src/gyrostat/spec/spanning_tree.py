@@ -5,14 +5,19 @@ The graph has two kinds of nodes, entities and connections; its edges are the co
 tree, ports are cut, as many as there are independent loops. Which ones does not depend on the order in which entities,
 connections or ports are written, but on the entities in the loops. A port is cut in preference to others if
 
-1. it belongs to a joint that no motor drives; else to a joint that is driven; else to a rigid entity,
+1. it belongs to a connecting rod; else to a passive joint that has neither limits nor anything on its shafts; else to
+   one that has; else to a joint that is driven, said to be actuated, or whose coordinate is to be kept; else to a rigid
+   entity,
 2. the joint has more rates: n of them leave 6 - n equations that close the loop,
-3. the entity is farther from the reference frame, counted in connections,
-4. the name of the entity comes later in the alphabet,
-5. its connection is farther from the reference frame; then, the name of the port comes later.
+3. it turns: angles are found more easily from the others than shifts are,
+4. the entity is farther from the reference frame, counted in connections,
+5. the name of the entity comes later in the alphabet,
+6. its connection is farther from the reference frame; then, the name of the port comes later.
 
 Ports are kept in the opposite order as long as they close no loop [Kruskal 1956], so that what is cut is the first of
-its loop by this order."""
+its loop by this order. What is cut and is nothing but a relation between its two frames, a rod or a bare joint, leaves
+the tree altogether: the loop is closed when its frames are placed so. Else its cut port coincides with those that it is
+connected with."""
 
 from __future__ import annotations
 
@@ -46,10 +51,14 @@ class Visit:
 @dataclass(frozen=True)
 class Loop:
     """A closed chain of entities, from the one where its two ways part and back to it; ``cut``: the outport that feeds
-    the connection which closes it, and the port that is cut off there."""
+    the connection which closes it, and the port that is cut off there. ``closer``: the joint or rod that closes it and
+    is not in the tree, None where the two ports of ``frames`` coincide; ``frames``: the ports of the tree at its a and
+    at its b."""
 
     entities: tuple[str, ...]
     cut: tuple[str, str]
+    closer: str | None = None
+    frames: tuple[str, str] = ("", "")
 
     def __str__(self) -> str:
         return " - ".join(self.entities) + f" (closed by {self.cut[0]} - {self.cut[1]})"
@@ -82,24 +91,45 @@ class Tree:
         return {(entity, port) for entity, _, port in ports}
 
     @cached_property
+    def left_out(self) -> set[str]:
+        """Joints and rods that close loops and are not in the tree."""
+        return {loop.closer for loop in self.loops if loop.closer is not None}
+
+    @cached_property
     def closing(self) -> set[str]:
-        """Entities at both sides of a cut."""
-        return {port.rpartition(".")[0] for loop in self.loops for port in loop.cut}
+        """Entities of the tree at both sides of a cut."""
+        return {port.rpartition(".")[0] for loop in self.loops for port in loop.frames}
 
 
-def traverse(root: str | None, entities: Mapping[str, Entity], connections: Sequence[Connection]) -> Tree:
-    """The tree of a mechanism. At a connection of several ports the one that is reached first feeds all the others."""
+def traverse(
+    root: str | None,
+    entities: Mapping[str, Entity],
+    connections: Sequence[Connection],
+    keep: Collection[str] = frozenset(),
+) -> Tree:
+    """The tree of a mechanism. At a connection of several ports the one that is reached first feeds all the others.
+    ``keep``: joints that loops should not be cut at."""
     if root is None:
         return Tree()
-    graph = _Graph(entities, connections)
+    graph = _Graph(entities, connections, keep)
     visits, feeders = graph.walk(root)
     edges = graph.edges(visits)
     cut: list[PortName] = []
     if len(edges) > len(visits) + len(feeders) - 1:  # a tree has one edge less than nodes
         cut = _surplus(edges, _priorities(graph, root, edges))
         visits, feeders = graph.walk(root, frozenset(cut))
-    loops = [Loop(_ring(visits, feeders[edges[port]][0], port[0]), _texts(feeders[edges[port]], port)) for port in cut]
-    return Tree(tuple(visits.values()), tuple(loops), graph.beside(feeders))
+    loops = [_loop(graph, visits, feeders[edges[port]], port) for port in cut]
+    closers = {loop.closer for loop in loops}
+    return Tree(tuple(v for v in visits.values() if v.entity not in closers), tuple(loops), graph.beside(feeders))
+
+
+def _loop(graph: _Graph, visits: Mapping[str, Visit], feeder: PortName, port: PortName) -> Loop:
+    """The loop that is cut at a port; ``feeder``: the port of the tree that it was connected with."""
+    ring, visit = _ring(visits, feeder[0], port[0]), visits[port[0]]
+    if not graph.bare(port[0]) or visit.source is None:
+        return Loop(ring, _texts(feeder, port), None, _texts(feeder, port))
+    ends = visit.source, ".".join(feeder)
+    return Loop(ring, _texts(feeder, port), port[0], ends if visit.inport == "a" else ends[::-1])
 
 
 def _texts(one: PortName, two: PortName) -> tuple[str, str]:
@@ -109,14 +139,20 @@ def _texts(one: PortName, two: PortName) -> tuple[str, str]:
 class _Graph:
     """Spatial ports of a mechanism: ``ports`` of each entity, ``at``: the number of each port's connection."""
 
-    def __init__(self, entities: Mapping[str, Entity], connections: Sequence[Connection]):
-        self.entities, self.connections = entities, connections
+    def __init__(self, entities: Mapping[str, Entity], connections: Sequence[Connection], keep: Collection[str]):
+        self.entities, self.connections, self.keep = entities, connections, keep
         number = {port: k for k, connection in enumerate(connections) for port in connection}
         self.ports = {
             name: [(name, port.name) for port in entity.ports if port.kind == "spatial" and (name, port.name) in number]
             for name, entity in entities.items()
         }
         self.at = {port: number[port] for ports in self.ports.values() for port in ports}
+        self.shafts = {port[0] for port in number if port not in self.at}
+
+    def bare(self, name: str) -> bool:
+        """Whether an entity can be left out of the tree: nothing is lost with its coordinates."""
+        kept = name in self.keep or name in self.shafts or self.entities[name].said_passive is False
+        return self.entities[name].closes and not kept
 
     def walk(self, root: str, cut: Collection[PortName] = frozenset()) -> tuple[dict[str, Visit], dict[int, PortName]]:
         """Visits by entity, depth first; and for each connection that is reached the port that feeds it."""
@@ -166,16 +202,30 @@ class _Graph:
 
 
 # ------------------------------------------------------------------------------------------------ loops
-Priority = tuple[int, int, int, str, int, str]
+Priority = tuple[int, int, bool, int, str, int, str]
 
 
 def _priorities(graph: _Graph, root: str, edges: Mapping[PortName, int]) -> dict[PortName, Priority]:
     """The rule at the head of this file: the port with the greatest one is cut first."""
     distance, driven = _distances(root, edges), graph.driven()
     rates = {name: len(graph.entities[name].rates) for name, _ in edges}
-    passive = {name: 0 if not n else 1 if name in driven else 2 for name, n in rates.items()}
+
+    def passive(name: str) -> int:
+        entity = graph.entities[name]
+        if entity.is_rod:
+            return 4
+        if not rates[name]:
+            return 0
+        if name in driven or name in graph.keep or entity.said_passive is False:
+            return 1
+        return 3 if graph.bare(name) else 2
+
+    def turns(name: str) -> bool:
+        entity = graph.entities[name]
+        return entity.quaternion_at is not None or any(map(entity.is_periodic, entity.coordinates))
+
     return {
-        (name, port): (passive[name], rates[name], distance[name], name, distance[at], port)
+        (name, port): (passive(name), rates[name], turns(name), distance[name], name, distance[at], port)
         for (name, port), at in edges.items()
     }
 

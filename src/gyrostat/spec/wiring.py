@@ -54,6 +54,7 @@ class Wiring:
     loose: list[LooseEnd] = field(default_factory=list)
     assemblies: dict[str, Assembly] = field(default_factory=dict)
     again: list[tuple[str, Entity]] = field(default_factory=list)  # with a name that is taken: ("knee (again)", knee)
+    keep: frozenset[str] = frozenset()  # joints whose coordinates are to be kept where loops are cut
 
     @property
     def root(self) -> str | None:
@@ -76,7 +77,7 @@ class Wiring:
     @cached_property
     def tree(self) -> Tree:
         """Who moves whom, outwards from the reference frame, and where loops are cut."""
-        return traverse(self.root, self.entities, self.groups)
+        return traverse(self.root, self.entities, self.groups, self.keep)
 
     def joined(self, names: Iterable[str], kinds: Iterable[PortKind]) -> list[str]:
         """Entities that can be reached from some through ports of given kinds, these first, each once."""
@@ -92,7 +93,7 @@ class Wiring:
 
     def reached(self) -> set[str]:
         """Entities that are connected with the reference frame in any way, by frames or by shafts."""
-        return set(self.joined(self.tree.parent, ["scalar"]))
+        return set(self.joined([*self.tree.parent, *self.tree.left_out], ["scalar"]))
 
     def state_order(self) -> list[str]:
         """Entities with coordinates: file order, parents first."""

@@ -22,13 +22,13 @@ from gyrostat.algorithms.user_components.component_equations import (
     placements,
     run,
 )
-from gyrostat.configuration.tangent import rates_of_coordinates
 from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import RowError
 from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.graph.lower import Values, lower
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import Array, compose, skew
+from gyrostat.spatial.coordinate_rates import rates_of_coordinates
 from gyrostat.spatial.gravity import Gravity, gravity
 from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.representation import Motion, Pose, representation
