@@ -22,6 +22,7 @@ from gyrostat.spec.context import GravityField as GravityField
 from gyrostat.spec.context import HarmonicMotion as HarmonicMotion
 from gyrostat.spec.context import MovingBase as MovingBase
 from gyrostat.spec.context import UniformGravity as UniformGravity
+from gyrostat.spec.connecting_rod import ConnectingRod as ConnectingRod
 from gyrostat.spec.displacement import DHDisplacement as DHDisplacement
 from gyrostat.spec.displacement import Displacement as Displacement
 from gyrostat.spec.entity import Entity as Entity

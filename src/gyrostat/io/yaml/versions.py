@@ -63,7 +63,7 @@ def stated_version(text: str, file: str) -> int | None:
 
 
 def needed_version(
-    entities: Iterable[Entity], context: Context | None = None, migrations: Migrations = MIGRATIONS
+    entities: Iterable[Entity], migrations: Migrations = MIGRATIONS, context: Context | None = None
 ) -> int:
     """The oldest version that can say these entities and the context: older programs read what they can read."""
     last, version = newest(migrations), oldest_alike(migrations)
@@ -84,16 +84,16 @@ def _all(entities: Iterable[Entity]) -> Iterator[Entity]:
 
 
 def _later_properties(kind: str, owner: BaseModel) -> list[int]:
-    """The versions of those later properties that are not what they are by default."""
-    fields = type(owner).model_fields
-    used = [since for key, since in LATER.get(kind, {}).items() if getattr(owner, key) != fields[key].default]
-    return [1, *used]
+    """The versions of those later properties that are not what they are by default; 1 at least."""
+    unused = unused_later(kind, owner)
+    return [1, *(since for key, since in LATER.get(kind, {}).items() if key not in unused)]
 
 
 def unused_later(kind: str, owner: BaseModel) -> set[str]:
     """Later properties that are what they are by default: they are not written."""
     fields = type(owner).model_fields
-    return {key for key in LATER.get(kind, {}) if getattr(owner, key) == fields[key].default}
+    usual = {key: fields[key].get_default(call_default_factory=True) for key in LATER.get(kind, {})}
+    return {key for key, value in usual.items() if getattr(owner, key) == value}
 
 
 def refuse_later_kind(reading: Reading, label: str, kind: type[Entity], line: int) -> None:

@@ -23,7 +23,7 @@ def to_text(model: Model) -> str:
     read."""
     check(model)
     _refuse_functions(model)
-    data: dict[str, Any] = {VERSION: needed_version(model.entities, model.context), "name": model.name}
+    data: dict[str, Any] = {VERSION: needed_version(model.entities, context=model.context), "name": model.name}
     data["context"] = model.context.model_dump(mode="json", exclude=unused_later("context", model.context))
     data["entities"] = [_plain(entity) for entity in model.entities]
     if model.connections:
