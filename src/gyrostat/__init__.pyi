@@ -72,6 +72,8 @@ from gyrostat.graph.network import network as network
 from gyrostat.graph.rewrite import RULES as RULES
 
 # ---- configurations q and rates v
+from gyrostat.configuration.loop_reports import loops as loops
+from gyrostat.graph.loops.plan_data import LoopReport as LoopReport
 from gyrostat.configuration.manifold import difference as difference
 from gyrostat.configuration.manifold import integrate as integrate
 from gyrostat.configuration.manifold import neutral as neutral

@@ -47,7 +47,11 @@ class ShaftComponent:
 
 
 class LoopSolution(Protocol):
-    """Coordinates that follow from closed loops: :class:`gyrostat.graph.loops.ties.LoopTies`."""
+    """Coordinates that follow from closed loops: :class:`gyrostat.graph.loops.ties.LoopTies`; ``blocks``: places in q
+    and in v of each joint, and of its quaternion."""
+
+    @property
+    def blocks(self) -> tuple[tuple[slice, slice, int | None], ...]: ...
 
     def at(self, q: Array, v: Array, curves: Callable[[Array], list[Moved]], moving: bool) -> list[Moved]:
         """How the followers of curves and of loops move."""
@@ -81,7 +85,7 @@ class Transmission:
 
     def at(self, q: Array, v: Array | None = None) -> Transmission:
         """With ties and biases at a state; without ``v`` at rest. Itself where all ties are constant."""
-        if (not self.curves and self.loops is None) or self._is_at(q, v):
+        if not self.bends or self._is_at(q, v):
             return self
         rates = np.zeros(self.n) if v is None else v
 
@@ -98,6 +102,11 @@ class Transmission:
             for c in self.elements
         )
         return replace(self, followers=followers, elements=elements, state=(q, v))
+
+    @property
+    def bends(self) -> bool:
+        """Whether ties depend on the state."""
+        return bool(self.curves) or self.loops is not None
 
     def _is_at(self, q: Array, v: Array | None) -> bool:
         return self.state is not None and self.state[0] is q and (v is None or self.state[1] is v)

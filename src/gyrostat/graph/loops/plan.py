@@ -108,7 +108,9 @@ class _Planner:
 
     # -------------------------------------------------------------------- configurations
     def _start(self) -> tuple[Array, Array]:
-        """The reference as it is given, and how readily each coordinate moves: given ones hardly."""
+        """The reference as it is given, and how readily each coordinate moves: given ones less, those that are kept
+        hardly."""
+        kept = {*self.model.context.independent, *self.actuated()}
         q = np.zeros(self.tree.nq)
         mobility = np.ones(self.tree.nv)
         for block in self.tree.layout:
@@ -117,7 +119,7 @@ class _Planner:
             given = self.model.context.reference.get(block.entity)
             if given is not None and len(given) == block.nq:
                 q[block.q] = given
-                mobility[block.v] = 1e-2
+                mobility[block.v] = 1e-5 if block.entity in kept else 1e-2
             if block.turns:
                 q[block.quaternion] /= np.linalg.norm(q[block.quaternion])
         return q, mobility
