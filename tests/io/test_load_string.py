@@ -39,7 +39,13 @@ TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
 @pytest.mark.parametrize(
     ("text", "format", "dofs"),
-    [(TWO, "urdf", ("hinge",)), (MJCF, "mjcf", ("j",)), (XACRO, "xacro", ("hinge",)), (SDF, "sdf", ("hinge",)), (YAML, "yaml", ("hinge",))],
+    [
+        (TWO, "urdf", ("hinge",)),
+        (MJCF, "mjcf", ("j",)),
+        (XACRO, "xacro", ("hinge",)),
+        (SDF, "sdf", ("hinge",)),
+        (YAML, "yaml", ("hinge",)),
+    ],
 )
 def test_every_format_is_read_and_guessed_and_equals_the_file(tmp_path, text, format, dofs):
     if format == "mjcf":

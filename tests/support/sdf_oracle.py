@@ -85,7 +85,11 @@ def read(source: str) -> Oracle:
             parent = body(text(joint, "parent", ""))
             attach(parent)
             k, X = at[parent]
-            J = place(joint.get("name")) if frames[joint.get("name")] is joint else place(text(joint, "child", "")) * pose(joint)[0]
+            J = (
+                place(joint.get("name"))
+                if frames[joint.get("name")] is joint
+                else place(text(joint, "child", "")) * pose(joint)[0]
+            )
             here = X * place(parent).inverse() * J
             kinds = _kinds(joint, J, version, place)
             if kinds is None:
@@ -98,8 +102,13 @@ def read(source: str) -> Oracle:
         inertial = link.find("inertial")
         if inertial is not None:
             C, _ = pose(inertial)
-            I = {key: float(text(inertial.find("inertia"), key, "0")) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
-            matrix = np.array([[I["ixx"], I["ixy"], I["ixz"]], [I["ixy"], I["iyy"], I["iyz"]], [I["ixz"], I["iyz"], I["izz"]]])
+            I = {
+                key: float(text(inertial.find("inertia"), key, "0"))
+                for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+            }
+            matrix = np.array(
+                [[I["ixx"], I["ixy"], I["ixz"]], [I["ixy"], I["iyy"], I["iyz"]], [I["ixz"], I["iyz"], I["izz"]]]
+            )
             own = pin.Inertia(float(text(inertial, "mass", "1")), C.translation, C.rotation @ matrix @ C.rotation.T)
         else:
             own = pin.Inertia(1.0, np.zeros(3), np.eye(3))

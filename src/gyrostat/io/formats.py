@@ -125,6 +125,6 @@ def outermost(text: str) -> str:
 
 
 def is_mjcf(text: str, file: str) -> bool:
-    """Whether the outermost tag is that of an MJCF file; where it is that of no format, the name of the file decides."""
+    """Whether the outermost tag is that of an MJCF file; where it is that of none, the name of the file decides."""
     tag = outermost(text)
     return tag == "mujoco" or (tag not in ("robot", "sdf") and not file.lower().endswith((".urdf", *SDF)))

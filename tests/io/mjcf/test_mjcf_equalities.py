@@ -10,10 +10,13 @@ import gyrostat as gs
 mujoco = pytest.importorskip("mujoco")
 
 BARS = """<mujoco model="bars"><compiler angle="radian"/><option><flag contact="disable"/></option>{default}<worldbody>
-<body name="crank"><joint name="drive" axis="0 1 0" {ref}/><geom type="capsule" fromto="0 0 0 0 0 1" size=".05" mass="1"/>
-<body name="coupler" pos="0 0 1" euler="0 0.3 0"><joint name="first" axis="0 1 0"/><geom type="box" pos="1 0 0" size="1 .1 .1" mass="2"/>
+<body name="crank"><joint name="drive" axis="0 1 0" {ref}/>
+<geom type="capsule" fromto="0 0 0 0 0 1" size=".05" mass="1"/>
+<body name="coupler" pos="0 0 1" euler="0 0.3 0"><joint name="first" axis="0 1 0"/>
+<geom type="box" pos="1 0 0" size="1 .1 .1" mass="2"/>
 <site name="end" pos="2 0 0" euler="0 -.3 0"/>{more}</body></body>
-<body name="rocker" pos="2 0 -.5"><joint name="pivot" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 1.5" size=".05" mass="1"/>
+<body name="rocker" pos="2 0 -.5"><joint name="pivot" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 0 0 1.5" size=".05" mass="1"/>
 <site name="top" pos="{top}"/></body>
 <site name="here" pos="{top}"/>
 </worldbody><equality>{equality}</equality></mujoco>"""
@@ -51,7 +54,7 @@ def closed(m, qpos, kept):
 
 
 def accelerations(m, qpos, qvel, tau):
-    """M a + J' l = tau - bias and J a = -J' v: the KKT equations; J' v by differences of order four along the motion."""
+    """M a + J' l = tau - bias and J a = -J' v: the KKT equations; J' v by differences of order four."""
     data = mujoco.MjData(m)
     data.qpos[:], data.qvel[:] = qpos, qvel
     mujoco.mj_forward(m, data)
@@ -93,13 +96,16 @@ LOOPS = {
     "connect of two sites": bars('<connect site1="end" site2="top"/>'),
     "connect with a reference": bars('<connect body1="coupler" body2="rocker" anchor="2 0 0"/>', ref='ref="0.5"'),
     "weld of a hinge": bars(
-        '<weld body1="eye" body2="rocker"/>', more='<body name="eye" pos="2 0 0"><joint name="second" axis="0 1 0"/>'
-        '<geom size=".05" mass=".1"/></body>'),
+        '<weld body1="eye" body2="rocker"/>',
+        more='<body name="eye" pos="2 0 0"><joint name="second" axis="0 1 0"/><geom size=".05" mass=".1"/></body>',
+    ),
     "weld with a pose": bars(
         f'<weld body1="eye" body2="rocker" anchor="{TOP}" relpose="0 0 0 1 0 0 0"/>',
-        more='<body name="eye" pos="2 0 0" euler="0 -.3 0"><joint name="second" axis="0 1 0"/><geom size=".05" mass=".1"/></body>'),
+        more='<body name="eye" pos="2 0 0" euler="0 -.3 0"><joint name="second" axis="0 1 0"/>'
+        '<geom size=".05" mass=".1"/></body>',
+    ),
     "weld without torques": bars(f'<weld body1="coupler" body2="rocker" anchor="{TOP}" torquescale="0"/>'),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LOOPS)
@@ -108,8 +114,11 @@ def test_loops_move_as_the_equations_of_mujoco_say(name):
 
 
 def test_a_connect_to_the_world_closes_a_loop():
-    text = bars('<connect body1="slider" anchor="0 0 0"/>', more='<body name="slider" pos="2 0 0"><joint name="slide" type="slide" axis="0.6 0 0.8"/>'
-                '<joint name="turn" axis="0 1 0"/><geom size=".05" mass=".1"/></body>')  # fmt: skip
+    text = bars(
+        '<connect body1="slider" anchor="0 0 0"/>',
+        more='<body name="slider" pos="2 0 0"><joint name="slide" type="slide" axis="0.6 0 0.8"/>'
+        '<joint name="turn" axis="0 1 0"/><geom size=".05" mass=".1"/></body>',
+    )
     model = gs.load_string(text, policy="strict")
     (loop,) = model.wiring.tree.loops
     assert "world" in loop.entities
@@ -118,7 +127,7 @@ def test_a_connect_to_the_world_closes_a_loop():
 
 
 def test_the_frames_of_a_weld_are_those_that_mujoco_compiles():
-    text = LOOPS["weld with a pose"].replace("1 0 0 0\"/>", "0.8 0 0.6 0\"/>")
+    text = LOOPS["weld with a pose"].replace('1 0 0 0"/>', '0.8 0 0.6 0"/>')
     m, model = compiled(text), gs.load_string(text, policy="strict")
     (weld,) = [e.name for e in model.entities if isinstance(e, gs.Joint) and e.kind == "fixed"]
     ends = {port: other for ports in model.connections if len(ports) == 2 for port, other in (ports, ports[::-1])}
@@ -151,9 +160,13 @@ def test_a_polynomial_of_degree_four_moves_as_the_equations_of_mujoco_say():
 
 
 def test_trailing_zeros_of_a_polynomial_are_dropped_and_a_constant_one_is_refused():
-    (curve,) = [e for e in gs.load_string(bars(POLYNOMIAL.replace(".2 -.1", "0 0"))).entities if isinstance(e, gs.PolynomialCoupling)]
+    (curve,) = [
+        e
+        for e in gs.load_string(bars(POLYNOMIAL.replace(".2 -.1", "0 0"))).entities
+        if isinstance(e, gs.PolynomialCoupling)
+    ]
     assert curve.coefficients == (0.1, -0.5, 0.3)
-    with pytest.raises(gs.SpecError, match="by a constant is held.*take joint2 out"):
+    with pytest.raises(gs.SpecError, match=r"by a constant is held.*take joint2 out"):
         gs.load_string(bars('<joint joint1="pivot" joint2="drive" polycoef=".1 0 0 0 0"/>'))
 
 
@@ -172,8 +185,10 @@ def test_a_joint_that_is_held_is_no_joint_and_stands_where_it_is_held(ref):
 
 
 def test_a_slide_is_held_too():
-    text = """<mujoco><worldbody><body pos="1 0 0"><joint name="s" type="slide" axis="0 0.6 0.8" pos="1 2 3"/><joint name="h" axis="1 0 0"/>
-    <geom size=".1" mass="1" pos="0 0 1"/></body></worldbody><equality><joint joint1="s" polycoef="2 0 0 0 0"/></equality></mujoco>"""
+    text = """<mujoco><worldbody><body pos="1 0 0">
+    <joint name="s" type="slide" axis="0 0.6 0.8" pos="1 2 3"/><joint name="h" axis="1 0 0"/>
+    <geom size=".1" mass="1" pos="0 0 1"/></body></worldbody>
+    <equality><joint joint1="s" polycoef="2 0 0 0 0"/></equality></mujoco>"""
     model = gs.load_string(text, policy="strict")
     assert model.dofs == ("h",)
     assert gs.fk(model, [0.0])["body1"].p == pytest.approx([1.0, 1.2, 1.6], abs=1e-14)
@@ -186,7 +201,11 @@ def test_a_joint_that_two_equalities_hold_elsewhere_is_refused():
 
 # -------------------------------------------------------------------------------------------- what is told
 def told(text: str, severity: str, **options) -> list[tuple[str, int]]:
-    return [(f.rule, f.line) for f in gs.audit_string(text, **options) if f.severity == severity and "contact" not in f.rule and "option" not in f.rule]
+    return [
+        (f.rule, f.line)
+        for f in gs.audit_string(text, **options)
+        if f.severity == severity and "contact" not in f.rule and "option" not in f.rule
+    ]
 
 
 def test_what_is_switched_off_or_soft_is_told():

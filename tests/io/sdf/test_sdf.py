@@ -97,46 +97,79 @@ def test_the_tree_of_every_installed_file_is_that_of_pinocchio(file):
 TURNED = "<pose>0.3 -0.1 0.2 0.4 0.5 -0.6</pose>"
 AXIS = "<axis><xyz>0 0.6 0.8</xyz></axis>"
 SMALL = {
-    "poses": sdf(link("a", "0.1 0.2 0.3 0.1 0.2 0.3"), link("b", "1 0 0.5 -0.4 0.2 0.9"), joint("j", "revolute", "a", "b")),
+    "poses": sdf(
+        link("a", "0.1 0.2 0.3 0.1 0.2 0.3"), link("b", "1 0 0.5 -0.4 0.2 0.9"), joint("j", "revolute", "a", "b")
+    ),
     "pose of the joint": sdf(link("a"), link("b", "1 0 0 0 0 0"), joint("j", "prismatic", "a", "b", TURNED + AXIS)),
     "pose of the model": sdf("<pose>1 2 3 0.1 0.2 0.3</pose>", link("a"), joint("j", "continuous", "world", "a")),
     "world as parent": sdf(link("a", "0 0 1 0.3 0 0"), joint("j", "revolute", "world", "a", TURNED + AXIS)),
     "ball": sdf(link("a"), link("b", "0 0 1 0.3 0 0"), joint("j", "ball", "a", "b", TURNED)),
     "universal": sdf(
-        link("a"), link("b"),
+        link("a"),
+        link("b"),
         joint("j", "universal", "a", "b", TURNED + AXIS + "<axis2><xyz>1 0 0</xyz></axis2>"),
     ),
     "revolute2": sdf(
-        link("a"), link("b", "0 1 0 0 0 0.5"),
+        link("a"),
+        link("b", "0 1 0 0 0 0.5"),
         joint("j", "revolute2", "a", "b", AXIS + "<axis2><xyz>1 0 0</xyz></axis2>"),
     ),
-    "screw": sdf(link("a"), link("b"), joint("j", "screw", "a", "b", AXIS + "<screw_thread_pitch>0.7</screw_thread_pitch>")),
-    "fixed": sdf(link("a"), link("b", "0 0 1 0 0 0.5"), link("c", "1 0 1 0 0 0"), joint("f", "fixed", "a", "b", TURNED),
-                 joint("j", "revolute", "b", "c")),
+    "screw": sdf(
+        link("a"), link("b"), joint("j", "screw", "a", "b", AXIS + "<screw_thread_pitch>0.7</screw_thread_pitch>")
+    ),
+    "fixed": sdf(
+        link("a"),
+        link("b", "0 0 1 0 0 0.5"),
+        link("c", "1 0 1 0 0 0"),
+        joint("f", "fixed", "a", "b", TURNED),
+        joint("j", "revolute", "b", "c"),
+    ),
     "relative to": sdf(
-        link("a"), f'<link name="b"><pose relative_to="j">0.1 0 0 0 0.2 0</pose>{BODY}</link>',
+        link("a"),
+        f'<link name="b"><pose relative_to="j">0.1 0 0 0 0.2 0</pose>{BODY}</link>',
         '<frame name="f" attached_to="a"><pose>0 0 0.5 0.1 0.2 0.3</pose></frame>',
-        joint("j", "revolute", "a", "b", '<pose relative_to="f">0 0.2 0 0 0 0.4</pose><axis><xyz expressed_in="f">0 0 1</xyz></axis>'),
+        joint(
+            "j",
+            "revolute",
+            "a",
+            "b",
+            '<pose relative_to="f">0 0.2 0 0 0 0.4</pose><axis><xyz expressed_in="f">0 0 1</xyz></axis>',
+        ),
     ),
     "joints at frames": sdf(
-        link("a"), link("b", "0 0 1 0 0 0.3"), '<frame name="f" attached_to="b"><pose>0 0 0.5 0.1 0.2 0.3</pose></frame>',
-        '<frame name="g" attached_to="a"/>', joint("j", "revolute", "g", "f", AXIS),
+        link("a"),
+        link("b", "0 0 1 0 0 0.3"),
+        '<frame name="f" attached_to="b"><pose>0 0 0.5 0.1 0.2 0.3</pose></frame>',
+        '<frame name="g" attached_to="a"/>',
+        joint("j", "revolute", "g", "f", AXIS),
     ),
     "expressed in the model": sdf(
-        "<pose>0 0 0 0.5 0.2 0.1</pose>", link("a"), link("b", "0 0 1 0.3 0.4 0.5"),
+        "<pose>0 0 0 0.5 0.2 0.1</pose>",
+        link("a"),
+        link("b", "0 0 1 0.3 0.4 0.5"),
         joint("j", "revolute", "a", "b", '<axis><xyz expressed_in="__model__">1 0 0</xyz></axis>'),
     ),
-    "quaternion": sdf(link("a"), f'<link name="b"><pose rotation_format="quat_xyzw">1 0 0 0.5 0.5 0.5 0.5</pose>{BODY}</link>',
-                      joint("j", "revolute", "a", "b")),
-    "degrees": sdf(link("a"), f'<link name="b"><pose degrees="true">1 0 0 30 40 50</pose>{BODY}</link>',
-                   joint("j", "revolute", "a", "b")),
+    "quaternion": sdf(
+        link("a"),
+        f'<link name="b"><pose rotation_format="quat_xyzw">1 0 0 0.5 0.5 0.5 0.5</pose>{BODY}</link>',
+        joint("j", "revolute", "a", "b"),
+    ),
+    "degrees": sdf(
+        link("a"),
+        f'<link name="b"><pose degrees="true">1 0 0 30 40 50</pose>{BODY}</link>',
+        joint("j", "revolute", "a", "b"),
+    ),
     "version 1.4": sdf(link("a"), link("b", "0 0 1 0.3 0.4 0.5"), joint("j", "revolute", "a", "b"), version="1.4"),
     "version 1.6": sdf(
-        link("a"), link("b", "0 0 1 0.3 0.4 0.5"),
-        joint("j", "revolute", "a", "b", "<axis><xyz>0 1 0</xyz><use_parent_model_frame>1</use_parent_model_frame></axis>"),
-        joint("a", "revolute", "world", "a", "<pose>0 0 0.2 0.1 0 0</pose><axis><xyz>1 0 0</xyz></axis>"), version="1.6",
+        link("a"),
+        link("b", "0 0 1 0.3 0.4 0.5"),
+        joint(
+            "j", "revolute", "a", "b", "<axis><xyz>0 1 0</xyz><use_parent_model_frame>1</use_parent_model_frame></axis>"
+        ),
+        joint("a", "revolute", "world", "a", "<pose>0 0 0.2 0.1 0 0</pose><axis><xyz>1 0 0</xyz></axis>"),
+        version="1.6",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -153,14 +186,17 @@ def test_a_joint_may_have_the_name_of_a_link_up_to_version_1_6():
     q, v, a = np.random.default_rng(0).normal(size=(3, 2))
     order = [0, 1] if [d.replace("a0", "a") for d in other.dofs] == list(named.dofs) else [1, 0]
     assert np.allclose(gs.rnea(named, q, v, a), gs.rnea(other, q[order], v[order], a[order])[order], rtol=1e-14, atol=0)
-    (error,) = gs.audit_string(SMALL["version 1.6"].replace("1.6", "1.8").replace("<use_parent_model_frame>1</use_parent_model_frame>", "")).errors
+    (error,) = gs.audit_string(
+        SMALL["version 1.6"].replace("1.6", "1.8").replace("<use_parent_model_frame>1</use_parent_model_frame>", "")
+    ).errors
     assert error.rule == "unique-name" and "a link has the same name" in error.what
 
 
 # -------------------------------------------------------------------------------------------- drives
 def test_damping_friction_springs_and_limits_act():
     inside = (
-        "<axis><xyz>0 1 0</xyz><limit><lower>-1</lower><upper>2</upper><effort>30</effort><velocity>4</velocity></limit>"
+        "<axis><xyz>0 1 0</xyz>"
+        "<limit><lower>-1</lower><upper>2</upper><effort>30</effort><velocity>4</velocity></limit>"
         "<dynamics><damping>0.5</damping><friction>0.2</friction><spring_stiffness>7</spring_stiffness>"
         "<spring_reference>0.3</spring_reference></dynamics></axis>"
     )
@@ -178,7 +214,9 @@ def test_damping_friction_springs_and_limits_act():
 def test_both_axes_of_a_universal_joint_have_dynamics_of_their_own():
     dynamics = "<dynamics><damping>{}</damping></dynamics>"
     axes = f"<axis><xyz>0 1 0</xyz>{dynamics.format(0.5)}</axis><axis2><xyz>1 0 0</xyz>{dynamics.format(3)}</axis2>"
-    bare = load(re.sub("<dynamics>.*?</dynamics>", "", text := sdf(link("a"), joint("j", "universal", "world", "a", axes))))
+    bare = load(
+        re.sub("<dynamics>.*?</dynamics>", "", text := sdf(link("a"), joint("j", "universal", "world", "a", axes)))
+    )
     q, v = [0.2, 0.4], [1.0, 2.0]
     more = gs.rnea(load(text), q, v, [0.0, 0.0]) - gs.rnea(bare, q, v, [0.0, 0.0])
     assert more == pytest.approx([0.5, 6.0], rel=1e-12)
@@ -186,7 +224,9 @@ def test_both_axes_of_a_universal_joint_have_dynamics_of_their_own():
 
 @pytest.mark.parametrize("limit", ["1e16", "inf", "-1e16", "1e300"])
 def test_limits_from_1e16_on_are_none(limit):
-    inside = f"<axis><xyz>0 1 0</xyz><limit><lower>-{limit.lstrip('-')}</lower><upper>{limit.lstrip('-')}</upper><effort>-1</effort></limit></axis>"
+    size = limit.lstrip("-")
+    limits = f"<limit><lower>-{size}</lower><upper>{size}</upper><effort>-1</effort></limit>"
+    inside = f"<axis><xyz>0 1 0</xyz>{limits}</axis>"
     model = load(sdf(link("a"), joint("j", "revolute", "world", "a", inside)))
     assert [model[f"j.{key}"] for key in ("lower", "upper", "effort_limit")] == [None, None, None]
 
@@ -196,7 +236,12 @@ def test_a_follower_moves_by_multiplier_reference_and_offset():
         '<axis><xyz>0 1 0</xyz><mimic joint="j"><multiplier>2</multiplier><offset>0.1</offset>'
         "<reference>0.4</reference></mimic></axis>"
     )
-    text = sdf(link("a"), link("b", "1 0 0 0 0 0"), joint("j", "revolute", "world", "a"), joint("k", "revolute", "a", "b", follow))
+    text = sdf(
+        link("a"),
+        link("b", "1 0 0 0 0 0"),
+        joint("j", "revolute", "world", "a"),
+        joint("k", "revolute", "a", "b", follow),
+    )
     model, both = load(text), load(text, mimic=False)
     assert model.dofs == ("j",) and both.dofs == ("j", "k")
     q = 0.7
@@ -209,7 +254,9 @@ def test_a_follower_moves_by_multiplier_reference_and_offset():
 def test_a_follower_may_follow_the_second_axis_of_a_joint():
     axes = "<axis><xyz>0 1 0</xyz></axis><axis2><xyz>1 0 0</xyz></axis2>"
     follow = '<axis><xyz>0 0 1</xyz><mimic joint="u" axis="axis2"><multiplier>-3</multiplier></mimic></axis>'
-    text = sdf(link("a"), link("b"), joint("u", "universal", "world", "a", axes), joint("k", "revolute", "a", "b", follow))
+    text = sdf(
+        link("a"), link("b"), joint("u", "universal", "world", "a", axes), joint("k", "revolute", "a", "b", follow)
+    )
     model, both = load(text), load(text, mimic=False)
     assert np.allclose(gs.fk(model, [0.2, 0.3])["b"].R, gs.fk(both, [0.2, 0.3, -0.9])["b"].R, atol=1e-15)
 
@@ -220,9 +267,13 @@ def test_a_gearbox_ties_two_hinges_to_its_reference_link():
         "<axis><xyz>0 1 0</xyz></axis><axis2><xyz>0 -1 0</xyz></axis2>"
     )
     text = sdf(
-        link("base"), link("rotor"), link("arm"), joint("in", "revolute", "base", "rotor"),
-        joint("out", "revolute", "base", "arm"), joint("box", "gearbox", "rotor", "arm", box),
-    )  # fmt: skip
+        link("base"),
+        link("rotor"),
+        link("arm"),
+        joint("in", "revolute", "base", "rotor"),
+        joint("out", "revolute", "base", "arm"),
+        joint("box", "gearbox", "rotor", "arm", box),
+    )
     model, both = load(text), load(text, mimic=False)
     assert model.dofs == ("out",) and both.dofs == ("in", "out")
     # theta_1 = q_in about y; theta_2 = -q_out, since axis2 is -y; theta_2 = -0.04 theta_1
@@ -237,11 +288,14 @@ def test_a_gearbox_ties_two_hinges_to_its_reference_link():
 def four_bar() -> str:
     hinge = "<axis><xyz>0 1 0</xyz></axis>"
     return sdf(
-        link("crank", "0 0 0 0 0 0"), link("coupler", "0 0 1 0 0 0"), link("rocker", "2 0 0 0 0 0"),
-        joint("drive", "revolute", "world", "crank", hinge), joint("first", "revolute", "crank", "coupler", hinge),
+        link("crank", "0 0 0 0 0 0"),
+        link("coupler", "0 0 1 0 0 0"),
+        link("rocker", "2 0 0 0 0 0"),
+        joint("drive", "revolute", "world", "crank", hinge),
+        joint("first", "revolute", "crank", "coupler", hinge),
         joint("pivot", "revolute", "world", "rocker", hinge),
         joint("second", "revolute", "rocker", "coupler", "<pose>2 0 0.5 0 0 0</pose>" + hinge),
-    )  # fmt: skip
+    )
 
 
 def test_a_link_with_two_parents_closes_a_loop_and_both_joints_stay():
@@ -258,7 +312,9 @@ def test_the_loops_of_cassie_are_there_with_all_their_joints(file):
     kinds = re.findall(r'<joint name="([^"]*)" type="([^"]*)"', text)
     names = {e.name for e in model.entities}
     assert {name for name, _ in kinds} <= names
-    assert {e.name for e in model.entities if isinstance(e, gs.Gear)} == {name for name, kind in kinds if kind == "gearbox"}
+    assert {e.name for e in model.entities if isinstance(e, gs.Gear)} == {
+        name for name, kind in kinds if kind == "gearbox"
+    }
     assert len(model.wiring.tree.loops) == len(sdf_oracle.read(text).closing)
 
 
@@ -300,12 +356,16 @@ def test_a_static_model_stands_still_and_its_joints_are_told():
 def test_nested_models_have_scopes_frames_and_placement():
     inner = (
         '<model name="hand" placement_frame="grip"><pose relative_to="tip">0 0 0 0 0 0</pose>'
-        + link("palm") + '<frame name="grip" attached_to="palm"><pose>0 0 -0.2 0 0 0</pose></frame></model>'
-    )  # fmt: skip
+        + link("palm")
+        + '<frame name="grip" attached_to="palm"><pose>0 0 -0.2 0 0 0</pose></frame></model>'
+    )
     text = sdf(
-        link("arm", "0 0 1 0 0 0"), '<frame name="tip" attached_to="arm"><pose>0 0 0.5 0 0 0</pose></frame>', inner,
-        joint("j", "revolute", "world", "arm"), joint("wrist", "fixed", "tip", "hand::palm", ""),
-    )  # fmt: skip
+        link("arm", "0 0 1 0 0 0"),
+        '<frame name="tip" attached_to="arm"><pose>0 0 0.5 0 0 0</pose></frame>',
+        inner,
+        joint("j", "revolute", "world", "arm"),
+        joint("wrist", "fixed", "tip", "hand::palm", ""),
+    )
     model = load(text)
     places = gs.fk(model, [0.0])
     assert places["hand::palm"].p == pytest.approx([0.0, 0.0, 1.7])
@@ -315,7 +375,8 @@ def test_nested_models_have_scopes_frames_and_placement():
 
 def test_the_inertia_of_collisions_is_that_of_their_solids():
     solids = (
-        "<collision name='c'><pose>0 0 0.2 0 0.3 0</pose><density>500</density><geometry><box><size>0.1 0.2 0.3</size></box></geometry></collision>"
+        "<collision name='c'><pose>0 0 0.2 0 0.3 0</pose><density>500</density>"
+        "<geometry><box><size>0.1 0.2 0.3</size></box></geometry></collision>"
         "<collision name='d'><geometry><sphere><radius>0.1</radius></sphere></geometry></collision>"
         "<inertial auto='true'><density>2000</density></inertial>"
     )
@@ -333,7 +394,8 @@ def test_the_inertia_of_collisions_is_that_of_their_solids():
 
 def test_shapes_are_drawn_where_they_are():
     visual = (
-        "<visual name='v'><pose relative_to='f'>0 0 0.1 0 0 0</pose><geometry><cylinder><radius>0.1</radius><length>0.4</length>"
+        "<visual name='v'><pose relative_to='f'>0 0 0.1 0 0 0</pose>"
+        "<geometry><cylinder><radius>0.1</radius><length>0.4</length>"
         "</cylinder></geometry><material><diffuse>1 0 0 0.5</diffuse></material></visual>"
         "<collision name='c'><geometry><ellipsoid><radii>1 2 3</radii></ellipsoid></geometry></collision>"
     )
@@ -351,9 +413,12 @@ def test_models_are_included_from_the_folder_with_name_pose_and_placement(tmp_pa
     (tmp_path / "wheel" / "wheel.sdf").write_text(sdf(link("disc"), name="wheel"))
     include = "<include><uri>model://wheel</uri><name>{}</name><pose>{} 0 0 0 0 0</pose></include>"
     text = sdf(
-        link("cart"), include.format("left", 1), include.format("right", -1),
-        joint("l", "revolute", "cart", "left::disc"), joint("r", "revolute", "cart", "right::disc"),
-    )  # fmt: skip
+        link("cart"),
+        include.format("left", 1),
+        include.format("right", -1),
+        joint("l", "revolute", "cart", "left::disc"),
+        joint("r", "revolute", "cart", "right::disc"),
+    )
     (tmp_path / "cart.sdf").write_text(text)
     model = gs.load(tmp_path / "cart.sdf", policy="strict")
     assert model.dofs == ("l", "r")
@@ -361,7 +426,9 @@ def test_models_are_included_from_the_folder_with_name_pose_and_placement(tmp_pa
     assert model.source("left::disc").endswith("wheel.sdf:3")
 
 
-@pytest.mark.parametrize("uri", ["../secret.sdf", "/etc/passwd.sdf", "http://x/y.sdf", "model://../secret.sdf", "file:///etc/x.sdf"])
+@pytest.mark.parametrize(
+    "uri", ["../secret.sdf", "/etc/passwd.sdf", "http://x/y.sdf", "model://../secret.sdf", "file:///etc/x.sdf"]
+)
 def test_nothing_outside_the_folder_is_included(uri, tmp_path):
     (tmp_path / "secret.sdf").write_text(sdf(link("a")))
     (tmp_path / "in").mkdir()

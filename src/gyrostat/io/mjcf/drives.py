@@ -26,7 +26,6 @@ from gyrostat.spec.model import Model
 from gyrostat.spec.pair_forces import Bushing
 from gyrostat.spec.shaft_elements import Spring
 
-
 CURVED = {"jnt_stiffnesspoly": "spring", "jnt_springyield": "spring", "dof_dampingpoly": "damper"}
 """Where newer versions of MuJoCo keep springs and dampers that are not linear, and what switches them off."""
 

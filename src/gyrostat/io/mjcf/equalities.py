@@ -97,7 +97,7 @@ class Equalities:
             elif equality.type == kinds.mjEQ_JOINT and self._single([equality.name1, equality.name2]):
                 self._polynomial(equality, element)
             else:
-                what = "only couplings of different hinges and slides that move are treated, and tendons that are sums of them"
+                what = "only different hinges and slides that move are coupled, or fixed tendons of them held"
                 reader.wrong(element, "coupling", what, shown(element), FIX, left_out=True)
 
     def reference(self) -> dict[str, float]:

@@ -85,7 +85,9 @@ def _seen_from(document: Document, part: Part, element: Element, xyz: Element | 
     if name:
         if version < FRAMES_SINCE:
             later(reader, xyz, "expressed_in", version)
-        full = frames.known(xyz, part.scope, name, "unknown-frame", "the axis is expressed in a frame that does not exist")
+        full = frames.known(
+            xyz, part.scope, name, "unknown-frame", "the axis is expressed in a frame that does not exist"
+        )
     elif reader.truth(flag, default=version < (1, 5)):
         if flag is not None and version >= FRAMES_SINCE:
             what = "<use_parent_model_frame> is no part of SDF since 1.7; it is followed"
@@ -159,7 +161,11 @@ def _dynamics(reader: SdfReader, axis: Element, read: SdfAxis, friction: bool) -
     for key, value in keys.items():
         if value < 0.0:
             what = f"<{key}> is negative: it would drive the joint"
-            keys[key] = 0.0 if reader.wrong(element, "dynamics", what, f"{value:g}", "give its magnitude", "taken as zero") else value
+            keys[key] = (
+                0.0
+                if reader.wrong(element, "dynamics", what, f"{value:g}", "give its magnitude", "taken as zero")
+                else value
+            )
     if any(keys.values()) and not friction:
         reader.ignore(element, "unused-dynamics", "damping and friction: left out, as asked for")
     elif friction:
@@ -177,7 +183,10 @@ def _mimic(document: Document, part: Part, axis: Element, read: SdfAxis) -> None
     element = reader.child(axis, "mimic")
     if element is None:
         return
-    values = [reader.value(element, key, default) for key, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))]
+    values = [
+        reader.value(element, key, default)
+        for key, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
+    ]
     leader, which = reader.need(element, "joint"), element.get("axis", "axis")
     if which not in ("axis", "axis2"):
         what = "a joint follows 'axis' or 'axis2' of another"

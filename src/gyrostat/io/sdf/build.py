@@ -114,7 +114,9 @@ class Builder:
                 R, p = after(inverse(own), X)
                 wanted = self.document.short(mark.name)
                 name = names.give(wanted, "frame", mark.element, "frame")
-                found.append(Frame(name=name, translation=(p[0], p[1], p[2]), rotation=RotationMatrix(matrix=R.tolist())))
+                found.append(
+                    Frame(name=name, translation=(p[0], p[1], p[2]), rotation=RotationMatrix(matrix=R.tolist()))
+                )
         return tuple(found)
 
     def _marks_of_world(self) -> None:
@@ -181,7 +183,10 @@ class Builder:
         if joint.kind == "gear":
             return
         for k, axis in enumerate(joint.axes):
-            shaft, name = self.shaft(joint.name, k), self.joint[joint.name] + ("" if len(joint.axes) == 1 else str(k + 1))
+            shaft, name = (
+                self.shaft(joint.name, k),
+                self.joint[joint.name] + ("" if len(joint.axes) == 1 else str(k + 1)),
+            )
             given = {key: x for key, x in (("viscous", axis.damping), ("coulomb", axis.friction)) if x}
             if given:
                 made = _assembly(name, given)
@@ -189,7 +194,9 @@ class Builder:
                 self.add(made, axis.element)
                 self.connections.append((shaft, f"{made.name}.shaft"))
             if axis.stiffness:
-                spring = Spring(self.names.free(f"{name}_spring", "spring"), stiffness=axis.stiffness, rest=axis.rest, ground=True)
+                spring = Spring(
+                    self.names.free(f"{name}_spring", "spring"), stiffness=axis.stiffness, rest=axis.rest, ground=True
+                )
                 self.add(spring, axis.element)
                 self.connections.append((shaft, f"{spring.name}.a"))
 

@@ -66,7 +66,11 @@ def _gearbox(builder: Builder, box: SdfJoint, follow: bool) -> None:
         return
     first, second = (_angle(builder, box, end, k) for k, end in enumerate((box.parent, box.child)))
     if first is None or second is None:
-        what = accepted(reader, "a gearbox needs hinges from its reference link to its parent and its child, along its axes", "it is left out")
+        what = accepted(
+            reader,
+            "a gearbox needs hinges from its reference link to its parent and its child, along its axes",
+            "it is left out",
+        )
         fix = "join both by revolute joints with the axes of the gearbox"
         reader.wrong(box.element, "gearbox", what, shown(box.element), fix, left_out=True)
         return

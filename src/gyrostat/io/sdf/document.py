@@ -150,7 +150,8 @@ def _canonical(frames: Frames, full: str, element: Element) -> str:
     """What the frame of a model is attached to: the link that it names, its first link, or its first model."""
     named = (element.get("canonical_link") or "").strip()
     first = next((c.get("name") for sort in ("link", "model") for c in element.iterchildren(sort)), None)
-    return frames.full(full, named or first) if named or first else WORLD
+    name: str = named or first or ""
+    return frames.full(full, name) if name else WORLD
 
 
 def _gravity(document: Document, world: Element) -> None:
@@ -167,7 +168,9 @@ def _gravity(document: Document, world: Element) -> None:
         what = "<world> says no gravity; 9.8 m/s^2 along -z is taken, as SDF says"
         reader.warn(world, "gravity-missing", what, "nothing", "add <gravity>0 0 -9.8</gravity>")
     for physics in world.iterchildren("physics"):
-        reader.ignore(physics, "unused-physics", "settings of a simulator are not in the model", physics.get("type") or "")
+        reader.ignore(
+            physics, "unused-physics", "settings of a simulator are not in the model", physics.get("type") or ""
+        )
 
 
 def _check_references(document: Document) -> None:

@@ -119,7 +119,9 @@ class Frames:
                 what = "the placement frame must be one of the model, placed in the model"
                 if model.name not in self.told:
                     self.told.add(model.name)
-                    self.reader.error(model.element, "frame", what, repr(model.placement), self.near(model.name, model.placement))
+                    self.reader.error(
+                        model.element, "frame", what, repr(model.placement), self.near(model.name, model.placement)
+                    )
                 return None
             X, full, steps = after(frame.pose, X), frame.relative_to, steps + 1
         return X

@@ -140,6 +140,8 @@ class Unknowns:
 
     reader: SdfReader
     guessed: dict[tuple[str, tuple[str, ...]], list[str]] = field(default_factory=dict)
+    parent: Element = None  # the one whose tags are
+    there: set[object] = field(default_factory=set)
 
     def look_through(self, root: Element) -> None:
         """Every element below ``root``, from the top."""
@@ -161,11 +163,15 @@ class Unknowns:
         if tag in MOTION:
             if not _says_nothing(reader, child):
                 found = reader.text(child) or shown(child)
-                reader.wrong(child, f"unused-{tag.replace('_', '-')}", MOTION[tag], found[:60], "take it out", left_out=True)
+                reader.wrong(
+                    child, f"unused-{tag.replace('_', '-')}", MOTION[tag], found[:60], "take it out", left_out=True
+                )
             return True
         if tag in UNUSED and not (tag == "physics" and child.getparent().tag == "world"):
             if not (tag == "self_collide" and _says_nothing(reader, child)):
-                reader.ignore(child, f"unused-{tag.replace('_', '-')}", UNUSED[tag], shown(child, "name", "filename", "type"))
+                reader.ignore(
+                    child, f"unused-{tag.replace('_', '-')}", UNUSED[tag], shown(child, "name", "filename", "type")
+                )
             return True
         return tag in ("material", "heightmap", "polyline", "image", "plane", "submesh", "convex_decomposition")
 
@@ -176,15 +182,20 @@ class Unknowns:
             prefixed = f"<{child.prefix or ''}{':' if child.prefix else ''}{name}> is no tag of SDF"
             if child.prefix == "drake":
                 fix = "take it out, or add what it means yourself"
-                self.reader.wrong(child, "drake", f"{prefixed}; what Drake does there is not in the model", "", fix, left_out=True)
+                self.reader.wrong(
+                    child, "drake", f"{prefixed}; what Drake does there is not in the model", "", fix, left_out=True
+                )
             else:
                 self.reader.warn(child, "unknown-tag", f"{prefixed} and was passed over")
             return
-        there = {c.tag for c in parent} - {"link", "joint"}
+        if self.parent is not parent:
+            self.parent, self.there = parent, {c.tag for c in parent} - {"link", "joint"}
         if name in GRAMMAR and not known:
-            self.reader.wrong(child, "misplaced-tag", f"{place} has no meaning", "", f"put <{name}> where it belongs", left_out=True)
+            self.reader.wrong(
+                child, "misplaced-tag", f"{place} has no meaning", "", f"put <{name}> where it belongs", left_out=True
+            )
             return
-        self._unknown(child, "tag", place, name, known, there)
+        self._unknown(child, "tag", place, name, known, self.there)
 
     def _attributes(self, element: Element, known: tuple[str, ...]) -> None:
         unknown = [key for key in element.attrib if key not in known and "{" not in key and not key.startswith("xmlns")]
@@ -193,7 +204,9 @@ class Unknowns:
             self.reader.warn(element, "unknown-attribute", what)
         foreign = next((key for key in element.attrib if "{" in key), None)
         if foreign is not None:
-            what = f"attribute '{short(foreign)}' of <{short(element.tag)}> belongs to another program and was passed over"
+            what = (
+                f"attribute '{short(foreign)}' of <{short(element.tag)}> belongs to another program and was passed over"
+            )
             self.reader.warn(element, "unknown-attribute", what)
         for key in unknown[:MANY]:
             label = f"attribute '{key}' of <{short(element.tag)}>"

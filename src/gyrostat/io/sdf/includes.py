@@ -59,7 +59,11 @@ class Includes:
             return None
         self.count += 1
         if path in chain or len(chain) > NESTED or self.count > MAX_FILES:
-            what = "a file includes itself" if path in chain else f"more than {MAX_FILES} files, or {NESTED} levels of them, are included"
+            what = (
+                "a file includes itself"
+                if path in chain
+                else f"more than {MAX_FILES} files, or {NESTED} levels of them, are included"
+            )
             reader.error(element, "include", what, repr(uri[:80]), "take the <include> out")
             return None
         text = read_text(path, shown, "XML")
@@ -103,7 +107,9 @@ class Includes:
         roots = self.roots if including == self.file else Roots(here, self.roots.places)
         why = "is not there"
         for inside in _files(roots, name):
-            path, told = roots.inside(inside) if roots.places else (None, "is a mere reference: the text came without a folder")
+            path, told = (
+                roots.inside(inside) if roots.places else (None, "is a mere reference: the text came without a folder")
+            )
             if path is not None and not any(path.is_relative_to(Path(p).resolve()) for p in self.roots.places):
                 path, told = None, "is refused: it leads out of the allowed folders"
             if path is not None:

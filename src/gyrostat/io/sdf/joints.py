@@ -61,7 +61,9 @@ def read_joint(document: Document, part: Part, friction: bool) -> SdfJoint | Non
     reader, element = document.reader, part.element
     kind = reader.need(element, "type")
     if kind is not None and kind.lower() not in KINDS:
-        reader.error(element, "joint-type", "there is no such type of joint", repr(kind[:60]), reader.nearest(kind, KINDS))
+        reader.error(
+            element, "joint-type", "there is no such type of joint", repr(kind[:60]), reader.nearest(kind, KINDS)
+        )
         kind = None
     ends = [_end(document, part, tag) for tag in ("parent", "child")]
     if ends[1] == WORLD:
@@ -74,7 +76,11 @@ def read_joint(document: Document, part: Part, friction: bool) -> SdfJoint | Non
         what = "joins a link with itself"
         reader.error(element, "self-joint", what, repr(ends[1]), "name two different links")
         return None
-    X = document.frames.place(part.name) if document.frames.table[part.name].element is element else _own_place(document, part)
+    X = (
+        document.frames.place(part.name)
+        if document.frames.table[part.name].element is element
+        else _own_place(document, part)
+    )
     if X is None:
         return None
     joint = SdfJoint(part.name, part, KINDS[kind.lower()], ends[0] or "", ends[1] or "", X)
@@ -149,7 +155,13 @@ def _pitch(reader: SdfReader, element: Element) -> float:
     values = reader.values(old, 1)
     rate = 1.0 if values is None else values[0]
     if rate == 0.0:
-        reader.error(old, "thread-pitch", "<thread_pitch> must not be zero", "0", "write <screw_thread_pitch>, in metres per turn")
+        reader.error(
+            old,
+            "thread-pitch",
+            "<thread_pitch> must not be zero",
+            "0",
+            "write <screw_thread_pitch>, in metres per turn",
+        )
         return 1.0
     what = "programs read <thread_pitch> differently; it is taken in rad/m, left-handed, as Gazebo does"
     fix = f"write <screw_thread_pitch>{-2.0 * math.pi / rate:.10g}</screw_thread_pitch>, in metres per turn"
@@ -169,5 +181,7 @@ def _gearbox(document: Document, joint: SdfJoint) -> None:
     joint.reference = (document.frames.body(full) or "") if full else ""
     ratio = reader.value(element, "gearbox_ratio", 1.0)
     if ratio == 0.0:
-        reader.error(element, "gearbox", "the ratio of a gearbox must not be zero", shown(element), "give gearbox_ratio")
+        reader.error(
+            element, "gearbox", "the ratio of a gearbox must not be zero", shown(element), "give gearbox_ratio"
+        )
     joint.ratio = ratio or 1.0

@@ -62,7 +62,9 @@ def read_link(document: Document, part: Part, roots: Roots) -> SdfLink:
     return link
 
 
-def _inertial(reader: SdfReader, inertial: Element, link: SdfLink, collisions: list[tuple[Element, Shape | None]]) -> None:
+def _inertial(
+    reader: SdfReader, inertial: Element, link: SdfLink, collisions: list[tuple[Element, Shape | None]]
+) -> None:
     link.places["inertial"] = inertial
     (link.R, link.com), relative, pose = read_pose(reader, inertial)
     if relative:
@@ -103,7 +105,7 @@ def _of_collisions(
     for element, shape in collisions:
         density = reader.value(element, "density", usual or WATER)
         if shape is None or shape.kind == "mesh" or density is None or density <= 0.0:
-            what = "its inertia can be computed from boxes, cylinders, spheres, capsules and ellipsoids of positive density alone"
+            what = "inertias are computed from boxes, cylinders, spheres, capsules and ellipsoids with density alone"
             reader.error(element, "auto-inertia", what, shown(element), "give <mass> and <inertia>, without auto")
             link.readable = False
             continue
@@ -112,7 +114,10 @@ def _of_collisions(
         mass, moment = mass + solid.mass, moment + solid.mass * c
         second += I + solid.mass * (c @ c * np.eye(3) - np.outer(c, c))
     if not collisions:
-        what, fix = "its inertia is that of its collisions, and it has none", "add a <collision>, or give <mass> and <inertia>"
+        what, fix = (
+            "its inertia is that of its collisions, and it has none",
+            "add a <collision>, or give <mass> and <inertia>",
+        )
         reader.error(inertial, "auto-inertia", what, 'auto="true"', fix)
         link.readable = False
     if link.readable:
@@ -127,9 +132,18 @@ def _forces(reader: SdfReader, element: Element) -> None:
     gravity = reader.child(element, "gravity")
     if not reader.truth(gravity, default=True):
         what = "a link without gravity is not in the model: it falls like the others"
-        reader.wrong(gravity, "link-gravity", what, reader.text(gravity), "take it out, or compensate its weight", left_out=True)
+        reader.wrong(
+            gravity, "link-gravity", what, reader.text(gravity), "take it out, or compensate its weight", left_out=True
+        )
     decay = reader.child(element, "velocity_decay")
     values = [] if decay is None else [reader.value(decay, key, 0.0) for key in ("linear", "angular")]
     if any(values):
         what = "the decay of its velocity is not in the model"
-        reader.wrong(decay, "unused-velocity-decay", what, ", ".join(f"{x:g}" for x in values if x is not None), "take it out", left_out=True)
+        reader.wrong(
+            decay,
+            "unused-velocity-decay",
+            what,
+            ", ".join(f"{x:g}" for x in values if x is not None),
+            "take it out",
+            left_out=True,
+        )

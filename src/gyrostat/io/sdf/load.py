@@ -103,7 +103,9 @@ def _check_masses(document: Document, links: dict[str, SdfLink]) -> None:
     for name, link in links.items():
         if link.readable and link.mass == 0.0 and not any(link.moments) and not document.links[name].static:
             what = "has no mass, which SDF asks for"
-            document.reader.wrong(link.at("mass", "inertial"), "massless", what, "mass 0 kg", "give its mass and inertia")
+            document.reader.wrong(
+                link.at("mass", "inertial"), "massless", what, "mass 0 kg", "give its mass and inertia"
+            )
 
 
 def _left(problem: Problem, file: str) -> Finding:

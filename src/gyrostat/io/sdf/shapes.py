@@ -123,7 +123,9 @@ def _color(reader: SdfReader, element: Element) -> tuple[float, ...] | None:
     at = next((c for tag in ("diffuse", "ambient") for c in material.iterchildren(tag)), None)
     rest = [short(c.tag) for c in material if isinstance(c.tag, str) and c is not at and c.tag != "ambient"]
     if rest:
-        reader.ignore(material, "unused-material", "of a material, the colour alone is in the model", ", ".join(rest[:6]))
+        reader.ignore(
+            material, "unused-material", "of a material, the colour alone is in the model", ", ".join(rest[:6])
+        )
     rgba = None if at is None else reader.values(at, 3, 4, strict=False)
     if rgba is not None and not all(0.0 <= x <= 1.0 for x in rgba):
         reader.warn(at, "color", "colours are between 0 and 1; it was clipped", reader.text(at), "clip it")

@@ -19,7 +19,13 @@ def read_version(reader: SdfReader, root: Element, file: str) -> bool:
     known = f"{said(OLDEST)} to {said(NEWEST)}"
     reader.source.version[file] = NEWEST
     if root.tag != "sdf":
-        reader.error(root, "root-tag", "the outermost tag must be <sdf>", f"<{short(root.tag)[:80]}>", 'write <sdf version="1.11">')
+        reader.error(
+            root,
+            "root-tag",
+            "the outermost tag must be <sdf>",
+            f"<{short(root.tag)[:80]}>",
+            'write <sdf version="1.11">',
+        )
         return False
     text = (root.get("version") or "").strip()
     match = _NUMBER.fullmatch(text)
@@ -33,7 +39,13 @@ def read_version(reader: SdfReader, root: Element, file: str) -> bool:
         reader.error(root, "version", what, text, "let 'gz sdf -p' or 'ign sdf -p' write it in a newer version")
         return False
     if version > NEWEST:
-        reader.wrong(root, "version", f"versions {known} are known; it is read as {said(NEWEST)}", text, "check what is new in it")
+        reader.wrong(
+            root,
+            "version",
+            f"versions {known} are known; it is read as {said(NEWEST)}",
+            text,
+            "check what is new in it",
+        )
         version = NEWEST
     reader.source.version[file] = version
     return True
