@@ -1,4 +1,4 @@
-"""Everything that can be wrong with an SDF file: each mistake has a rule, a line and a remedy; hostile ones end soon."""
+"""All that can be wrong with an SDF file: each mistake has a rule, a line and a remedy; hostile files end soon."""
 
 from __future__ import annotations
 
