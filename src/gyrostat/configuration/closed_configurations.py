@@ -39,6 +39,26 @@ def reference_configuration(model: Model) -> Array:
     return q
 
 
+def closed_example(model: Model, rng: np.random.Generator) -> Array:
+    """q (nq,) around the reference, with closed loops: one of those that the plan was made on."""
+    plan = loop_plan(model)
+    if plan.error is not None:
+        raise plan.error
+    if not plan.samples:
+        return reference_configuration(model)
+    return of_tree(model, plan.tree, plan.samples[int(rng.integers(len(plan.samples)))])
+
+
+def of_tree(model: Model, tree: Model, whole: Array) -> Array:
+    """q (nq,) of a model from that of its tree."""
+    number = {name: k for k, name in enumerate(_names(tree))}
+    return np.array([whole[number[name]] for name in _names(model)])
+
+
+def _names(model: Model) -> list[tuple[str, str]]:
+    return [(block.entity, part) for block in model.layout for part in block.coordinates]
+
+
 def closed_samples(model: Model, draw: Callable[[tuple[int, ...]], Array], lead: tuple[int, ...], within: bool) -> Array:
     """q (*lead, nq), drawn again until the loops close."""
     net = kept_network(model)

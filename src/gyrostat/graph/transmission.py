@@ -238,11 +238,11 @@ class _Shafts:
 
     def _solve(self, model: Model, plan: LoopPlan, live: Mapping[str, Any], first: int) -> None:
         """Rates that loops are solved for, in order."""
-        changed = {path.rpartition(".")[0].partition(".frames")[0] for path in live if not _is_inertia(path)}
+        moving = [path for path in live if not _is_inertia(path)]
         for step in plan.solved:
             loop = model.wiring.tree.loops[step.loop]
             around = {*loop.entities, loop.closer}
-            if step.constant is not None and not any(name and _inside(name, changed) for name in around):
+            if step.constant is not None and not any(path.startswith(f"{name}.") for path in moving for name in around):
                 self.constant_loops.append(step.loop)
                 for rate, tie in step.constant.items():
                     parts = [(factor, self.of_rate(other)) for other, factor in tie.factors.items()]
@@ -297,10 +297,6 @@ def _sum(offset: Any, parts: list[tuple[Any, Terms]]) -> Terms:
 def _is_inertia(path: str) -> bool:
     """Whether a property says nothing about where frames are."""
     return path.rpartition(".")[2] in ("mass", "com", "inertia", "momentum")
-
-
-def _inside(name: str, changed: set[str]) -> bool:
-    return name in changed
 
 
 def _solved(

@@ -304,6 +304,29 @@ class AxisForm(Form):
         return _pair(first, second, turned, y, x, known, branches)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class ShiftsForm(Form):
+    """Two slides that bring the two closing frames together: linear equations."""
+
+    ring: Ring
+    first: tuple[int, int]
+    second: tuple[int, int]
+    name = "two shifts"
+
+    def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
+        slides = [self.ring.element(at) for at in (self.first, self.second)]
+        still = known.with_slot(slides[0].slot, 0.0).with_slot(slides[1].slot, 0.0)
+        ends = [placement(way, still.x)[1] for way in self.ring.ways]
+        r = ends[1] - ends[0]
+        d = []
+        for (w, i), slide in zip((self.first, self.second), slides, strict=True):
+            R, _ = placement(self.ring.ways[w][:i], still.x)
+            d.append((R @ slide.axis) * (slide.sign if w == 0 else -slide.sign))
+        aa, ab, bb, ar, br = d[0] @ d[0], d[0] @ d[1], d[1] @ d[1], d[0] @ r, d[1] @ r
+        over = 1.0 / (aa * bb - ab * ab)
+        return {slides[0].slot: (ar * bb - br * ab) * over, slides[1].slot: (br * aa - ar * ab) * over}
+
+
 POINT = ("spherical", "revolute", "continuous", "universal", "fixed")
 
 
@@ -320,8 +343,7 @@ def candidates(closure: Closure, slots: Sequence[int]) -> list[Form]:
     if count == 1 and closure.kind == "universal" and turns:
         forms.append(AxesForm(ring, at[0]))
     if count == 2 and closure.kind in POINT:
-        if not (at[0][0] == at[1][0] and all(isinstance(ring.element(place), Slide) for place in at)):
-            forms.append(TriangleForm(ring, at[0], at[1]))
+        forms.append(TriangleForm(ring, at[0], at[1]) if turns else ShiftsForm(ring, at[0], at[1]))
         if closure.kind in ("revolute", "continuous") and len(turns) == 2 and at[0][0] == at[1][0]:
             forms.append(AxisForm(ring, (at[0], at[1])))
     if count == 3 and closure.kind in POINT:
