@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import re
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -382,6 +384,7 @@ LEFT: dict[str, tuple[str, str, int, str]] = {
 }
 """The same: refused by ``strict``, accepted with a warning by ``accept``."""
 
+VISUAL = "<visual name='v'><material><specular>1 1 1</specular></material><geometry>{}</geometry>"
 TOLD: dict[str, tuple[str, str, str, int, str]] = {
     "sensor": (
         sdf(link("a", inside=BODY + '<sensor name="s" type="imu"><x/></sensor>')),
@@ -529,6 +532,48 @@ TOLD: dict[str, tuple[str, str, str, int, str]] = {
         3,
         "scaled",
     ),
+    "given beside auto": (
+        sdf(
+            link(
+                "a",
+                inside='<inertial auto="1"><mass>3</mass></inertial><collision name="c"><geometry>'
+                "<sphere><radius>1</radius></sphere></geometry></collision>",
+            )
+        ),
+        "ignored",
+        "unused-inertial",
+        3,
+        "<mass> beside auto",
+    ),
+    "a material of many words": (
+        sdf(link("a", inside=BODY + VISUAL.format("<sphere><radius>1</radius></sphere>") + "</visual>")),
+        "ignored",
+        "unused-material",
+        3,
+        "found specular",
+    ),
+    "a part of a mesh": (
+        sdf(link("a", inside=BODY + VISUAL.format("<mesh><uri>x.stl</uri><submesh/></mesh>") + "</visual>")),
+        "ignored",
+        "unused-mesh",
+        3,
+        "the whole mesh",
+    ),
+    "two pitches of a screw": (
+        hinge(AXIS + "<thread_pitch>3</thread_pitch><screw_thread_pitch>1</screw_thread_pitch>", "screw"),
+        "ignored",
+        "unused-thread-pitch",
+        4,
+        "counts",
+    ),
+    "physics of a world": (
+        f'<sdf version="1.5"><world name="w"><physics type="ode"><gravity>0 0 -5</gravity></physics>\n'
+        f'<model name="m">{ONE}</model></world></sdf>',
+        "ignored",
+        "unused-physics",
+        1,
+        "simulator",
+    ),
     "a name with dots": (sdf(link("a.b")), "warning", "name", 3, "a_b"),
 }
 """Text, severity, rule, line, words: not an error."""
@@ -565,6 +610,35 @@ def test_what_is_odd_or_not_in_the_model_is_told(case):
     gs.load_string(text, policy="strict")
 
 
+def test_gravity_stands_in_the_physics_up_to_version_1_5():
+    text = TOLD["physics of a world"][0]
+    assert gs.load_string(text)["context.gravity.g"] == (0.0, 0.0, -5.0)
+    assert gs.load_string(text.replace("1.5", "1.6", 1))["context.gravity.g"] == (0.0, 0.0, -9.8)
+
+
+def test_what_is_left_out_as_asked_for_is_told():
+    rubbing = hinge("<axis><xyz>0 1 0</xyz><dynamics><damping>1</damping></dynamics></axis>")
+    assert "unused-dynamics" in {f.rule for f in gs.audit_string(rubbing, friction=False)}
+    box = sdf(ONE, joint("g", "gearbox", "world", "a", AXIS + "<gearbox_reference_body>a</gearbox_reference_body>"))
+    assert "unused-gearbox" in {f.rule for f in gs.audit_string(box, mimic=False)}
+
+
+def test_an_included_light_is_told_and_several_models_are_refused(tmp_path):
+    (tmp_path / "sun.sdf").write_text('<sdf version="1.9"><light name="sun"/></sdf>')
+    (tmp_path / "two.sdf").write_text('<sdf version="1.9"><model name="a"/><model name="b"/></sdf>')
+    text = sdf(ONE, "<include><uri>sun.sdf</uri></include>")
+    assert ("unused-include", 5) in [(f.rule, f.line) for f in gs.audit_string(text, folder=tmp_path).ignored]
+    (error,) = gs.audit_string(text.replace("sun", "two"), folder=tmp_path).errors
+    assert error.rule == "include" and error.found == "2 models"
+
+
+def test_shapes_of_a_link_without_mass_are_told():
+    nothing = "<inertial><mass>0</mass><inertia><ixx>0</ixx><iyy>0</iyy><izz>0</izz></inertia></inertial>"
+    shape = "<visual name='v'><geometry><sphere><radius>1</radius></sphere></geometry></visual>"
+    text = sdf(ONE, link("b", inside=nothing + shape), joint("k", "fixed", "a", "b", ""))
+    assert "unused-shapes" in {f.rule for f in gs.audit_string(text, policy="accept").ignored}
+
+
 def test_repairs_mend_what_can_be_mended():
     text = hinge(
         "<axis><xyz>0 2 0</xyz><limit><lower>1</lower><upper>-1</upper></limit>"
@@ -582,6 +656,35 @@ def test_thread_pitch_is_taken_as_gazebo_does():
     new = hinge(AXIS + re.search(r"<screw_thread_pitch>.*</screw_thread_pitch>", hint)[0], "screw")
     assert old["j.pitch"] == pytest.approx(-1.0 / 3.0, rel=1e-15)
     assert gs.load_string(new)["j.pitch"] == pytest.approx(old["j.pitch"], rel=1e-9)
+
+
+SOURCE = Path(gs.__file__).parent / "io" / "sdf"
+DOCS = Path(__file__).parents[3] / "docs" / "reference"
+
+
+def rules_in_the_source() -> set[str]:
+    """Second arguments of what tells findings, where they are words."""
+    rules: set[str] = set()
+    for file in SOURCE.glob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text("utf-8"))):
+            name = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
+            at = {"error": 1, "wrong": 1, "warn": 1, "ignore": 1, "known": 3}.get(name)
+            if at is not None and len(call.args) > at and isinstance(call.args[at], ast.Constant):
+                rules.add(call.args[at].value)
+    return rules
+
+
+def test_every_rule_has_a_case_here_or_among_the_models():
+    rules = rules_in_the_source()
+    assert len(rules) > 40
+    cases = {case[1] for table in (ALWAYS, LEFT) for case in table.values()} | {case[2] for case in TOLD.values()}
+    others = "\n".join(p.read_text("utf-8") for p in Path(__file__).parent.glob("*.py"))
+    assert not {rule for rule in rules - cases if f'"{rule}"' not in others}
+
+
+def test_every_rule_is_on_the_page():
+    page = (DOCS / "sdf.md").read_text("utf-8") + (DOCS / "urdf.md").read_text("utf-8")
+    assert not {rule for rule in rules_in_the_source() if f"`{rule}`" not in page and not rule.startswith("unused-")}
 
 
 # -------------------------------------------------------------------------------------------- hostile
