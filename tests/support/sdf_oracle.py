@@ -147,3 +147,11 @@ def _kinds(joint: Any, J: pin.SE3, version: tuple[int, ...], place: Any) -> Any:
     for axis in axes:
         both.addJoint(pin.JointModelRevoluteUnaligned(axis))
     return both
+
+
+def ends(source: str, name: str) -> tuple[list[str], pin.SE3]:
+    """The two links of a joint whose pose counts from its child, and where the joint is in the world at q = 0."""
+    sdf = ET.fromstring(source).find("model")
+    joint = next(j for j in sdf.findall("joint") if j.get("name") == name)
+    child = next(e for e in sdf.findall("link") if e.get("name") == text(joint, "child", ""))
+    return [text(joint, "parent", ""), child.get("name")], pose(sdf)[0] * pose(child)[0] * pose(joint)[0]

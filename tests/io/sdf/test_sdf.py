@@ -460,3 +460,85 @@ def test_models_without_loops_come_back_from_yaml(tmp_path):
     model = load(SMALL["relative to"])
     gs.save(model, tmp_path / "m.yaml")
     assert gs.load(tmp_path / "m.yaml") == model
+
+
+# -------------------------------------------------------------------------------------------- loops against KKT
+SPATIAL = sdf(
+    link("crank"),
+    link("slider", "0.4 1.2 0.3 0.2 0.1 0.3"),
+    link("rod", "0 0.3 0.5 0.1 0.2 0.3"),
+    joint("drive", "revolute", "world", "crank", "<axis><xyz>1 0 0</xyz></axis>"),
+    joint("slide", "prismatic", "world", "slider", "<axis><xyz>0 0.6 0.8</xyz></axis>"),
+    joint("one", "universal", "crank", "rod", "<axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 1 0</xyz></axis2>"),
+    joint("two", "ball", "slider", "rod", "<pose>0.3 0.9 -0.2 0 0 0</pose>"),
+)
+
+
+class Closure:
+    """The loop that one joint closes, on Pinocchio's frames: a hinge (five rows) or a ball (three)."""
+
+    def __init__(self, text: str, name: str):
+        self.oracle = sdf_oracle.read(text)
+        assert self.oracle.closing == [name]
+        self.model, self.data = self.oracle.model, self.oracle.model.createData()
+        self.hinge = f'name="{name}" type="revolute"' in text
+        ends, J = sdf_oracle.ends(text, name)
+        pin.framesForwardKinematics(self.model, self.data, pin.neutral(self.model))
+        self.frames = []
+        for end in ends:
+            joint_id, X = (0, pin.SE3.Identity()) if end == "world" else self._of(end)
+            inner = X * (self.data.oMf[self.model.getFrameId(end)].inverse() * J if end != "world" else J)
+            frame = pin.Frame(f"{name} {end}", joint_id, 0, inner, pin.FrameType.OP_FRAME)
+            self.frames.append(self.model.addFrame(frame))
+        self.data = self.model.createData()
+
+    def _of(self, link: str):
+        frame = self.model.frames[self.model.getFrameId(link)]
+        return frame.parentJoint, frame.placement
+
+    def rows(self, q):
+        """Residual and Jacobian."""
+        pin.computeJointJacobians(self.model, self.data, q)
+        pin.updateFramePlacements(self.model, self.data)
+        one, two = (self.data.oMf[k] for k in self.frames)
+        J1, J2 = (pin.getFrameJacobian(self.model, self.data, k, pin.LOCAL_WORLD_ALIGNED) for k in self.frames)
+        r, J = one.translation - two.translation, (J1 - J2)[:3]
+        if self.hinge:  # about y, which is e_y of both: two rows of the difference of turns
+            across = two.rotation[:, [0, 2]].T
+            u = one.rotation[:, 1]
+            r = np.concatenate([r, across @ u])
+            J = np.vstack([J, across @ np.cross(np.eye(3), u).T @ (J1 - J2)[3:]])
+        return r, J
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "angle"), [(four_bar(), "second", 0.3), (SPATIAL, "two", -0.1)], ids=["four-bar", "spatial"]
+)
+def test_closed_chains_move_as_the_kkt_equations_on_terms_of_pinocchio_say(text, name, angle):
+    model, closure = load(text), Closure(text, name)
+    other, nv = closure.model, closure.model.nv
+    index = {n: other.joints[other.getJointId(n)].idx_v for n in list(other.names)[1:]}
+    kept = [index[d] for d in model.dofs]
+    free = [k for k in range(nv) if k not in kept]
+    q = np.zeros(nv)
+    for step in np.linspace(0.0, angle, 7):
+        q[kept] = step
+        for _ in range(30):
+            r, J = closure.rows(q)
+            q[free] -= np.linalg.lstsq(J[:, free], r, rcond=1e-10)[0]
+    assert np.abs(closure.rows(q)[0]).max() < 1e-13
+    v, tau = np.zeros(nv), np.zeros(nv)
+    v[kept], tau[kept] = 0.7, 1.3
+    J = closure.rows(q)[1]
+    v[free] = np.linalg.lstsq(J[:, free], -J[:, kept] @ v[kept], rcond=1e-10)[0]
+    assert np.abs(J @ v).max() < 1e-12
+    h = 1e-3
+    d = [closure.rows(q + s * h * v)[1] @ v for s in (-2, -1, 1, 2)]
+    rate = (d[0] - 8 * d[1] + 8 * d[2] - d[3]) / (12 * h)
+    bias = pin.rnea(other, closure.data, q, v, np.zeros(nv))
+    M = np.transpose([pin.rnea(other, closure.data, q, np.zeros(nv), e) for e in np.eye(nv)])
+    M -= pin.rnea(other, closure.data, q, np.zeros(nv), np.zeros(nv))[:, None]
+    K = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
+    expected = np.linalg.lstsq(K, np.concatenate([tau - bias, -rate]), rcond=1e-12)[0][kept]
+    found = gs.aba(model, q[kept], v[kept], tau[kept])
+    assert np.abs(found - expected).max() / np.abs(expected).max() < 1e-9
