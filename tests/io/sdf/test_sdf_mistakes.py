@@ -173,6 +173,18 @@ ALWAYS: dict[str, tuple[str, str, int, str]] = {
         3,
         "alone",
     ),
+    "auto of a planet": (
+        sdf(
+            link(
+                "a",
+                inside='<inertial auto="1"/><collision name="c">'
+                "<geometry><sphere><radius>1e200</radius></sphere></geometry></collision>",
+            )
+        ),
+        "auto-inertia",
+        3,
+        "between 1e-09 and 1e+09",
+    ),
     "a truth that is none": (sdf("<static>maybe</static>", ONE), "truth-value", 3, "true or false"),
     "a spring that pushes": (
         hinge("<axis><xyz>0 1 0</xyz><dynamics><spring_stiffness>-1</spring_stiffness></dynamics></axis>"),

@@ -36,7 +36,7 @@ def find_bases(document: Document, joints: Mapping[str, SdfJoint], base: str) ->
             what, fix = "floats in the file; it stands in the world here", "base='free' lets it move"
             document.reader.ignore(document.links[name].element, "floating", what, document.short(name), fix)
         return bases
-    attached = bool(bases.static) or any(joint.parent == WORLD for joint in joints.values())
+    attached = bool(bases.static) or WORLD in bases.marks or any(joint.parent == WORLD for joint in joints.values())
     if len(roots) == 1 and not attached:
         bases.root = roots[0]
     else:

@@ -17,6 +17,9 @@ from gyrostat.io.xml_elements import shown
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.shape import Shape
 
+SMALLEST, LARGEST_SIZE = 1e-9, 1e9
+"""Lengths [m] and densities [kg/m^3] between which inertias of solids are computed."""
+
 WATER = 1000.0
 """The density [kg/m^3] that SDF takes where none is said."""
 
@@ -107,6 +110,11 @@ def _of_collisions(
         if shape is None or shape.kind == "mesh" or density is None or density <= 0.0:
             what = "inertias are computed from boxes, cylinders, spheres, capsules and ellipsoids with density alone"
             reader.error(element, "auto-inertia", what, shown(element), "give <mass> and <inertia>, without auto")
+            link.readable = False
+            continue
+        if not all(SMALLEST < x < LARGEST_SIZE for x in (*shape.size, density)):
+            what = f"its inertia needs lengths and a density between {SMALLEST:g} and {LARGEST_SIZE:g}"
+            reader.error(element, "auto-inertia", what, f"{shape.size}, {density:g}", "write metres and kg/m^3")
             link.readable = False
             continue
         solid = RigidBody.from_shape("solid", shape, density=density)
