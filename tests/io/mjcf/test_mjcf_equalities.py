@@ -224,6 +224,21 @@ def test_a_body_tied_to_itself_is_refused():
         gs.load_string(bars('<connect site1="end" site2="end2"/>', more='<site name="end2"/>'))
 
 
+@pytest.mark.parametrize(
+    ("equality", "rule", "hint"),
+    [
+        ('<connect body1="copler" anchor="0 0 0"/>', "unknown-body", "coupler"),
+        ('<weld body1="coupler" body2="roker"/>', "unknown-body", "rocker"),
+        ('<connect site1="end" site2="tip"/>', "unknown-site", "top"),
+        ('<joint joint1="dirve"/>', "unknown-joint", "drive"),
+        ('<joint joint1="drive" joint2="pivto"/>', "unknown-joint", "pivot"),
+    ],
+)
+def test_names_that_do_not_exist_are_told_with_near_ones(equality, rule, hint):
+    (error,) = gs.audit_string(bars(equality)).errors
+    assert (error.rule, error.fatal) == (rule, True) and hint in error.fix
+
+
 def test_a_coupling_of_joints_that_are_not_there_to_move_is_left_out():
     text = bars('<joint joint1="drive"/><joint joint1="pivot" joint2="drive" polycoef="0 1 0 0 0"/>')
     (error,) = gs.audit_string(text).errors

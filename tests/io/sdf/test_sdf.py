@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import sysconfig
 import warnings
 from pathlib import Path
@@ -456,10 +458,27 @@ def test_an_sdf_is_known_by_its_tag_and_by_its_suffix(tmp_path):
         gs.load_string("<world/>", format="sdf")
 
 
-def test_models_without_loops_come_back_from_yaml(tmp_path):
-    model = load(SMALL["relative to"])
+@pytest.mark.parametrize("text", [SMALL["relative to"], SMALL["universal"], four_bar()])
+def test_models_come_back_from_yaml(text, tmp_path):
+    model = load(text)
     gs.save(model, tmp_path / "m.yaml")
     assert gs.load(tmp_path / "m.yaml") == model
+
+
+def test_cassie_comes_back_from_yaml_and_is_no_urdf(tmp_path):
+    model = gs.load(FOLDER / "cassie_description" / "robots" / "cassie_v2.sdf", policy="strict", base="free")
+    gs.save(model, tmp_path / "cassie.yaml")
+    assert gs.load(tmp_path / "cassie.yaml") == model
+    with pytest.raises(gs.SaveError, match=r"4 problems:\nmodel: has a loop, "):
+        gs.save(model, tmp_path / "cassie.urdf", allow_loss=True)
+    assert not (tmp_path / "cassie.urdf").exists()
+
+
+def test_the_command_line_checks_an_sdf(tmp_path):
+    (tmp_path / "bars.sdf").write_text(four_bar())
+    command = [sys.executable, "-m", "gyrostat", "check", str(tmp_path / "bars.sdf")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "bars.sdf: 0 errors" in done.stdout
 
 
 # -------------------------------------------------------------------------------------------- loops against KKT

@@ -48,19 +48,41 @@ def fixed_tendons(root: Element) -> dict[str, list[tuple[str, float]]]:
     return tendons
 
 
-def used(reader: MjcfReader, ties: list[Tie], off: bool) -> list[Tie]:
+def used(reader: MjcfReader, done: Compiled, ties: list[Tie], off: bool) -> list[Tie]:
     """The equalities that are switched on; what is said about them, and not done, is told. ``off``: all are out."""
     kept: list[Tie] = []
     for equality, element in ties:
         if off or not equality.active:
             reader.ignore(element, "unused-equality", "an equality that is switched off is not in the model")
             continue
-        kept.append((equality, element))
+        kept += [(equality, element)] if _known(reader, done, equality, element) else []
         soft = [key for key in ("solref", "solimp") if key in element.attrib]
         if soft:
             what = "equalities are rigid here: how soft MuJoCo makes them is not in the model"
             reader.ignore(element, "unused-softness", what, shown(element, *soft))
     return kept
+
+
+def _known(reader: MjcfReader, done: Compiled, equality: Any, element: Element) -> bool:
+    """Whether the joints, bodies or sites that are tied exist."""
+    m, kinds, sites = done.model, done.mujoco.mjtEq, done.mujoco.mjtObj.mjOBJ_SITE
+    if equality.type == kinds.mjEQ_JOINT:
+        sort, names = "joint", {m.joint(j).name for j in range(m.njnt)}
+    elif equality.type not in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
+        return True
+    elif equality.objtype == sites:
+        sort, names = "site", {m.site(k).name for k in range(m.nsite)}
+    else:
+        sort, names = "body", {m.body(b).name for b in range(m.nbody)}
+    optional = sort != "site"  # without a second name: one joint alone, or the world
+    given = [equality.name1, *([equality.name2] if equality.name2 or not optional else [])]
+    for name in given:
+        if not name or name not in names:
+            what = f"ties a {sort} that does not exist"
+            near = reader.nearest(name, sorted(names - {""}))
+            reader.error(element, f"unknown-{sort}", what, repr(name[:60]), near)
+            return False
+    return True
 
 
 def held(done: Compiled, ties: list[Tie]) -> dict[int, float]:

@@ -78,7 +78,7 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: s
         return None
     by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
     off = off | _switched_off(mujoco, spec)
-    ties = used(reader, ties, "equality" in off)
+    ties = used(reader, done, ties, "equality" in off)
     parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators), held(done, ties))
     parts.build()
     Drives(parts, actuators, off).add()
