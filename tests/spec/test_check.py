@@ -142,8 +142,8 @@ WRONG = {
         lambda: looped(gyrostat.ConnectingRod("link", 0.0), connect("x.tip", "link.a"), connect("y.tip", "link.b")),
         "connecting rod 'link'", "rod-length", "'length' must be positive, got 0", "spherical joint"),
     "a rod that carries a body": (
-        lambda: looped(gyrostat.ConnectingRod("link", 1.0), rod("z"), connect("x.tip", "link.a"), connect("z", "link.b")),
-        "connecting rod 'link'", "rod-closes", "closes no loop", "a joint of its own"),
+        lambda: looped(gyrostat.ConnectingRod("link", 1), rod("z"), connect("x.tip", "link.a"), connect("z", "link.b")),
+        "connecting rod 'link'", "rod-closes", "closes no loop", "needs Joint"),
     "a passive joint with a drive": (
         lambda: assemble("driven", chain("world", hinge("a", passive=True), rod())).with_drive("a", rotor_inertia=1e-3),
         "joint 'a'", "passive-drive", "said to be passive, but has a drive", "leave 'passive' out"),

@@ -71,8 +71,8 @@ class Network:
     ``ports`` are the spatial ports that are left after rewriting; ``source[i]`` is the outport that feeds inport i;
     ``feeds[o]`` the inports that outport o feeds. ``located`` tells for every spatial port of the specification on
     which outport of the network it sits, and where. ``transmission`` ties rates of components to those of the model;
-    ``pairs`` are forces between two frames. ``loops``: all of them; ``closures``: those that are left as constraints, each
-    a :class:`~gyrostat.graph.loops.ways.Closure`."""
+    ``pairs`` are forces between two frames. ``loops``: all of them; ``closures``: those that are left as constraints,
+    each a :class:`~gyrostat.graph.loops.ways.Closure`."""
 
     model: Model
     components: tuple[Component, ...]

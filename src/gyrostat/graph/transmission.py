@@ -71,7 +71,8 @@ class Transmission:
     """``followers``: rates beyond the ``n`` of the model, each tied to those; ``place``: where the coordinate of each
     rate is in q; ``slices``: part of the state of each component; ``elements``: what acts on shafts alone; ``curves``:
     what followers follow that do so by a curve; ``loops``: what those follow that close a loop, behind the curves;
-    ``constant_loops``: numbers of loops whose ties are constant; ``state``: the q and v that these were evaluated at."""
+    ``constant_loops``: numbers of loops whose ties are constant; ``state``: the q and v that these were evaluated
+    at."""
 
     n: int = 0
     place: tuple[int, ...] = ()
@@ -203,7 +204,8 @@ Terms = tuple[Any, dict[int, Any], dict[int, Any]]
 
 
 class _Shafts:
-    """All shafts of a model by the numbers of its rates, with live factors; ``solved``: rates that follow from loops."""
+    """All shafts of a model by the numbers of its rates, with live factors; ``solved``: rates that follow from
+    loops."""
 
     def __init__(
         self,
@@ -274,6 +276,8 @@ class _Shafts:
     def combined(self, offset: Any, parts: list[tuple[Any, Terms]]) -> Shaft:
         """A sum of base shafts."""
         offset, direct, bent = _sum(offset, parts)
+        if self.rates and not direct and not any(self.bent[i] for i in bent):
+            direct = {0: 0.0}  # a loop that cannot move: tied to any rate, by nothing
         if not bent:
             return Shaft(tuple(direct.items()), offset)
         ties: dict[int, Any] = {k: unknown for i in bent for k, unknown in self.bent[i]}

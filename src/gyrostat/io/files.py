@@ -37,8 +37,9 @@ def load(
     mended is, and told). What cannot be computed is refused in any case: NaN, loops of URDF, negative masses.
     ``roots``: folders that hold packages with meshes and included files. ``gs.audit(path)`` lists everything.
     ``arguments``: values for the ``<xacro:arg>`` of a .xacro file, which is expanded first; messages then have lines of
-    the expanded document. ``friction=False`` leaves damping and friction out of the dynamics and ``mimic=False`` lets followers move
-    by themselves, which is what Pinocchio computes by default. ``gs.load_string`` reads a text instead of a file.
+    the expanded document. ``friction=False`` leaves damping and friction out of the dynamics and ``mimic=False`` lets
+    followers move by themselves, which is what Pinocchio computes by default. ``gs.load_string`` reads a text instead
+    of a file.
 
     Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
     """

@@ -56,7 +56,7 @@ def refuse_open(network: Network, q: Array, who: str, allowed: float = OPEN) -> 
         gap = float(np.abs(closure.rows(every, None).g.astype(float)).max(initial=0.0))
         if not gap <= allowed:
             raise LoopError(
-                f"{who}: the loop {closure.loop} of '{network.model.name}' is open by {gap:.3g} (m, or of a direction), "
-                f"allowed are {allowed:g}. Hint: q = gs.close(model, q)",
+                f"{who}: the loop {closure.loop} of '{network.model.name}' is open by {gap:.3g} (m, or of a "
+                f"direction), allowed are {allowed:g}. Hint: q = gs.close(model, q)",
                 [closure.loop.entities],
             )
