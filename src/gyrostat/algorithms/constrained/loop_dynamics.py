@@ -20,7 +20,8 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_equations import loop_equations, loop_residual
-from gyrostat.algorithms.constrained.loop_structure import loop_structure, resting
+from gyrostat.algorithms.constrained.loop_numbers import resting
+from gyrostat.algorithms.constrained.loop_structure import loop_structure
 from gyrostat.algorithms.constrained.sparse_ldl import SparseFactors, product, sparse_factors
 from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulated
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix

@@ -328,8 +328,8 @@ def _meeting_turns(ring: Ring, turns: Sequence[tuple[int, int]]) -> list[tuple[t
         for two in turns:
             if one[0] == two[0] and one[1] < two[1]:
                 between = ring.ways[one[0]][one[1] + 1 : two[1]]
-                if all(isinstance(e, Rigid) and not np.any(e.p.astype(float)) for e in between if isinstance(e, Rigid)) and all(
-                    isinstance(e, Rigid) for e in between
-                ):
+                if all(
+                    isinstance(e, Rigid) and not np.any(e.p.astype(float)) for e in between if isinstance(e, Rigid)
+                ) and all(isinstance(e, Rigid) for e in between):
                     pairs.append((one, two))
     return pairs

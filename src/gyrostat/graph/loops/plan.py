@@ -29,7 +29,6 @@ RANK = 1e-7
 AGREES = 1e-9
 
 
-
 class _Plans(dict[str, LoopPlan]):
     """The plan that stays with a model object; a copy or pickle of the model begins without."""
 
@@ -400,9 +399,7 @@ class _Sequence:
             for rate in self.planner.rates
             if not self.planner.tree.layout.of[rate[0]].turns and rate not in self.dependents
         }
-        curved = {
-            rate: self.slots[rate] for step in self.solved if step.constant is None for rate in step.unknowns
-        }
+        curved = {rate: self.slots[rate] for step in self.solved if step.constant is None for rate in step.unknowns}
         candidates_ = {rate: slot for rate, slot in (others | curved).items() if self._moves(rate)}
         points = [x for x in [self.near, *self.samples]]
         with np.errstate(all="ignore"):

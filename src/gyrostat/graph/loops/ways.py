@@ -27,9 +27,7 @@ Step = Callable[[Component, str, Motion, Array, Array, Array], tuple[Motion, Shi
 """Through a component to one of its outports: the motion there, phi, and S (6, n)."""
 
 
-def plain_step(
-    c: Component, port: str, motion: Motion, q: Array, v: Array, a: Array
-) -> tuple[Motion, Shift, Array]:
+def plain_step(c: Component, port: str, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motion, Shift, Array]:
     """Through a rigid component or a joint."""
     if port in c.places:
         return BODY.through(motion, JointMotion(*c.places[port], NO_RATES, ZERO6), NONE, NONE)
