@@ -10,6 +10,7 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_equations import loop_equations
 from gyrostat.algorithms.constrained.sparse_ldl import is_zero
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
 from gyrostat.graph.network import Network, network
@@ -67,16 +68,9 @@ class LoopNumbers:
         return LoopTerms(**terms)
 
 
-class _Kept(dict[str, LoopNumbers]):
-    """Stays with a model object; a copy or pickle of the model begins without."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, ()
-
-
 def loop_numbers(model: Model) -> LoopNumbers:
     """Made once for a model object."""
-    kept = model.__dict__.setdefault("_loop_numbers", _Kept())
-    if "numbers" not in kept:
-        kept["numbers"] = LoopNumbers(model)
-    return kept["numbers"]
+    kept = cached_on(model)
+    if "loop numbers" not in kept:
+        kept["loop numbers"] = LoopNumbers(model)
+    return kept["loop numbers"]

@@ -8,12 +8,12 @@ six. Nothing is regularised: at a singular position, where more rows become depe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.constrained.loop_numbers import loop_numbers
 from gyrostat.algorithms.constrained.sparse_ldl import NOTHING, elimination_order
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.graph.loops.plan import loop_plan
 from gyrostat.graph.network import Network
 from gyrostat.spatial.algebra import Array
@@ -46,19 +46,12 @@ class LoopStructure:
         return self.n - len(self.rows)
 
 
-class _Kept(dict[str, LoopStructure]):
-    """Stays with a model object; a copy or pickle of the model begins without."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, ()
-
-
 def loop_structure(net: Network) -> LoopStructure:
     """Made once for a model object."""
-    kept = net.model.__dict__.setdefault("_loop_structure", _Kept())
-    if "structure" not in kept:
-        kept["structure"] = _structure(net.model)
-    return kept["structure"]
+    kept = cached_on(net.model)
+    if "loop structure" not in kept:
+        kept["loop structure"] = _structure(net.model)
+    return kept["loop structure"]
 
 
 def closed_samples(model: Model) -> list[Array]:

@@ -18,9 +18,9 @@ from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, with_rates
 from gyrostat.errors import GyrostatError, nearest
 from gyrostat.graph.network import Network
-from gyrostat.solvers.dynamics.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.dynamics.locked_joints import free_accelerations, symmetric_inverse
 from gyrostat.solvers.machinery.call_signatures import of_acceleration, of_force
+from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spec.model import Model
 

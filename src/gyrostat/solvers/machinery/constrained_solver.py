@@ -38,11 +38,14 @@ class ConstrainedSolver(StateSolver):
         return self.safe or structure.order == structure.safe or (self.loop_way() or cheaper_way(self.model)) != "kkt"
 
     def loop_guards(self, net: Network, on: Setting, q: Array) -> list[Any]:
+        if self.loops != "closed":
+            return []
         return [*closed_guard(net, q), *pivot_guard(net, on, q, self.loop_way(), self.settled)]
 
     def examine_loops(self, q: Array) -> None:
         super().examine_loops(q)
-        refuse_singular(self.network, q, self.name, self.settled)
+        if self.loops == "closed":
+            refuse_singular(self.network, q, self.name, self.settled)
 
     def serve(
         self,
