@@ -17,7 +17,7 @@ class ConnectingRod(Entity):
     a closed loop; it can carry nothing, and has no coordinates of its own. A rod with mass is a body with joints."""
 
     tells_mass: ClassVar[bool] = True
-    since: ClassVar[int] = 4
+    since: ClassVar[int] = 3
 
     length: Number
 
