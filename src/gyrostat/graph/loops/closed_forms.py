@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.graph.loops.closure import ClosureRows
 from gyrostat.graph.loops.elementary import (
     Coordinates,
     Element,
     Rigid,
     Slide,
     Turn,
+    Whole,
     back,
     elements,
     placement,
 )
+from gyrostat.graph.loops.rod_rows import backwards, point_at_end, rod_rows
 from gyrostat.graph.loops.solutions import Branches, Known, Unknown, angle, direction, distance, shift
 from gyrostat.graph.loops.ways import Closure
 from gyrostat.graph.lower import Placement
@@ -71,6 +74,11 @@ class Form:
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
         raise NotImplementedError
 
+    def rows(self, x: Coordinates, rate: Coordinates | None) -> ClosureRows | None:
+        """Equations for the rates in a cheaper form than those of the closure, if there is one; ``x``, ``rate``: by
+        place, without rates at rest."""
+        return None
+
 
 @dataclass(frozen=True)
 class RodForm(Form):
@@ -81,10 +89,35 @@ class RodForm(Form):
     name = "rod"
 
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
-        element = self.ring.element(self.at)
-        y, x = self.ring.behind(self.at, known.x)[1], self.ring.across(self.at, known.x)[1]
+        element, ways = self.ring.element(self.at), self._ways
+        if ways is None:
+            y, x = self.ring.behind(self.at, known.x)[1], self.ring.across(self.at, known.x)[1]
+        else:
+            y, x = point_at_end(ways[0][1:], known.x).p, point_at_end(ways[1], known.x).p
         length = self.ring.closure.props["length"]
         return {element.slot: distance(element, x, y, length * length, known, branches)}
+
+    @property
+    def _ways(self) -> tuple[Sequence[Element], Sequence[Element]] | None:
+        """From before the unknown to both ends of the rod, outwards and back; None if there is more than turns and
+        slides."""
+        way, i = self.at
+        back, out, other = backwards(self.ring.ways[way][:i]), self.ring.ways[way][i:], self.ring.ways[1 - way]
+        if back is None or any(isinstance(element, Whole) for element in (*out, *other)):
+            return None
+        return out, [*back, *other]
+
+    def rows(self, x: Coordinates, rate: Coordinates | None) -> ClosureRows | None:
+        ways = self._ways
+        if ways is None:
+            return None
+        numbers = {
+            c.q_at.start + k: c.v_at.start + k
+            for c in self.ring.closure.components
+            for k in range(c.v_at.stop - c.v_at.start)
+        }
+        rates = None if rate is None else lambda slot: rate(numbers[slot])
+        return rod_rows(*(point_at_end(way, x, rates) for way in ways), numbers)
 
 
 @dataclass(frozen=True)
