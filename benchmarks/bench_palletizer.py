@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -13,9 +14,9 @@ import gyrostat as gs
 from benchmarks.harness import Effort, Row, best_of
 
 NOTES = (
-    "gs.InverseDynamics of gs.robots.palletizer, whose loops are parallelograms; of the same with rods of other lengths,",
-    "solved by (3.58); with bars of mass in the place of rods; and of gs.robots.arm6. Here the peer is arm6: a",
-    "palletizer costs 1 / ratio of it. H04: 75 us against 36 us, ratio 0.48; the target is a ratio of at least 0.67.",
+    "gs.InverseDynamics of gs.robots.palletizer, whose loops are parallelograms; of the same with rods of other",
+    "lengths, solved by (3.58); with bars of mass in the place of rods; and of gs.robots.arm6. Here the peer is arm6:",
+    "a palletizer costs 1 / ratio of it. H04: 75 us against 36 us, ratio 0.48; the target is 0.67 at least.",
 )
 STATES = 10_000
 RODS = {"rod1.length": 1.27, "rod2.length": 1.37}
@@ -25,7 +26,13 @@ def measure(effort: Effort) -> list[Row]:
     quick = effort.number is not None
     rows = [
         Row("build", "to the first torque, with loops found and solved", "palletizer", _build(gs.robots.palletizer)),
-        Row("build", "to the first torque, with loops found and solved", "arm6, six axes", _build(gs.robots.arm6), peer=True),
+        Row(
+            "build",
+            "to the first torque, with loops found and solved",
+            "arm6, six axes",
+            _build(gs.robots.arm6),
+            peer=True,
+        ),
     ]
     for drives in (True, False):
         plain = gs.robots.palletizer(drives=drives)
@@ -60,7 +67,7 @@ def _rows(case: str, robots: dict[str, gs.Model], states: int, effort: Effort) -
     for name, model in robots.items():
         solver, middle = gs.InverseDynamics(model), np.array([0.4, 0.3, 0.2, 0.5, 0.1, -0.2])[: model.nv]
         Q = [middle + 0.1 * rng.uniform(-1.0, 1.0, (states, model.nv)), *rng.normal(size=(2, states, model.nv))]
-        calls[name] = (lambda s=solver, x=[x[0].copy() for x in Q]: s(*x)), (lambda s=solver, x=Q: s(*x))
+        calls[name] = partial(solver, *(x[0].copy() for x in Q)), partial(solver, *Q)
     rows = []
     for which, (label, count) in enumerate((("one call", 1), ("batch, 1 thread", states))):
         for name, both in calls.items():

@@ -1,14 +1,15 @@
-"""A palletizing robot with two coupled loops: structure, order of solution, inverse dynamics of a pick-and-place, forces
-in the rods, and what it costs against a robot of six axes (H04 5.2, Figs. 5.4 and 5.5).
+"""A palletizing robot with two coupled loops: structure, order of solution, inverse dynamics of a pick-and-place,
+forces in the rods, and what it costs against a robot of six axes (H04 5.2, Figs. 5.4 and 5.5).
 
-H04 prints neither dimensions nor masses of the KUKA KR180PA: these are ours. Of H04: five revolute axes R1 ... R5 and two
-loops, R1, R2, R3, R5 driven, four revolute joints replaced by two rods, 180 kg, a flange that stays level.
+H04 prints neither dimensions nor masses of the KUKA KR180PA: these are ours. Of H04: five revolute axes R1 ... R5 and
+two loops, R1, R2, R3, R5 driven, four revolute joints replaced by two rods, 180 kg, a flange that stays level.
 """
 
 from __future__ import annotations
 
 import timeit
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,12 @@ from demos.options import Stages, save, say_figures, subplots, table, with_sampl
 
 Array = np.ndarray
 TIMES = (0.0, 0.8, 2.0, 2.8)  # [s]
-PLACES = ((1.90, -1.10, 0.35, 0.0), (1.70, -0.90, 1.30, 0.0), (1.40, 1.10, 1.35, np.pi / 2), (1.60, 1.30, 0.55, np.pi / 2))
+PLACES = (
+    (1.90, -1.10, 0.35, 0.0),
+    (1.70, -0.90, 1.30, 0.0),
+    (1.40, 1.10, 1.35, np.pi / 2),
+    (1.60, 1.30, 0.55, np.pi / 2),
+)
 """Middle of the box x, y, z [m] and its turn about the vertical [rad]: picked, lifted, above the pallet, placed."""
 START = (0.0, 0.2, 0.3, 0.0)  # where the search for joint angles begins [rad]
 UNEQUAL = {"rod1.length": 1.27, "rod2.length": 1.37}
@@ -124,8 +130,8 @@ MOVED = {  # ends of the rods that a joint of the tree moves
 }
 
 
-def lever(place: gs.FrameMotions, joint: str, rod: str) -> Array:
-    """(N,): how the distance of a rod's ends grows with a joint of the tree [m/rad]; R1, R2 (rod 2) and R5 move both."""
+def lever(place: Any, joint: str, rod: str) -> Array:
+    """(N,): how the distance of a rod's ends grows with a joint of the tree [m/rad]; others move both ends."""
     ends = ENDS[rod]
     way = place[ends[1]].p - place[ends[0]].p
     e = way / np.linalg.norm(way, axis=-1, keepdims=True)
@@ -142,9 +148,7 @@ def driven(path: gs.trajectories.Trajectory, t: Array, tolerance: float = 1e-11)
     robot = gs.robots.palletizer(drives=False)
     torque = gs.blocks.feedforward(robot, path)
     q0, v0 = path.derivatives(TIMES[0], 1)
-    run = gs.simulate(
-        robot, torque, q0, v0, t_end=TIMES[-1], rtol=tolerance, atol=tolerance, t_eval=t, progress=False
-    )
+    run = gs.simulate(robot, torque, q0, v0, t_end=TIMES[-1], rtol=tolerance, atol=tolerance, t_eval=t, progress=False)
     return run.q
 
 
@@ -170,7 +174,7 @@ def cost(rounds: int = 60, number: int = 1000) -> Cost:
 
 
 # ---------------------------------------------------------------------------------------------------- figures
-def side_view(place: gs.FrameMotions, port: str, k: int) -> Array:
+def side_view(place: Any, port: str, k: int) -> Array:
     """(2,): a frame in the plane of operation, along x of the carousel and upwards [m]."""
     p = place[port].p[k]
     return np.array([p @ place["carousel"].R[k][:, 0], p[2]])
@@ -181,7 +185,13 @@ def figure_structure(cycle: Cycle):
     place = gs.fk(cycle.robot, np.vstack([np.zeros(4), cycle.path(np.array(TIMES))]))
     left, right = axes[0]
     _draw(left, place, 0, 1.0)
-    joints = {"R2": "carousel.shoulder", "R3, R6": "arm.elbow", "R4": "forearm.wrist", "R5": "hand.flange", "R1": "foot.top"}
+    joints = {
+        "R2": "carousel.shoulder",
+        "R3, R6": "arm.elbow",
+        "R4": "forearm.wrist",
+        "R5": "hand.flange",
+        "R1": "foot.top",
+    }
     for name, port in joints.items():
         offset = (-24, -16) if name == "R4" else (9, -14)
         left.annotate(name, side_view(place, port, 0), offset, textcoords="offset points", weight="bold")
@@ -201,7 +211,7 @@ def figure_structure(cycle: Cycle):
     return figure
 
 
-def _draw(ax, place: gs.FrameMotions, k: int, alpha: float) -> None:
+def _draw(ax, place: Any, k: int, alpha: float) -> None:
     for body, ports in POINTS.items():
         x = np.array([side_view(place, port, k) for port in ports])
         color, width = {"r": ("C3", 1.5), "g": ("0.5", 1.5)}.get(body[0], ("0.25", 4.0))
@@ -297,8 +307,8 @@ def report(cycle: Cycle, run: Array, spent: Cost) -> str:
             "",
             table(head, rows),
             f"\nflange: tilt {level:.1e} rad at most",
-            f"rods: at most {bound[0]:.2f} kN and {bound[1]:.2f} kN; torques by their forces, as H04 3.2.3.2, differ by "
-            f"{apart:.1e} N m",
+            f"rods: at most {bound[0]:.2f} kN and {bound[1]:.2f} kN; torques by their forces, as H04 3.2.3.2, "
+            f"differ by {apart:.1e} N m",
             f"forward dynamics with the torques, without feedback: differs by {np.abs(run - cycle.q).max():.1e} rad "
             f"after {TIMES[-1]:g} s\n",
             "one inverse dynamics, with drives (H04: 75 us and 36 us for six axes, 2.1 times):",

@@ -20,7 +20,14 @@ TREATMENTS = ("auto", "constraints")
 
 def run(model, t, tolerance, **more):
     return gs.simulate(
-        model, more.pop("torque", None), t_end=float(t[-1]), t_eval=t, rtol=tolerance, atol=tolerance, progress=False, **more
+        model,
+        more.pop("torque", None),
+        t_end=float(t[-1]),
+        t_eval=t,
+        rtol=tolerance,
+        atol=tolerance,
+        progress=False,
+        **more,
     )
 
 
@@ -119,7 +126,7 @@ def test_four_bars_as_constraints_are_as_good_as_their_pendulum_or_refuse(n, tol
             assert np.abs(found - exact).max() <= 3.0 * allowed + 1e-11
 
 
-# ------------------------------------------------------------------------------------------------ slider-crank, SUNDIALS
+# ----------------------------------------------------------------------------------------------- slider-crank, SUNDIALS
 CRANK = {  # t: crank angle, slide, rod angle
     2.5: (7.223610546579e-02, 1.498044718150e00, -3.609448680764e-02),
     9.25: (1.299241030757e00, 1.010463615801e00, -5.025678344656e-01),
@@ -215,7 +222,7 @@ def road(t):
 
 
 def car_axis(**options):
-    """Chassis points l, which stays across the axle, and r, at the distance 1 from it, on springs of rest length 0.5."""
+    """Chassis points l, which stays across the axle, and r, at the distance 1 from it, on springs of length 0.5."""
 
     def slide(name, axis):
         return gs.Joint(name, "prismatic", axis=axis)
@@ -254,7 +261,9 @@ def in_the_world(model, result):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{"independent": ["left", "y"]}, {"loops": "constraints"}], ids=["minimal", "constraints"])
+@pytest.mark.parametrize(
+    "options", [{"independent": ["left", "y"]}, {"loops": "constraints"}], ids=["minimal", "constraints"]
+)
 def test_the_car_axis_has_the_digits_of_the_test_set(options):
     model = car_axis(**options)
     v = [{"left": 0.0, "x": 0.0, "y": -1.0}[name] for name in model.dofs]
@@ -279,7 +288,8 @@ def bricard_by_pinocchio():
         rows.append((f"b{k}", parent, "R" + "YZXYZ"[k], BRICARD[k] - before, 1.0, u / 2, moments))
         parent, before = f"b{k}", BRICARD[k]
     end = BRICARD[5] - BRICARD[4]
-    pairs = [(("b4", end + (x, 0, 0)), (None, BRICARD[5] + (x, 0, 0))) for x in (0.0, 0.3)]
+    axis = [np.array([x, 0.0, 0.0]) for x in (0.0, 0.3)]
+    pairs = [(("b4", end + x), (None, BRICARD[5] + x)) for x in axis]
     return LoopOracle(rows, pairs, (0.0, -9.81, 0.0))
 
 

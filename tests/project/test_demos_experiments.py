@@ -1,4 +1,5 @@
-"""The experiments of the source documents: `./run demo hydraulic | trainer | elastic | palletizer`, each checked by other means."""
+"""The experiments of the source documents: `./run demo hydraulic | trainer | elastic | palletizer`, each checked by
+other means."""
 
 from __future__ import annotations
 
@@ -36,14 +37,19 @@ def test_every_experiment_has_a_module_a_page_and_a_line_of_help(capsys):
 
 def test_an_unknown_experiment_is_refused_with_a_hint(capsys):
     assert main(["hydralic"]) == 2
-    assert "expected one of: lwr, hydraulic, trainer, elastic, palletizer. Hint: did you mean hydraulic?" in capsys.readouterr().err
+    assert (
+        "expected one of: lwr, hydraulic, trainer, elastic, palletizer. Hint: did you mean hydraulic?"
+        in capsys.readouterr().err
+    )
 
 
 def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsys, monkeypatch):
     monkeypatch.setattr(lwr_inverse_dynamics, "main", print)  # test_documents.py runs it
     for words in ([], ["--samples", "15"]):
         assert main(words) == 0
-        assert capsys.readouterr().out == f"{words}\nmore: ./run demo lwr | hydraulic | trainer | elastic | palletizer\n"
+        assert (
+            capsys.readouterr().out == f"{words}\nmore: ./run demo lwr | hydraulic | trainer | elastic | palletizer\n"
+        )
 
 
 @pytest.mark.parametrize(
@@ -69,8 +75,12 @@ def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsy
         (
             "palletizer",
             ("structure", "motion", "torques", "rods"),
-            ("1                carousel - R2 - arm - R6 - triangle - rod1          1          R6  constant tie",
-             "          R4  closed form", "7953.47        5218.78      53.0231", "4.13 kN and 3.18 kN"),
+            (
+                "1                carousel - R2 - arm - R6 - triangle - rod1          1          R6  constant tie",
+                "          R4  closed form",
+                "7953.47        5218.78      53.0231",
+                "4.13 kN and 3.18 kN",
+            ),
         ),
     ],
 )

@@ -22,7 +22,7 @@ START = np.array([0.0, 0.5, np.pi / 6, np.pi / 6, 2.0 * np.pi, 0.0, 0.0, 0.0])
 
 
 def spring(b: float, db: float, s: float, ds: float) -> tuple[float, float]:
-    """Forces of one spring on the slider (upwards) and on the angle b: its ends are (e, s) and the middle of the rod."""
+    """Forces of one spring on the slider (upwards) and on the angle b: from (e, s) to the middle of the rod."""
     r, z = 0.5 * np.cos(b), H - 0.5 * np.sin(b) - s
     dr, dz = -0.5 * np.sin(b) * db, -0.5 * np.cos(b) * db - ds
     length = np.hypot(r, z)

@@ -8,6 +8,7 @@ do no harm."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,12 @@ KINDS |= {"PY": pin.JointModelPY, "PZ": pin.JointModelPZ}
 
 
 class LoopOracle:
-    """``rows``: body, parent (None: world), kind as in KINDS, place of the joint in the parent [m], mass [kg], centre of
-    mass [m], moments about it [kg m^2]; ``pairs``: points that coincide."""
+    """``rows``: body, parent (None: world), kind as in KINDS, place of the joint in the parent [m], mass [kg], centre
+    of mass [m], moments about it [kg m^2]; ``pairs``: points that coincide."""
 
     def __init__(self, rows: Sequence[Any], pairs: Sequence[tuple[Place, Place]], gravity: Sequence[float]):
-        self.model, ids = pin.Model(), {None: 0}
+        ids: dict[str | None, int] = {None: 0}
+        self.model = pin.Model()
         self.model.gravity.linear = np.array(gravity, dtype=float)
         for body, parent, kind, place, mass, com, moments in rows:
             shift = pin.SE3(np.eye(3), np.array(place, dtype=float))
@@ -80,13 +82,14 @@ class LoopOracle:
         for _ in range(5):
             g, C, _ = self.closure(q, v)
             q = q - np.linalg.pinv(C, 1e-7) @ g
+        _, C, _ = self.closure(q, v)
         return q, v - np.linalg.pinv(C, 1e-7) @ (C @ v)
 
     def motion(self, q: Array, v: Array, t: Array, tau: Callable[[Array, Array], Array], tolerance: float) -> Array:
         """q (T, n) at the instants t, by SciPy's DOP853, projected at each of them."""
         n, rows = self.model.nv, [np.array(q, dtype=float)]
         y = np.r_[q, v].astype(float)
-        for t0, t1 in zip(t, t[1:], strict=False):
+        for t0, t1 in pairwise(t):
             run = solve_ivp(
                 lambda _, y: np.r_[y[n:], self.acceleration(y[:n], y[n:], tau(y[:n], y[n:]))],
                 (t0, t1),

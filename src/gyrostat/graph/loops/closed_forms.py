@@ -74,9 +74,9 @@ class Form:
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
         raise NotImplementedError
 
-    def rows(self, x: Coordinates, rate: Coordinates | None) -> ClosureRows | None:
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
         """Equations for the rates in a cheaper form than those of the closure, if there is one; ``x``, ``rate``: by
-        place, without rates at rest."""
+        place, without rates at rest; ``branches``: those of the solution."""
         return None
 
 
@@ -107,8 +107,8 @@ class RodForm(Form):
             return None
         return out, [*back, *other]
 
-    def rows(self, x: Coordinates, rate: Coordinates | None) -> ClosureRows | None:
-        ways = self._ways
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        ways, element = self._ways, self.ring.element(self.at)
         if ways is None:
             return None
         numbers = {
@@ -117,7 +117,9 @@ class RodForm(Form):
             for k in range(c.v_at.stop - c.v_at.start)
         }
         rates = None if rate is None else lambda slot: rate(numbers[slot])
-        return rod_rows(*(point_at_end(way, x, rates) for way in ways), numbers)
+        rows = rod_rows(point_at_end(ways[0], x, rates), point_at_end(ways[1], x, rates), numbers)
+        rows.J[numbers[element.slot]] = np.array([branches.roots[0] * element.sign])  # the same, and known earlier
+        return rows
 
 
 @dataclass(frozen=True)

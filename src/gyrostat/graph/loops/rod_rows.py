@@ -5,8 +5,8 @@ With p from one end to the other and u = dp/dt,
 
     1/2 d|p|^2/dt = p . u = 0,    p . du/dt + u . u = 0,
 
-so that J has entries p . du/dv, and the bias is u . u + p . (du/dt at constant rates). Only points are followed; how the
-frames at the ends are turned does not matter to a rod."""
+so that J has entries p . du/dv, and the bias is u . u + p . (du/dt at constant rates). Only points are followed; how
+the frames at the ends are turned does not matter to a rod."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ ONE, ZERO = np.eye(3), np.zeros(3)
 
 
 class PointMotion(NamedTuple):
-    """A point at the end of a way, in the axes of its beginning: place, velocity, acceleration at constant rates, and its
-    velocities for unit rates by slot."""
+    """A point at the end of a way, in the axes of its beginning: place, velocity, acceleration at constant rates, and
+    its velocities for unit rates by slot."""
 
     p: Array
     v: Array

@@ -180,7 +180,9 @@ class Sequence:
             ties[rate] = ConstantTie(offset, factors)
         return ties if self._closed(i, [self._tied(x, ties) for x in points]) else None
 
-    def _slopes(self, driver: Rate, unknown: Many[Rate], form: Form, signs: tuple[float, ...], h: float = 1e-5) -> list[float]:
+    def _slopes(
+        self, driver: Rate, unknown: Many[Rate], form: Form, signs: tuple[float, ...], h: float = 1e-5
+    ) -> list[float]:
         """Derivatives of the unknowns of a form by a coordinate at the reference: constant ties follow it, what other
         forms gave is held."""
         ends = []

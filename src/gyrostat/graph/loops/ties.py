@@ -116,7 +116,7 @@ class _State:
         branches = Branches(step.signs)
         found = step.form.solve(Known(self.coordinate, self.ties.near), branches)
         self.margins.append((step.closure, step.slots, branches.margins))
-        rows = self._rows(step, found, None)
+        rows = self._rows(step, found, None, branches)
         chosen, unknown = list(step.rows), list(step.numbers)
         inverse = _inverse(np.stack([rows.J[k][chosen] for k in unknown], axis=1))
         G: list[dict[int, Any]] = [{} for _ in unknown]
@@ -129,7 +129,7 @@ class _State:
                     row[number] = row[number] + y if number in row else y
         v_u = [sum((x * self.v[j] for j, x in row.items()), start=0.0) for row in G]
         own = dict(zip(unknown, v_u, strict=True))
-        bias = self._rows(step, found, lambda k: own[k] if k in own else self.rate(k)).bias[chosen]
+        bias = self._rows(step, found, lambda k: own[k] if k in own else self.rate(k), branches).bias[chosen]
         for k in known:
             bias = bias + rows.J[k][chosen] * self.bias(k)
         b_u = -(inverse @ bias)
@@ -137,14 +137,15 @@ class _State:
             ties = tuple(row.items())
             self.moved.append(Moved(found[slot], ties, tuple((k, 0.0) for k, _ in ties), b))
 
-
-    def _rows(self, step: LoopStep, found: dict[int, Any], rate: Callable[[int], Any] | None) -> ClosureRows:
+    def _rows(
+        self, step: LoopStep, found: dict[int, Any], rate: Callable[[int], Any] | None, branches: Branches
+    ) -> ClosureRows:
         """The equations of a loop at rest, or with rates by their number."""
 
         def x(k: int) -> Any:
             return found[k] if k in found else self.coordinate(k)
 
-        rows = step.form.rows(x, rate)
+        rows = step.form.rows(x, rate, branches)
         if rows is None:
             rows = step.closure.rows(_Slots(x), None if rate is None else _Slots(rate))  # type: ignore[arg-type]
         return rows

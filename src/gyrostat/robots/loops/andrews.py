@@ -15,7 +15,19 @@ DRIVE = 0.033
 """Constant torque at ``beta`` [N m]."""
 A, B, C = (-0.06934, -0.00227, 0.0), (-0.03635, 0.03273, 0.0), (0.014, 0.072, 0.0)  # [m]
 # mass [kg], moment about z [kg m^2], centre of mass, other frames [m]
-D, DA, E, EA, RR, RA, SS, SA, SB, SC, SD = 0.028, 0.0115, 0.02, 0.01421, 0.007, 0.00092, 0.035, 0.01874, 0.01043, 0.018, 0.02
+D, DA, E, EA, RR, RA, SS, SA, SB, SC, SD = (
+    0.028,
+    0.0115,
+    0.02,
+    0.01421,
+    0.007,
+    0.00092,
+    0.035,
+    0.01874,
+    0.01043,
+    0.018,
+    0.02,
+)
 TA, TB, U, UA, UB, ZF, ZT, FA = 0.02308, 0.00916, 0.04, 0.01228, 0.00449, 0.02, 0.04, 0.01421
 BODIES: dict[str, tuple[float, float, Vector, dict[str, Vector]]] = {
     "K1": (0.04325, 2.194e-6, (RA, 0.0, 0.0), {"tip": (RR, 0.0, 0.0)}),

@@ -27,8 +27,8 @@ def bricard(loops: LoopTreatment = "auto") -> Model:
     (1, -1, 1), the point whose history the benchmark asks for. There is no closed form: the loop is a constraint
     (``loops="auto"``).
 
-    Figures: Gonzalez and others, A collaborative benchmarking framework for multibody system dynamics (2010), A04; uniform
-    rods."""
+    Figures: Gonzalez and others, A collaborative benchmarking framework for multibody system dynamics (2010), A04;
+    uniform rods."""
     links: list[Link] = []
     for k in range(5):
         end = tuple(float(b - a) for a, b in zip(POINTS[k], POINTS[k + 1], strict=True))

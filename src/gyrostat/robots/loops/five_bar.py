@@ -32,7 +32,12 @@ def five_bar(drives: bool = True, loops: LoopTreatment = "auto") -> Model:
 
     def side(name: str) -> tuple[Joint, object, Joint, object]:
         arm = bar(f"{name}_arm", 0.8, (ARM, 0.0, 0.0), 0.03, color=ORANGE)
-        return hinge(name), arm, hinge(f"{name}_elbow"), bar(f"{name}_forearm", 0.5, (FOREARM, 0.0, 0.0), 0.02, color=GREY)
+        return (
+            hinge(name),
+            arm,
+            hinge(f"{name}_elbow"),
+            bar(f"{name}_forearm", 0.5, (FOREARM, 0.0, 0.0), 0.02, color=GREY),
+        )
 
     model = assemble(
         "five_bar",

@@ -30,8 +30,8 @@ def four_bars(n: int = 2, loops: LoopTreatment = "auto") -> Model:
     between h(i) and v(i). Rods lie along x where their angles are zero; the reference, with which the benchmark starts,
     has the rods v upright: A = pi/2, and B0 moves with 1 m/s along x: v = -1 rad/s. The independent coordinate is A0.
 
-    Parallelograms are constant ties, A(i) = A0: then M = (n + 1)/3 + n, U = ((n + 1)/2 + n) 9.81 sin(A0), and nothing is
-    singular. As constraints (``loops="constraints"``) the flat position A0 = 0, where n + 1 branches meet, is.
+    Parallelograms are constant ties, A(i) = A0: then M = (n + 1)/3 + n, U = ((n + 1)/2 + n) 9.81 sin(A0), and nothing
+    is singular. As constraints (``loops="constraints"``) the flat position A0 = 0, where n + 1 branches meet, is.
     Figures: Gonzalez and others, A collaborative benchmarking framework for multibody system dynamics (2010), A02;
     thin uniform rods."""
     if n < 1:

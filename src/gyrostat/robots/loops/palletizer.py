@@ -108,7 +108,9 @@ def palletizer(payload: float = 180.0, bars: bool = False, drives: bool = True, 
         frames={"flange": (0.0, 0.0, 0.0), "tool": (0.0, 0.0, -0.4)},
         shapes=(Shape(kind="box", size=(0.6, 0.4, 0.4), translation=(0.0, 0.0, -0.4), color=STEEL),),
     )
-    foot = RigidBody("foot", mass=300.0, com=(0.0, 0.0, 0.2), inertia=(15.0, 15.0, 15.0), frames={"top": (0.0, 0.0, HEIGHT)})
+    foot = RigidBody(
+        "foot", mass=300.0, com=(0.0, 0.0, 0.2), inertia=(15.0, 15.0, 15.0), frames={"top": (0.0, 0.0, HEIGHT)}
+    )
     primary = chain(
         "world",
         foot,
@@ -138,9 +140,7 @@ def palletizer(payload: float = 180.0, bars: bool = False, drives: bool = True, 
             parts += [connect(f"{name}.{port}", end) for port, end in zip("ab", ends[name], strict=True)]
     model = assemble("palletizer", *parts, independent=["R2", "R3"], loops=loops)
     for joint, (rotor, ratio, viscous, coulomb) in DRIVES.items() if drives else ():
-        model = model.with_drive(
-            joint, rotor_inertia=rotor, gear_ratio=ratio, viscous=viscous, coulomb=coulomb
-        )
+        model = model.with_drive(joint, rotor_inertia=rotor, gear_ratio=ratio, viscous=viscous, coulomb=coulomb)
     return model
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gyrostat.robots.loops.links import GREY, ORANGE, Vector
+from gyrostat.robots.loops.links import GREY, Vector
 from gyrostat.spec.assemble import Parts, assemble, chain, connect
 from gyrostat.spec.closed_loops import LoopTreatment
 from gyrostat.spec.connecting_rod import ConnectingRod
@@ -77,6 +77,4 @@ def five_point_suspension(loops: LoopTreatment = "auto") -> Model:
     parts.append(chain("world", Displacement("strut_mount", translation=STRUT[0])))
     parts.append(PointSpring("strut", stiffness=STIFFNESS, damping=DAMPING, rest_length=rest))
     parts += [connect("strut.a", "strut_mount.b"), connect("strut.b", "upright.strut")]
-    return assemble(
-        "five_point_suspension", *parts, reference={"carrier": (*WHEEL, 0.0, 0.0, 0.0, 1.0)}, loops=loops
-    )
+    return assemble("five_point_suspension", *parts, reference={"carrier": (*WHEEL, 0.0, 0.0, 0.0, 1.0)}, loops=loops)
