@@ -57,6 +57,10 @@ class LoopSolution(Protocol):
         """How the followers of curves and of loops move."""
         ...
 
+    def margins(self, q: Array) -> list[tuple[Any, tuple[int, ...], list[Any]]]:
+        """For each loop its unknowns, and how far each of their roots is from having no solution."""
+        ...
+
 
 def _array(values: list[Any]) -> Array:
     """Coordinates; angles that are known by cosine and sine stay so, unless these are plain numbers."""

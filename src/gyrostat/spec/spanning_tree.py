@@ -136,7 +136,8 @@ def _loop(graph: _Graph, visits: Mapping[str, Visit], feeder: PortName, port: Po
         link = _massless_link(graph, visits, near, port[0])
         if link is not None:
             return Loop(ring, _texts(feeder, port), port[0], (str(visits[link[0]].source), far), link)
-    return Loop(ring, _texts(feeder, port), port[0], ends if visit.inport == "a" else ends[::-1])
+    ends = ends if visit.inport == "a" else (ends[1], ends[0])
+    return Loop(ring, _texts(feeder, port), port[0], ends)
 
 
 def _texts(one: PortName, two: PortName) -> tuple[str, str]:

@@ -19,7 +19,7 @@ def refuse_unsolved(network: Network, q: Array, who: str) -> None:
     if ties is None:
         return
     for row in np.reshape(np.asarray(q, dtype=float), (-1, network.model.nq)):
-        for closure, slots, margins in ties.margins(row):  # type: ignore[attr-defined]
+        for closure, slots, margins in ties.margins(row):
             unknowns = unknown_names(network, closure, slots)
             for margin, short, unit in margins:
                 if not margin > SINGULAR:
