@@ -476,6 +476,9 @@ def test_torques_of_the_palletizer_are_those_by_the_forces_in_its_rods():
     motion = palletizer.cycle(15)
     tau, _ = palletizer.by_rods(motion.q, motion.v, motion.a)
     np.testing.assert_allclose(tau, motion.tau, rtol=0, atol=1e-9)
+    forces = gs.InverseDynamics(motion.robot).port_forces(motion.q, motion.v, motion.a, ports=["rod1.b", "rod2.b"])
+    pulls = np.column_stack([np.linalg.norm(forces[f"rod{k}.b"][:, 3:], axis=1) for k in (1, 2)])
+    np.testing.assert_allclose(motion.rods, pulls, rtol=0, atol=1e-8)
     tree = gs.robots.palletizer(loops="constraints")
     at = [tree.dofs.index(f"R{k}") for k in range(1, 7)]
     full = np.zeros((4, len(motion.t), 6))

@@ -370,3 +370,54 @@ def test_parallelograms_of_the_palletizer_are_constant_ties_beyond_their_flat_po
         place = gs.fk(model, [0.2, 0.3, total - 0.3, 0.1])
         np.testing.assert_allclose(place["hand"].R[:, 2], (0, 0, 1), atol=1e-12)
         np.testing.assert_allclose(np.linalg.norm(place["triangle.rod2"].p - place["hand.rod2"].p), 1.4, rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ trees and actuators
+@pytest.mark.parametrize("name", ["slider_crank", "andrews_squeezer", "stewart", "delta", "five_bar", "excavator", "palletizer"])
+def test_constraints_accelerate_as_minimal_coordinates_do_in_motion(name):
+    """The tree is closed around the independent coordinates, which both have; rods of the palletizer are unequal."""
+    model, tree = made(name), made(name, loops="constraints")
+    if name == "palletizer":
+        model, tree = (m.replace({"rod1.length": 1.27, "rod2.length": 1.37}) for m in (model, tree))
+    at = [tree.dofs.index(dof) for dof in model.dofs]
+    q, v = near(model, 11, 0.03)
+    tau = np.random.default_rng(12).normal(size=model.nv)
+    start, rates, efforts = gs.neutral(tree), np.zeros(tree.nv), np.zeros(tree.nv)
+    for block in model.layout:
+        start[tree.layout.of[block.entity].q] = q[block.q]
+    rates[at], efforts[at] = v, tau
+    kept = [block.entity for block in model.layout]
+    full, moving = gs.close(tree, start, rates, keep=kept)
+    found = gs.aba(tree, full, moving, efforts)[at]
+    want = gs.aba(model, q, v, tau)
+    np.testing.assert_allclose(found, want, rtol=1e-8, atol=1e-8 * np.abs(want).max())
+
+
+@pytest.mark.parametrize(("name", "lengths"), [("stewart", "leg"), ("delta", "arm")])
+def test_actuators_do_the_work_of_the_generalised_forces(name, lengths):
+    """J^T u = tau with the Jacobian of the actuators by differences."""
+    model = made(name)
+    q, _ = near(model, 13, 0.1)
+    tau = np.random.default_rng(14).normal(size=model.nv)
+    if name == "stewart":
+        J = slope(lambda q: leg_lengths(model, q), model, q)
+    else:
+        J = slope(lambda q: np.array([_arm_angle(model, q, k) for k in (1, 2, 3)]), model, q)
+    efforts = gs.actuator_efforts(model, q, tau)
+    assert list(efforts) == [f"{lengths}{k}" for k in range(1, model.nv + 1)]
+    np.testing.assert_allclose(J.T @ np.array([float(u) for u in efforts.values()]), tau, rtol=0, atol=1e-7)
+
+
+def test_cylinders_of_the_excavator_exert_its_generalised_forces():
+    model = gs.robots.excavator()
+    q, v = near(model, 15, 0.05)
+    tau = gs.rnea(model, q, 0.2 * v, v)
+    np.testing.assert_allclose([float(u) for u in gs.actuator_efforts(model, q, tau).values()], tau, rtol=1e-9)
+
+
+def test_the_suspension_comes_to_rest_where_its_forces_hold_it():
+    model = gs.robots.five_point_suspension()
+    rest = gs.equilibrium(model, gs.neutral(model))
+    run = gs.simulate(model, None, t_end=6.0, t_eval=[0.0, 6.0], rtol=1e-8, atol=1e-8, progress=False)
+    np.testing.assert_allclose(run.q[-1, :7], rest.q[:7], rtol=0, atol=1e-5)
+    assert np.abs(run.v[-1, :6]).max() < 1e-4
