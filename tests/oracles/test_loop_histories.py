@@ -304,6 +304,20 @@ def test_bricards_mechanism_moves_as_by_pinocchio_and_scipy():
         np.testing.assert_allclose(column(model, found, f"q{k}"), want[:, k], rtol=0, atol=1e-9)
 
 
+def test_bricards_mechanism_keeps_its_energy_and_the_relation_of_its_angles():
+    """Threefold-symmetric Bricard linkages with axes at right angles have sin a + sin b + sin a sin b = 0 (Chen, You and
+    Tarnai 2005, with angles from where neighbouring rods are perpendicular), a = q0 = q2 = q4, b = q1 = q3 = q5."""
+    model, t = gs.robots.bricard(), np.linspace(0.0, 10.0, 101)
+    found = run(model, t, 1e-11)
+    a, b = (np.sin(column(model, found, name)) for name in ("q0", "q1"))
+    np.testing.assert_allclose(a + b + a * b, 0.0, rtol=0, atol=1e-11)
+    for name in ("q2", "q4"):
+        np.testing.assert_allclose(column(model, found, name), column(model, found, "q0"), rtol=0, atol=1e-11)
+    energy = gs.kinetic_energy(model, found.q, found.v) + gs.potential_energy(model, found.q)
+    assert np.ptp(gs.potential_energy(model, found.q)) > 4.0
+    np.testing.assert_allclose(energy, energy[0], rtol=0, atol=1e-8)
+
+
 # ------------------------------------------------------------------------------------------------ governor, IFToMM A05
 @pytest.mark.parametrize("method", ["dopri5", "radau", "bdf"])
 def test_the_stiff_governor_moves_as_by_its_equations_written_out(method):
@@ -315,6 +329,18 @@ def test_the_stiff_governor_moves_as_by_its_equations_written_out(method):
     np.testing.assert_allclose(found.q[:, 0], want[:, 0], rtol=0, atol=1e-8)
     np.testing.assert_allclose(found.q[:, 1] + 0.5, want[:, 1], rtol=0, atol=1e-8)
     np.testing.assert_allclose(found.q[:, 2:], np.pi / 6 - want[:, 2:4], rtol=0, atol=1e-8)
+
+
+def test_the_stiff_governor_moves_as_by_exudyn():
+    """Its trapezoidal rule errs with the square of the step: extrapolated, the two agree."""
+    from tests.support import governor_exudyn
+
+    model, t = gs.robots.flyball_governor(), np.linspace(0.0, 1.0, 11)
+    exact = run(model, t, 1e-11, v0=[2.0 * np.pi, 0.0, 0.0, 0.0]).q[:, :2]
+    coarse, fine = (governor_exudyn.history(1.0, step, 10)[:, :2] for step in (1e-3, 5e-4))
+    errors = [np.abs(x - exact).max() for x in (coarse, fine)]
+    assert errors[0] < 3e-6 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
+    np.testing.assert_allclose((4.0 * fine - coarse) / 3.0, exact, rtol=0, atol=2e-9)
 
 
 def test_the_governor_with_rigid_links_moves_the_same_in_two_coordinates_and_in_four():

@@ -373,7 +373,9 @@ def test_parallelograms_of_the_palletizer_are_constant_ties_beyond_their_flat_po
 
 
 # ------------------------------------------------------------------------------------------------ trees and actuators
-@pytest.mark.parametrize("name", ["slider_crank", "andrews_squeezer", "stewart", "delta", "five_bar", "excavator", "palletizer"])
+@pytest.mark.parametrize(
+    "name", ["slider_crank", "andrews_squeezer", "stewart", "delta", "five_bar", "excavator", "palletizer"]
+)
 def test_constraints_accelerate_as_minimal_coordinates_do_in_motion(name):
     """The tree is closed around the independent coordinates, which both have; rods of the palletizer are unequal."""
     model, tree = made(name), made(name, loops="constraints")
