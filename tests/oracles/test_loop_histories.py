@@ -305,8 +305,8 @@ def test_bricards_mechanism_moves_as_by_pinocchio_and_scipy():
 
 
 def test_bricards_mechanism_keeps_its_energy_and_the_relation_of_its_angles():
-    """Threefold-symmetric Bricard linkages with axes at right angles have sin a + sin b + sin a sin b = 0 (Chen, You and
-    Tarnai 2005, with angles from where neighbouring rods are perpendicular), a = q0 = q2 = q4, b = q1 = q3 = q5."""
+    """Threefold-symmetric Bricard linkages with axes at right angles have sin a + sin b + sin a sin b = 0 (Chen, You
+    and Tarnai 2005, with angles from where neighbouring rods are perpendicular), a = q0 = q2 = q4, b = q1 = q3 = q5."""
     model, t = gs.robots.bricard(), np.linspace(0.0, 10.0, 101)
     found = run(model, t, 1e-11)
     a, b = (np.sin(column(model, found, name)) for name in ("q0", "q1"))

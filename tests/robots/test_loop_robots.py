@@ -53,6 +53,15 @@ def test_loops_with_closed_forms_leave_minimal_coordinates(name):
     assert model.nv < tree.nv and tree.nv - model.nv <= equations
 
 
+@pytest.mark.parametrize("name", [*CLOSED_FORM, "bricard", "five_point_suspension", "flyball_governor"])
+def test_files_keep_robots_with_loops(name, tmp_path):
+    model = made(name)
+    gs.save(model, tmp_path / "robot.yaml")
+    again = gs.load(tmp_path / "robot.yaml")
+    assert again == model and again.dofs == model.dofs
+    np.testing.assert_array_equal(gs.neutral(again), gs.neutral(model))
+
+
 @pytest.mark.parametrize("name", ["bricard", "five_point_suspension"])
 def test_loops_without_closed_forms_are_constraints(name):
     model = made(name)

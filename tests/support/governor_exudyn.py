@@ -12,20 +12,26 @@ exu = pytest.importorskip("exudyn", reason="Exudyn comes with the extra 'oracles
 
 def history(t_end: float, step: float, samples: int) -> np.ndarray:
     """(samples + 1, 4): angle of the shaft, shift of the slider, angles of the rods (downwards from 30 degrees)."""
-    from exudyn import itemInterface as item
-    from exudyn import utilities as tools
+    from exudyn.itemInterface import (
+        MarkerKinematicTreeRigid,
+        NodeGenericODE2,
+        ObjectKinematicTree,
+        SensorNode,
+        SpringDamper,
+    )
+    from exudyn.utilities import InertiaCuboid, InertiaMassPoint, RotationMatrixY
 
     mbs = exu.SystemContainer().AddSystem()
-    rod = tools.InertiaCuboid(3000, [1.0, 0.01, 0.01]).Translated([0.5, 0.0, 0.0])
-    rod += tools.InertiaMassPoint(5.0).Translated([1.0, 0.0, 0.0])
-    bodies = [tools.InertiaCuboid(3000, [0.01, 0.01, 1.0]), tools.InertiaCuboid(3000, [0.1, 0.1, 0.1]), rod, rod]
+    rod = InertiaCuboid(3000, [1.0, 0.01, 0.01]).Translated([0.5, 0.0, 0.0])
+    rod += InertiaMassPoint(5.0).Translated([1.0, 0.0, 0.0])
+    bodies = [InertiaCuboid(3000, [0.01, 0.01, 1.0]), InertiaCuboid(3000, [0.1, 0.1, 0.1]), rod, rod]
     start = {"initialCoordinates": [0.0] * 4, "initialCoordinates_t": [2.0 * np.pi, 0.0, 0.0, 0.0]}
-    node = mbs.AddNode(item.NodeGenericODE2(referenceCoordinates=[0.0] * 4, numberOfODE2Coordinates=4, **start))
-    turns = [np.eye(3), np.eye(3), tools.RotationMatrixY(np.pi / 6), tools.RotationMatrixY(np.pi - np.pi / 6)]
+    node = mbs.AddNode(NodeGenericODE2(referenceCoordinates=[0.0] * 4, numberOfODE2Coordinates=4, **start))
+    turns = [np.eye(3), np.eye(3), RotationMatrixY(np.pi / 6), RotationMatrixY(np.pi - np.pi / 6)]
     places = [[0.0, 0.0, 0.5], [0.0, 0.0, 0.0], [0.05, 0.0, 0.5], [-0.05, 0.0, 0.5]]
     kind = exu.JointType
     tree = mbs.AddObject(
-        item.ObjectKinematicTree(
+        ObjectKinematicTree(
             nodeNumber=node,
             jointTypes=[kind.RevoluteZ, kind.PrismaticZ, kind.RevoluteY, kind.RevoluteY],
             linkParents=[-1, 0, 0, 0],
@@ -39,12 +45,12 @@ def history(t_end: float, step: float, samples: int) -> np.ndarray:
     )
     for link, x in ((2, 0.05), (3, -0.05)):
         ends = [
-            mbs.AddMarker(item.MarkerKinematicTreeRigid(objectNumber=tree, linkNumber=k, localPosition=p))
+            mbs.AddMarker(MarkerKinematicTreeRigid(objectNumber=tree, linkNumber=k, localPosition=p))
             for k, p in ((1, [x, 0.0, 0.0]), (link, [0.5, 0.0, 0.0]))
         ]
-        mbs.AddObject(item.SpringDamper(markerNumbers=ends, stiffness=8e5, damping=4e4, referenceLength=0.5))
+        mbs.AddObject(SpringDamper(markerNumbers=ends, stiffness=8e5, damping=4e4, referenceLength=0.5))
     what = exu.OutputVariableType.Coordinates
-    sensor = mbs.AddSensor(item.SensorNode(nodeNumber=node, storeInternal=True, outputVariableType=what))
+    sensor = mbs.AddSensor(SensorNode(nodeNumber=node, storeInternal=True, outputVariableType=what))
     mbs.Assemble()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # names of settings differ between its versions
