@@ -62,6 +62,18 @@ def test_files_keep_robots_with_loops(name, tmp_path):
     np.testing.assert_array_equal(gs.neutral(again), gs.neutral(model))
 
 
+@pytest.mark.parametrize("loops", ["auto", "constraints"])
+@pytest.mark.parametrize("name", [*CLOSED_FORM, "bricard", "five_point_suspension"])
+def test_random_configurations_of_robots_are_closed_within_their_limits(name, loops):
+    model = made(name, loops=loops)
+    limited = [e for e in model.wiring.entities.values() if isinstance(e, gs.Joint) and e.lower is not None]
+    for q in gs.random_configuration(model, 1, 5):
+        for joint in limited:
+            if joint.name in model.coordinates:
+                assert joint.lower <= q[model.coordinates.index(joint.name)] <= joint.upper
+        assert np.isfinite(gs.rnea(model, q, np.zeros(model.nv), np.zeros(model.nv))).all()  # refuses what is open
+
+
 @pytest.mark.parametrize("name", ["bricard", "five_point_suspension"])
 def test_loops_without_closed_forms_are_constraints(name):
     model = made(name)

@@ -19,6 +19,7 @@ from gyrostat.spec.values import rpy
 BASE, ARM, ROD, PLATFORM, WIDTH = 0.2, 0.3, 0.8, 0.06, 0.05  # radius, lengths, radius, half a parallelogram's width [m]
 START = 0.35  # angle of the arms at home [rad]
 HOME = -ARM * math.sin(START) - math.sqrt(ROD**2 - (BASE + ARM * math.cos(START) - PLATFORM) ** 2)  # -0.783 [m]
+REACH = {"x": (-0.3, 0.3), "y": (-0.3, 0.3), "z": (-0.95, -0.65)}  # of the platform [m]
 ROD_MASS = 0.12  # of one of six [kg]
 
 
@@ -52,7 +53,9 @@ def delta(parallelograms: bool = False, drives: bool = False, loops: LoopTreatme
         place = Displacement(f"base{k}", translation=(BASE * c, BASE * s, 0.0), rotation=rpy(0.0, 0.0, turn))
         elbows = {f"elbow{side}": (ARM, y, 0.0) for side, y in sides.items()}
         arm = _arm(k, elbows)
-        parts.append(chain("world", place, Joint(f"arm{k}", "revolute", axis="y", passive=False), arm))
+        parts.append(
+            chain("world", place, Joint(f"arm{k}", "revolute", axis="y", lower=-0.7, upper=1.5, passive=False), arm)
+        )
         reference[f"arm{k}"] = START
         for side, y in sides.items():
             anchors[f"edge{k}{side}"] = (PLATFORM * c - y * s, PLATFORM * s + y * c, 0.0)
@@ -67,7 +70,8 @@ def delta(parallelograms: bool = False, drives: bool = False, loops: LoopTreatme
         reference["platform"] = (0.0, 0.0, HOME, 0.0, 0.0, 0.0, 1.0)
         independent = ["arm1", "arm2", "arm3"]
     else:
-        parts.insert(0, chain("world", *(Joint(axis, "prismatic", axis=axis) for axis in "xyz"), plate))
+        slides = (Joint(axis, "prismatic", axis=axis, lower=low, upper=high) for axis, (low, high) in REACH.items())
+        parts.insert(0, chain("world", *slides, plate))
         reference |= {"x": 0.0, "y": 0.0, "z": HOME}
         independent = ["x", "y", "z"]
     model = assemble("delta", *parts, reference=reference, independent=independent, loops=loops)

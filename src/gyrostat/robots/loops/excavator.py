@@ -20,6 +20,7 @@ BOOM_PIN, STICK_FOOT, BOOM = (2.60, 0.75), (2.90, 1.10), (5.70, 0.0)  # on the b
 STICK_PIN, BUCKET_FOOT, ROCKER, STICK = (-0.75, 0.35), (0.10, 0.75), (2.45, 0.10), (2.90, 0.0)  # on the stick
 BUCKET_PIN, TEETH = (0.10, 0.45), (1.50, -0.10)  # on the bucket
 ROCKER_LENGTH, LINK_LENGTH = 0.62, 0.60
+STROKES = {"boom": (2.20, 3.08), "stick": (2.48, 3.73), "bucket": (2.22, 2.98)}  # shortest and longest [m]
 START = {"boom": 0.55, "stick": -1.90, "bucket": -1.00}  # [rad]
 # Ours: mass [kg], centre of mass (x, z) and edges of the box with the same inertia [m]
 LINKS: dict[str, tuple[float, Point, Vector]] = {
@@ -132,7 +133,8 @@ def _cylinder(name: str, foot: str, pin: str, barrel: float) -> list[Parts | Ent
         inertia=(0.2, 70.0 * barrel**2 / 12.0, 70.0 * barrel**2 / 12.0),
         shapes=(tube((-barrel, 0.0, 0.0), (0.0, 0.0, 0.0), 0.05, STEEL),),
     )
-    slide = Joint(f"{name}_cylinder", "prismatic", axis="x", passive=False)
+    lower, upper = STROKES[name]
+    slide = Joint(f"{name}_cylinder", "prismatic", axis="x", lower=lower, upper=upper, passive=False)
     return [
         chain(foot, _hinge(f"{name}_foot"), body, slide, rod, "origin", _hinge(f"{name}_pin")),
         connect(f"{name}_pin.b", pin),

@@ -9,6 +9,7 @@ from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 
+LIMITS = {"left": {"lower": 1.2, "upper": 3.0}, "right": {"lower": 0.14, "upper": 1.94}}  # [rad]
 BASE, ARM, FOREARM = 0.2, 0.25, 0.33  # [m]
 
 
@@ -28,7 +29,7 @@ def five_bar(drives: bool = True, loops: LoopTreatment = "auto") -> Model:
     ``drives`` is False, rotors of 4e-5 kg m^2 turn 50 times as fast as the arms, with friction."""
 
     def hinge(name: str) -> Joint:
-        return Joint(name, "revolute", axis=(0.0, -1.0, 0.0))
+        return Joint(name, "revolute", axis=(0.0, -1.0, 0.0), **LIMITS.get(name, {}))
 
     def side(name: str) -> tuple[Joint, object, Joint, object]:
         arm = bar(f"{name}_arm", 0.8, (ARM, 0.0, 0.0), 0.03, color=ORANGE)
