@@ -63,6 +63,52 @@ def solve(n: int, A: ptr, piv: words, b: ptr) -> int:
     return 0
 
 
+def inverted(n: int, stride: int, A: ptr, piv: words) -> int:
+    """A (n, n), rows of ``stride`` numbers, a multiple of four, zeros from n on, becomes its inverse, by Gauss and
+    Jordan with partial pivots; ``piv`` (n,). 0; 1 if A is singular or not finite. For many right-hand sides: a product
+    (:func:`multiplied`) takes a fifth of the time of :func:`solve`."""
+    for k in range(n):
+        top, p = A + k * stride, k
+        big = abs(top[k])
+        for i in range(k + 1, n):
+            x = abs(A[i * stride + k])
+            if not (x <= big):
+                big = x
+                p = i
+        if not (big > 0.0 and big < 1e300):
+            return 1
+        piv[k] = p
+        if p != k:
+            other = A + p * stride
+            for j in range(n):
+                x = top[j]
+                top[j] = other[j]
+                other[j] = x
+        one = 1.0 / top[k]
+        top[k] = 1.0
+        for j in range(n):
+            top[j] = top[j] * one
+        for i in range(n):
+            if i != k:
+                row = A + i * stride
+                factor = -row[k]
+                row[k] = 0.0
+                for j in range(0, stride, 4):
+                    row[j] = fma(factor, top[j], row[j])
+                    row[j + 1] = fma(factor, top[j + 1], row[j + 1])
+                    row[j + 2] = fma(factor, top[j + 2], row[j + 2])
+                    row[j + 3] = fma(factor, top[j + 3], row[j + 3])
+    for k in range(n - 1, -1, -1):
+        p = piv[k]
+        if p != k:
+            for i in range(n):
+                row = A + i * stride
+                x = row[k]
+                row[k] = row[p]
+                row[p] = x
+    return 0
+
+
 TINY = 1e-8
 """Smallest entry on the diagonal that needs no pivots, relative to those beside it."""
 

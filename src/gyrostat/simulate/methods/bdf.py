@@ -21,7 +21,7 @@ from gyrostat.simulate.kernels.newton_matrix import slopes_size
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT
 from gyrostat.simulate.methods.dopri5 import DormandPrince
 from gyrostat.simulate.methods.drivers import bdf_memory as at
-from gyrostat.simulate.methods.drivers.bdf_steps import bdf_steps
+from gyrostat.simulate.methods.drivers.bdf_steps import bdf_steps, stride_of
 from gyrostat.simulate.methods.drivers.differences import HIGHEST, ROWS
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.methods.vector_method import VectorMethod
@@ -60,6 +60,7 @@ class Bdf(VectorMethod):
 
     name, order, share = "bdf", 5, 0.03
     degree = HIGHEST + 1
+    outputs_apart = True
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
@@ -74,7 +75,8 @@ class Bdf(VectorMethod):
             at.PIVOTS: np.zeros(n + k, dtype=np.int64), at.RATES: self.room(k + 1), at.TAU: self.room(n),
             at.ACCELERATIONS: self.room(n), at.END_ACCELERATIONS: self.a1, at.END_TAU: self.tau1,
             at.TABLE: DormandPrince.table.memory, at.K: self.room(DormandPrince.table.stages, width),
-            at.COEFFICIENTS: coefficients(),
+            at.COEFFICIENTS: coefficients(), at.INVERSE: self.room(n + k, stride_of(n + k)),
+            at.CHANGE: self.room(stride_of(n + k)),
         }  # fmt: skip
         vectors = (at.Y, at.BASE, at.PREDICTED, at.SCALE, at.U, at.DIFFERENCE)
         self.place(self.words, arrays | {word: self.room(width) for word in vectors})

@@ -14,7 +14,7 @@ from gyrostat.simulate.kernels.environment import (
     TURNING,
     TURNS,
 )
-from gyrostat.simulate.kernels.harvest import INSTANT_COUNT, INSTANTS, KEEP, NEXT, harvested
+from gyrostat.simulate.kernels.harvest import INSTANT_COUNT, INSTANTS, KEEP, LATER, NEXT, harvested
 from gyrostat.simulate.kernels.stage import accelerations
 from gyrostat.simulate.kernels.vector_state import unit
 
@@ -81,7 +81,7 @@ def restretched(env: words, count: int, width: int, D: ptr) -> int:
 
 def end_wanted(io: words, t1: float) -> int:
     """Whether accelerations and efforts at t1 itself are asked for."""
-    if io[KEEP] == 1:
+    if io[KEEP] == 1 and io[LATER] == 0:
         return 1
     instants, k = doubles(io[INSTANTS]), io[NEXT]
     while k < io[INSTANT_COUNT]:
