@@ -63,7 +63,21 @@ def solve(n: int, A: ptr, piv: words, b: ptr) -> int:
     return 0
 
 
-def inverted(n: int, stride: int, A: ptr, piv: words) -> int:
+def added(begin: int, end: int, factor: float, x: ptr, y: ptr) -> int:
+    """y += factor x, from ``begin`` to ``end``, a multiple of four further. What is read is read before anything is
+    written, so that four numbers at a time are one operation, whether x and y overlap or not. 0."""
+    for j in range(begin, end, 4):
+        a, b, c, d = x[j], x[j + 1], x[j + 2], x[j + 3]
+        a, b = fma(factor, a, y[j]), fma(factor, b, y[j + 1])
+        c, d = fma(factor, c, y[j + 2]), fma(factor, d, y[j + 3])
+        y[j] = a
+        y[j + 1] = b
+        y[j + 2] = c
+        y[j + 3] = d
+    return 0
+
+
+def gauss_jordan(n: int, stride: int, A: ptr, piv: words) -> int:
     """A (n, n), rows of ``stride`` numbers, a multiple of four, zeros from n on, becomes its inverse, by Gauss and
     Jordan with partial pivots; ``piv`` (n,). 0; 1 if A is singular or not finite. For many right-hand sides: a product
     (:func:`multiplied`) takes a fifth of the time of :func:`solve`."""
@@ -93,11 +107,7 @@ def inverted(n: int, stride: int, A: ptr, piv: words) -> int:
                 row = A + i * stride
                 factor = -row[k]
                 row[k] = 0.0
-                for j in range(0, stride, 4):
-                    row[j] = fma(factor, top[j], row[j])
-                    row[j + 1] = fma(factor, top[j + 1], row[j + 1])
-                    row[j + 2] = fma(factor, top[j + 2], row[j + 2])
-                    row[j + 3] = fma(factor, top[j + 3], row[j + 3])
+                added(0, stride, factor, top, row)
     for k in range(n - 1, -1, -1):
         p = piv[k]
         if p != k:
@@ -152,20 +162,25 @@ def tree_solve(n: int, A: ptr, first: words, runs: words, b: ptr) -> int:
     return 0
 
 
-def definite(n: int, A: ptr) -> int:
-    """1 if A (n, n), which is symmetric, is positive definite, else 0. Its part on and above the diagonal is read, and
-    destroyed."""
+def definite(n: int, stride: int, A: ptr) -> int:
+    """1 if A (n, n), rows of ``stride`` numbers, a multiple of four, which is symmetric, is positive definite, else 0.
+    Its part on and above the diagonal is read, and destroyed; so is what stands beside it."""
     for k in range(n):
-        top = A + k * n
+        top = A + k * stride
         if not (top[k] > 0.0 and top[k] < 1e300):
             return 0
         one = 1.0 / top[k]
-        for i in range(k + 1, n):
-            row = A + i * n
-            factor = top[i] * one
-            if factor != 0.0:
-                for j in range(i, n):
-                    row[j] = fma(-factor, top[j], row[j])
+        for j in range((k + 1) // 4 * 4, stride, 4):
+            a, b, c, d = top[j] * one, top[j + 1] * one, top[j + 2] * one, top[j + 3] * one
+            row = A + (k + 1) * stride + j
+            for i in range(k + 1, min(n, j + 4)):
+                f = -top[i]
+                e, g, h, m = fma(f, a, row[0]), fma(f, b, row[1]), fma(f, c, row[2]), fma(f, d, row[3])
+                row[0] = e
+                row[1] = g
+                row[2] = h
+                row[3] = m
+                row = row + stride
     return 1
 
 

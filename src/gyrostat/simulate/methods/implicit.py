@@ -88,6 +88,7 @@ class ImplicitMethod(CompiledMethod):
             at.REACH,
             at.BEFORE,
             at.PREDICTED,
+            at.FLOW,
         )
         squares = at.WHOLE, at.FACTORS, at.MASS_SIZE, at.BIASED_INVERSE, at.WHOLE_INVERSE, at.KEPT_MATRIX, at.KEPT_MASS
         squares = *squares, at.METRIC, at.HERE, at.THERE, at.KEPT_DAMPING

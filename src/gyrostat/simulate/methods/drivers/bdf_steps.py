@@ -11,7 +11,7 @@ work. Slopes are kept until Newton's method slows down."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import inverted, multiplied
+from gyrostat.engine.drivers.linear_algebra import gauss_jordan, multiplied
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV
 from gyrostat.simulate.kernels.harvest import MOST, ROW, wanted
@@ -164,7 +164,7 @@ def inverse_of(size: int, A: ptr, S: ptr, pivots: words) -> int:
             row[j] = A[j * size + i]
         for j in range(size, stride):
             row[j] = 0.0
-    return inverted(size, stride, S, pivots)
+    return gauss_jordan(size, stride, S, pivots)
 
 
 def factored(env: words, run: words, ctl: ptr, t1: float, c: float, anew: int) -> int:
