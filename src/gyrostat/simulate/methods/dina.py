@@ -22,7 +22,7 @@ from gyrostat.simulate.kernels import environment as env
 from gyrostat.simulate.methods.drivers import fixed_clock as clock
 from gyrostat.simulate.methods.drivers import implicit_memory as at
 from gyrostat.simulate.methods.drivers.kept_matrix import DIAGONAL, EXACT, LEAST_PATIENCE, SPRINGS
-from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS
+from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS, SIMPSON_STEPS
 from gyrostat.simulate.methods.generalised_alpha import formulas
 from gyrostat.simulate.methods.implicit import ImplicitMethod
 from gyrostat.simulate.plant.harvest import Harvest
@@ -33,7 +33,7 @@ Array = np.ndarray
 OFTEN = 10
 """Steps after which a state is kept."""
 MATRICES = {"exact": EXACT, "springs": SPRINGS, "diagonal": DIAGONAL}
-SCHEMES = {"checked": KEPT_STEPS, "predicted": PREDICTED_STEPS, "printed": PRINTED_STEPS}
+SCHEMES = {"checked": KEPT_STEPS, "predicted": PREDICTED_STEPS, "printed": PRINTED_STEPS, "simpson": SIMPSON_STEPS}
 
 
 class Dina(ImplicitMethod):
@@ -68,6 +68,11 @@ class Dina(ImplicitMethod):
         self.use(formulas(rho, self.name))
         _expect(kind, iterations, every)
         _expect_scheme(scheme, iterations, rho, kind)
+        if scheme == "simpson" and not plant.plain:
+            raise GyrostatError(
+                f"simulate: dina: scheme 'simpson' takes coordinates that are numbers, '{plant.model.name}' has "
+                "quaternions, on which it would be of order 2. Hint: scheme='checked', or method='radau'"
+            )
         self.words[at.KIND], self.words[at.MATRIX] = SCHEMES[scheme], MATRICES[kind]
         self.words[at.ITERATIONS], self.words[at.EVERY] = iterations, every or OFTEN
         self.words[at.PATIENCE] = LEAST_PATIENCE
@@ -82,7 +87,7 @@ class Dina(ImplicitMethod):
         status = super().run(machine, harvest, budget)
         told = self.statistics
         told["steps_per_factorisation"] = told["steps"] / max(1, told["factorisations"])
-        if self.words[at.KIND] != KEPT_STEPS:
+        if self.words[at.KIND] in (PREDICTED_STEPS, PRINTED_STEPS):
             told["largest_residual"] = float(self.ctl[at.LARGEST])
         return status
 
@@ -105,7 +110,13 @@ def _expect_scheme(scheme: Any, iterations: Any, rho: Any, kind: Any) -> None:
         raise GyrostatError(
             f"simulate: dina: there is no scheme {scheme!r}. Hint: {nearest(str(scheme), tuple(SCHEMES))}"
         )
-    if scheme != "checked" and (iterations, rho, kind) != (1, 1.0, "exact"):
+    if scheme == "simpson":
+        if (iterations, rho, kind) != (1, 1.0, "exact"):
+            raise GyrostatError(
+                "simulate: dina: scheme 'simpson' has one matrix and one formula, iterations, rho_inf and matrix are not "
+                "used. Hint: leave them out, or scheme='checked'"
+            )
+    elif scheme != "checked" and (iterations, rho, kind) != (1, 1.0, "exact"):
         raise GyrostatError(
             f"simulate: dina: scheme '{scheme}' is AS (6) with (7) alone, iterations, rho_inf and matrix are not used. "
             "Hint: leave them out, or scheme='checked'"
