@@ -10,7 +10,7 @@ pairs (begin, end) number first[k] to first[k + 1]."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import fma, ptr, sqrt, words
+from gyrostat.engine.drivers.words import fma, ptr, words
 
 
 def lu(n: int, A: ptr, piv: words) -> int:
@@ -217,38 +217,4 @@ def multiplied(n: int, stride: int, S: ptr, r: ptr, x: ptr) -> int:
         x[i + 1] = b
         x[i + 2] = c
         x[i + 3] = d
-    return 0
-
-
-def cholesky(n: int, A: ptr) -> int:
-    """The lower part of A (n, n), which is symmetric, becomes L, A = L L^T. 0; 1 if A is not positive definite."""
-    for k in range(n):
-        row = A + k * n
-        for j in range(k):
-            x = row[j]
-            other = A + j * n
-            for i in range(j):
-                x = fma(-row[i], other[i], x)
-            row[j] = x / other[j]
-        x = row[k]
-        for i in range(k):
-            x = fma(-row[i], row[i], x)
-        if not (x > 0.0 and x < 1e300):
-            return 1
-        row[k] = sqrt(x)
-    return 0
-
-
-def cholesky_solve(n: int, L: ptr, b: ptr) -> int:
-    """b (n,) becomes the solution x of L L^T x = b. 0."""
-    for k in range(n):
-        x = b[k]
-        for i in range(k):
-            x = fma(-L[k * n + i], b[i], x)
-        b[k] = x / L[k * n + k]
-    for k in range(n - 1, -1, -1):
-        x = b[k]
-        for i in range(k + 1, n):
-            x = fma(-L[i * n + k], b[i], x)
-        b[k] = x / L[k * n + k]
     return 0

@@ -42,8 +42,9 @@ class Dina(ImplicitMethod):
     damping and weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton
     in each step, at least: 1 (default), 3 or 5. ``rtol``: residual of a step, relative to its forces, that is accepted.
     ``rho_inf`` below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of (5). ``scheme``:
-    ``"checked"`` (default), or AS (6) without any check: ``"predicted"``, ``"printed"``; ``largest_residual`` of their
-    statistics, relative to the forces in the step, tells what that leaves.
+    ``"checked"`` (default); ``"simpson"``: Simpson's rule in the place of (5), of order 4, for robots whose coordinates
+    are numbers (:mod:`~gyrostat.simulate.methods.drivers.simpson_steps`); or AS (6) without any check: ``"predicted"``,
+    ``"printed"``; ``largest_residual`` of their statistics, relative to the forces in the step, tells what that leaves.
 
     ``statistics``: ``steps`` of dt, ``factorisations``, ``steps_per_factorisation`` on average, ``longest_service`` of
     one; steps ``repeated`` with a new S; ``newton_fallbacks``: steps that needed Newton's method to its end; steps that
@@ -68,11 +69,13 @@ class Dina(ImplicitMethod):
         self.use(formulas(rho, self.name))
         _expect(kind, iterations, every)
         _expect_scheme(scheme, iterations, rho, kind)
-        if scheme == "simpson" and not plant.plain:
-            raise GyrostatError(
-                f"simulate: dina: scheme 'simpson' takes coordinates that are numbers, '{plant.model.name}' has "
-                "quaternions, on which it would be of order 2. Hint: scheme='checked', or method='radau'"
-            )
+        if scheme == "simpson":
+            if not plant.plain:
+                raise GyrostatError(
+                    f"simulate: dina: scheme 'simpson' takes coordinates that are numbers, '{plant.model.name}' has "
+                    "quaternions, on which it would be of order 2. Hint: scheme='checked', or method='radau'"
+                )
+            self.allot_pairs()
         self.words[at.KIND], self.words[at.MATRIX] = SCHEMES[scheme], MATRICES[kind]
         self.words[at.ITERATIONS], self.words[at.EVERY] = iterations, every or OFTEN
         self.words[at.PATIENCE] = LEAST_PATIENCE
@@ -110,14 +113,9 @@ def _expect_scheme(scheme: Any, iterations: Any, rho: Any, kind: Any) -> None:
         raise GyrostatError(
             f"simulate: dina: there is no scheme {scheme!r}. Hint: {nearest(str(scheme), tuple(SCHEMES))}"
         )
-    if scheme == "simpson":
-        if (iterations, rho, kind) != (1, 1.0, "exact"):
-            raise GyrostatError(
-                "simulate: dina: scheme 'simpson' has one matrix and one formula, iterations, rho_inf and matrix are not "
-                "used. Hint: leave them out, or scheme='checked'"
-            )
-    elif scheme != "checked" and (iterations, rho, kind) != (1, 1.0, "exact"):
+    if scheme != "checked" and (iterations, rho, kind) != (1, 1.0, "exact"):
+        what = "has one matrix and one formula" if scheme == "simpson" else "is AS (6) with (7) alone"
         raise GyrostatError(
-            f"simulate: dina: scheme '{scheme}' is AS (6) with (7) alone, iterations, rho_inf and matrix are not used. "
+            f"simulate: dina: scheme '{scheme}' {what}, iterations, rho_inf and matrix are not used. "
             "Hint: leave them out, or scheme='checked'"
         )

@@ -76,8 +76,6 @@ class ImplicitMethod(CompiledMethod):
     def _allot(self, nq: int, n: int, p: int) -> None:
         size = n + p
         stride = self.words[at.STRIDE] = (size + 3) // 4 * 4
-        wide = (2 * size + 3) // 4 * 4
-        pairs = (2 * size * wide, wide)
         self.x, self.y = np.zeros((2, nq + 4 * n + 2 * p))
         self.sizes = np.array([*self.plant.source.sizes, 1.0], dtype=float)
         vectors = (
@@ -98,12 +96,21 @@ class ImplicitMethod(CompiledMethod):
         arrays |= {word: np.zeros(stride) for word in vectors} | {word: np.zeros(stride * size) for word in squares}
         arrays |= {at.SPARE: np.zeros(2 * size), at.PIVOTS: np.zeros(size, dtype=np.int64), at.KEPT_Q: np.zeros(nq)}
         arrays |= {at.BLOCKS: np.zeros(5 * n * n + 3 * n * p + p * p), at.REACH_P: np.zeros(size * p + 1)}
-        arrays |= {at.MIDDLE: np.zeros(len(self.x)), at.PAIR_INVERSE: np.zeros(pairs[0]), at.PAIR_RESIDUAL: np.zeros(pairs[1])}
-        arrays |= {at.PAIR_CHANGE: np.zeros(pairs[1]), at.PAIR_PIVOTS: np.zeros(pairs[1], dtype=np.int64)}
         self._arrays, self._spare = arrays, np.zeros(2 * n + p + 1)
         for word, array in arrays.items():
             self.words[word] = address(array)
         self._places = [address(x) for x in (self.ctl, self.clock, self._spare)]
+
+    def allot_pairs(self) -> None:
+        """Memory of steps with a stage in their middle."""
+        size = self.plant.nv + self.plant.np
+        wide = (2 * size + 3) // 4 * 4
+        arrays = {at.MIDDLE: np.zeros(len(self.x)), at.PAIR_PIVOTS: np.zeros(wide, dtype=np.int64)}
+        arrays |= {word: np.zeros(wide) for word in (at.PAIR_RESIDUAL, at.PAIR_CHANGE)}
+        arrays[at.PAIR_INVERSE] = np.zeros((2 * size, wide))
+        self._arrays |= arrays
+        for word, array in arrays.items():
+            self.words[word] = address(array)
 
     # ------------------------------------------------------------------ machine code
     @cached_property

@@ -230,7 +230,7 @@ class Recorder:
         q, v, p, a, tau = (slice(i, j) for i, j in pairwise(ends))
         motion = (rows[:, part].copy() for part in (q, v))
         later = LaterOutputs(self.plant.machine, rows) if self.harvest.later else None
-        outputs = (rows[:, part].copy() if later is None else later for part in (a, tau))
+        outputs: list[Any] = [rows[:, part].copy() if later is None else later for part in (a, tau)]
         return Result(
             self.model,
             *(rows[:, 0].copy(), *motion, *outputs, rows[:, p].copy(), rows[:, -1].copy(), wall),

@@ -24,7 +24,7 @@ from __future__ import annotations
 from gyrostat.engine.drivers.linear_algebra import gauss_jordan, multiplied
 from gyrostat.engine.drivers.words import copy, count_at, doubles, ptr, words
 from gyrostat.simulate.kernels.environment import NP, NV
-from gyrostat.simulate.methods.drivers.fixed_clock import DT, T
+from gyrostat.simulate.methods.drivers.fixed_clock import DT
 from gyrostat.simulate.methods.drivers.implicit_equations import efforts, fulfilled, measured, unbalanced
 from gyrostat.simulate.methods.drivers.implicit_memory import (
     BLOCKS,
@@ -58,7 +58,8 @@ from gyrostat.simulate.methods.drivers.kept_matrix import LEAST_PATIENCE, MOST_P
 from gyrostat.simulate.methods.drivers.newton import SOLVED, TIGHT, UNSOLVED, undefined
 
 MANY, TRIES = 4, 12
-"""Newton steps beyond which S is made anew for the next step, unless new ones have been no better, and after which a step is given up."""
+"""Newton steps beyond which S is made anew for the next step, unless new ones have been no better, and after which a
+step is given up."""
 
 
 # ------------------------------------------------------------------ S
@@ -223,5 +224,3 @@ def pair_passes(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y:
     elif box[SERVED] >= box[NEXT_LOOK]:
         box[KEPT] = 0
     return SOLVED
-
-
