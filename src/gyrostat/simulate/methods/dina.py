@@ -75,7 +75,7 @@ class Dina(ImplicitMethod):
                     f"simulate: dina: scheme 'simpson' takes coordinates that are numbers, '{plant.model.name}' has "
                     "quaternions, on which it would be of order 2. Hint: scheme='checked', or method='radau'"
                 )
-            self.allot_pairs()
+            self._allot(plant.nq, plant.nv, plant.np, pairs=True)
         self.words[at.KIND], self.words[at.MATRIX] = SCHEMES[scheme], MATRICES[kind]
         self.words[at.ITERATIONS], self.words[at.EVERY] = iterations, every or OFTEN
         self.words[at.PATIENCE] = LEAST_PATIENCE
