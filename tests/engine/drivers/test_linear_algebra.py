@@ -59,7 +59,7 @@ def test_a_singular_matrix_and_one_that_is_not_finite_are_told(entry):
     wide = np.zeros((3, 4))
     wide[:, :3] = A
     assert called(definite, 3, 4, wide.copy()) == 0 and called(regular, 3, 3, A.copy()) == 0
-    assert called(gauss_jordan, 3, 4, wide, np.zeros(3, dtype=np.int64)) == 1
+    assert called(gauss_jordan, 3, 4, wide, np.zeros(3, dtype=np.int64), np.zeros(3)) == 1
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -115,7 +115,7 @@ def test_an_inverse_by_gauss_and_jordan_with_pivots(n):
     if n > 1:
         A[0, 0] = 0.0
     rows[:, :n] = A
-    assert called(gauss_jordan, n, rows.shape[1], rows, np.zeros(n, dtype=np.int64)) == 0
+    assert called(gauss_jordan, n, rows.shape[1], rows, np.zeros(n, dtype=np.int64), np.zeros(n)) == 0
     np.testing.assert_allclose(rows[:, :n] @ A, np.eye(n), atol=1e-13 * np.linalg.cond(A) ** 1.2)
     assert not rows[:, n:].any()
 

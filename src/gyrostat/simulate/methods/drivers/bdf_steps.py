@@ -155,8 +155,8 @@ def stride_of(size: int) -> int:
     return (size + 3) // 4 * 4
 
 
-def inverse_of(size: int, A: ptr, S: ptr, pivots: words) -> int:
-    """S, column by column, the inverse of A (size, size). 0; 1 if A is singular."""
+def inverse_of(size: int, A: ptr, S: ptr, pivots: words, spare: ptr) -> int:
+    """S, column by column, the inverse of A (size, size); ``spare`` (size,). 0; 1 if A is singular."""
     stride = stride_of(size)
     for i in range(size):
         row = S + i * stride
@@ -164,7 +164,7 @@ def inverse_of(size: int, A: ptr, S: ptr, pivots: words) -> int:
             row[j] = A[j * size + i]
         for j in range(size, stride):
             row[j] = 0.0
-    return gauss_jordan(size, stride, S, pivots)
+    return gauss_jordan(size, stride, S, pivots, spare)
 
 
 def factored(env: words, run: words, ctl: ptr, t1: float, c: float, anew: int) -> int:
@@ -191,7 +191,7 @@ def factored(env: words, run: words, ctl: ptr, t1: float, c: float, anew: int) -
     run[FACTORISATIONS] = run[FACTORISATIONS] + 1
     ctl[CONVERGENCE] = -1.0
     ctl[FACTORED_C] = 0.0
-    if inverse_of(n + np, matrix, doubles(run[INVERSE]), count_at(run[PIVOTS])) != 0:
+    if inverse_of(n + np, matrix, doubles(run[INVERSE]), count_at(run[PIVOTS]), doubles(run[CHANGE])) != 0:
         run[SLOPES_AGE] = 1000
         return -1
     ctl[FACTORED_C] = c

@@ -115,7 +115,7 @@ def mass_inverse(env: words, box: words, M: ptr) -> int:
         copy(n, M + i * n, row)
         for j in range(n, stride):
             row[j] = 0.0
-    return gauss_jordan(n, stride, P, count_at(box[PIVOTS]))
+    return gauss_jordan(n, stride, P, count_at(box[PIVOTS]), doubles(box[RESIDUAL]))
 
 
 def change_of_mass(env: words, box: words, M: ptr, other: ptr) -> float:

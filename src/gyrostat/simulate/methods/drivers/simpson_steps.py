@@ -108,7 +108,7 @@ def paired(env: words, box: words, h: float) -> int:
     for k in range(2 * m):
         for r in range(2 * m, stride):
             A[k * stride + r] = 0.0
-    return gauss_jordan(2 * m, stride, A, count_at(box[PAIR_PIVOTS]))
+    return gauss_jordan(2 * m, stride, A, count_at(box[PAIR_PIVOTS]), doubles(box[PAIR_CHANGE]))
 
 
 def made_for_pairs(env: words, box: words, ctl: ptr, h: float, ahead: int, x: ptr) -> int:
