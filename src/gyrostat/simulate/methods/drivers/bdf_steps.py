@@ -205,8 +205,9 @@ def corrected(env: words, run: words, ctl: ptr, t1: float, c: float) -> float:
     a, tau, rate, scale = doubles(run[ACCELERATIONS]), doubles(run[TAU]), doubles(run[RATES]), doubles(run[SCALE])
     v, p, spare, power = y + nq, y + nq + n, doubles(run[SPARE]), 0.0
     unit(env, y, u)
+    one = 1.0 / c
     for k in range(n):
-        a[k] = (v[k] - b[nq + k]) / c
+        a[k] = (v[k] - b[nq + k]) * one
     bad = residual(env, t1, u, v, p, a, doubles(run[S]), r, rate, tau, spare)
     for k in range(n):
         r[k] = c * r[k]
@@ -214,7 +215,7 @@ def corrected(env: words, run: words, ctl: ptr, t1: float, c: float) -> float:
     for k in range(np):
         r[n + k] = p[k] - b[nq + n + k] - c * rate[k]
     ctl[POWER] = power
-    change, total = doubles(run[CHANGE]), 0.0
+    change, total, others = doubles(run[CHANGE]), 0.0, 0.0
     multiplied(n + np, stride_of(n + np), doubles(run[INVERSE]), r, change)
     for k in range(n + np):
         v[k] = v[k] - change[k]
@@ -223,9 +224,9 @@ def corrected(env: words, run: words, ctl: ptr, t1: float, c: float) -> float:
     implicit_coordinates(env, b, c, v, spare)
     for k in range(nq):
         e = (spare[k] - y[k]) * scale[k]
-        total = total + e * e
+        others = others + e * e
         y[k] = spare[k]
-    return bad + sqrt(total / (nq + n + np))
+    return bad + sqrt((total + others) / (nq + n + np))
 
 
 def solved(env: words, run: words, ctl: ptr, t1: float, c: float) -> int:
