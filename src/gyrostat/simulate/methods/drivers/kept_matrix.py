@@ -177,15 +177,13 @@ def stretch(env: words, box: words, ctl: ptr, x: ptr, M: ptr) -> float:
     move, q, v = doubles(box[CHANGE]), doubles(box[KEPT_Q]), v_of(env, x)
     if mass_inverse(env, box, M) != 0:
         return 0.0
-    span = min(max(ctl[SPAN], 2.0 * FIRST_STEPS * h), MOST_STEPS * h)
+    span = min(max(2.0 * ctl[SPAN], 2.0 * FIRST_STEPS * h), MOST_STEPS * h)
     for _turn in range(3):
         for k in range(n):
             move[k] = 0.5 * span * v[k]
         if along(env, x, move, q) + mass_at(env, box, q, other) != 0.0:
             return 0.0
         change = change_of_mass(env, box, M, other)
-        if change <= 0.7 * STRETCH * BIAS:
-            return min(span * min(2.0, 0.8 * STRETCH * BIAS / max(change, 1e-300)), MOST_STEPS * h)
         if change <= 1.2 * STRETCH * BIAS:
             return span
         span = span * (STRETCH * BIAS / change)

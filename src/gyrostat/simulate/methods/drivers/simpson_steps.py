@@ -57,9 +57,9 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
 from gyrostat.simulate.methods.drivers.kept_matrix import LEAST_PATIENCE, MOST_PATIENCE, mass_at, matrix_ahead, stretch
 from gyrostat.simulate.methods.drivers.newton import SOLVED, TIGHT, UNSOLVED, undefined
 
-MANY, TRIES = 4, 12
-"""Newton steps beyond which S is made anew for the next step, unless new ones have been no better, and after which a
-step is given up."""
+FEW, MANY, TRIES = 2, 4, 12
+"""Newton steps up to which S serves beyond the way that it was made for; beyond which it is made anew for the next step,
+unless new ones have been no better; and after which a step is given up."""
 
 
 # ------------------------------------------------------------------ S
@@ -221,6 +221,6 @@ def pair_passes(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y:
     if tries > MANY and box[SERVED] >= box[PATIENCE]:
         box[PATIENCE] = min(MOST_PATIENCE, 2 * box[PATIENCE]) if box[SERVED] < 2 * box[PATIENCE] else LEAST_PATIENCE
         box[KEPT] = 0
-    elif box[SERVED] >= box[NEXT_LOOK]:
+    elif tries > FEW and box[SERVED] >= box[NEXT_LOOK]:
         box[KEPT] = 0
     return SOLVED
