@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from demos import lwr_reference as typed
+from demos.lwr_problem import DURATION, START, law
 from gyrostat.robots.elastic_arm import STAGES
 from gyrostat.simulate.run.simulate import simulate
 
@@ -61,9 +63,9 @@ def test_samples_between_the_steps_and_a_step_that_the_end_cuts_keep_the_order()
 def test_own_states_of_the_torque_source_have_order_four():
     """A PID law whose integral is fast, so that its row of the matrix matters."""
     model, q, steps = gs.robots.two_link(), [0.3, -0.7], (80, 160, 320)
-    law = gs.blocks.pid(40.0, 200.0, 8.0, reference=np.array([0.5, -0.2]))
-    want = simulate(model, law, q, t_end=0.5, method="radau", rtol=1e-12, atol=1e-13)
-    runs = [simulate(model, law, q, t_end=0.5, dt=0.5 / n, rtol=1e-11, **HOW) for n in steps]
+    control = gs.blocks.pid(40.0, 200.0, 8.0, reference=np.array([0.5, -0.2]))
+    want = simulate(model, control, q, t_end=0.5, method="radau", rtol=1e-12, atol=1e-13)
+    runs = [simulate(model, control, q, t_end=0.5, dt=0.5 / n, rtol=1e-11, **HOW) for n in steps]
     for key in ("q", "p"):
         errors = [np.abs(getattr(run, key)[-1] - getattr(want, key)[-1]).max() for run in runs]
         assert fitted(steps, errors) == pytest.approx(4.0, abs=0.4)
@@ -85,6 +87,24 @@ def test_the_led_elastic_arm_takes_a_fifth_of_the_steps_for_the_same_error():
     assert told["steps"] == 200 and told["factorisations"] < 30 and told["newton_fallbacks"] == 0
 
 
+def test_an_arm_with_strong_damping_is_within_1e_minus_7_rad_at_20_ms():
+    arm = gs.robots.kuka_lwr4()
+    run = simulate(arm, law, START, t_end=DURATION, t_eval=typed.T, dt=0.02, **HOW)
+    assert np.abs(run.q - typed.Q).max() < 1e-7  # 5.1e-6 by Newmark's formulas at 10 ms
+    assert run.counters.statistics["newton_fallbacks"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stiffness", [3e3, 1e4, 1e5])
+def test_undamped_vibrations_keep_their_size_for_60000_steps(stiffness):
+    def spring(t, q, v):
+        return np.array([0.0 * q[0], -stiffness * (q[1] + 0.7)])
+
+    run = simulate(gs.robots.two_link(), spring, [2.5, -0.7 + 1e-3], t_end=300.0, dt=0.005, every=3, **HOW)
+    swing = np.abs(run.q[:, 1] + 0.7)
+    assert swing[-3000:].max() == pytest.approx(swing[:3000].max(), rel=0.05)
+
+
 @pytest.mark.parametrize("stiffness", [1e1, 1e3, 1e5, 1e7])
 def test_undamped_vibrations_of_any_frequency_do_not_grow(stiffness):
     """Of 1e-3 rad, from slow ones to those that turn thousands of radians in a step, on an arm that swings."""
@@ -99,9 +119,9 @@ def test_undamped_vibrations_of_any_frequency_do_not_grow(stiffness):
 
 def test_samples_of_digital_parts_and_events_cut_steps():
     model, q = gs.robots.two_link(), [0.3, -0.7]
-    law = gs.blocks.pd(3.0, 0.1, reference=np.array([0.5, -0.2]), sample_time=0.01)
+    control = gs.blocks.pd(3.0, 0.1, reference=np.array([0.5, -0.2]), sample_time=0.01)
     runs = [
-        simulate(model, law, q, t_end=0.4, events=[gs.Event(lambda t, q, v: q[0] - 0.25, name="pass")], **how)
+        simulate(model, control, q, t_end=0.4, events=[gs.Event(lambda t, q, v: q[0] - 0.25, name="pass")], **how)
         for how in ({"dt": 0.004, **HOW}, {"rtol": 1e-10, "atol": 1e-12})
     ]
     np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], atol=1e-6)
