@@ -58,8 +58,8 @@ from gyrostat.simulate.methods.drivers.kept_matrix import LEAST_PATIENCE, MOST_P
 from gyrostat.simulate.methods.drivers.newton import SOLVED, TIGHT, UNSOLVED, undefined
 
 FEW, MANY, TRIES = 2, 4, 12
-"""Newton steps up to which S serves beyond the way that it was made for; beyond which it is made anew for the next step,
-unless new ones have been no better; and after which a step is given up."""
+"""Newton steps up to which S serves beyond the way that it was made for; beyond which it is made anew for the next
+step, unless new ones have been no better; and after which a step is given up."""
 
 
 # ------------------------------------------------------------------ S
