@@ -25,7 +25,7 @@ TOO_SMALL, NOT_FINITE, STOPPED, RUNAWAY, BAD_SAMPLE, NO_SOLUTION = -2, -3, -4, -
 finite, a Python function that has failed, rates too fast, a sample that is not finite, equations without a solution."""
 PATIENCE = 0.05
 """Seconds that a call may take, about: between two calls Python listens to Ctrl-C."""
-FIRST_BUDGET, LARGEST_BUDGET = 1024, 2**30
+FIRST_BUDGET, LARGEST_BUDGET = 256, 2**30
 
 
 class CompiledMethod(Method):
