@@ -57,6 +57,16 @@ def test_they_belong_to_the_gains_of_their_run_whatever_runs_later():
         assert np.array_equal(one.tau, run.tau) and np.array_equal(one.a, run.a)
 
 
+def test_each_run_of_many_with_one_law_has_its_own():
+    model, law = gs.robots.two_link(), pd(3.0)
+    runs = [gs.simulate(model, law, [0.3 + 0.1 * k, -0.7], V, t_end=0.3 + 0.1 * k, method="bdf") for k in range(6)]
+    for run in runs:
+        assert left(run)
+        a, tau = exact(run)
+        np.testing.assert_allclose(run.a, a, atol=1e-9)
+        np.testing.assert_allclose(run.tau, tau, atol=1e-13)
+
+
 def test_properties_among_the_parameters_are_those_of_the_run():
     model = gs.robots.two_link()
     path = next(p for p in model.paths() if p.endswith("mass"))
