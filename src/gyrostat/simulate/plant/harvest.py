@@ -96,6 +96,15 @@ class Harvest:
         self.words[at.LOOK_AT_END] = value
 
     @property
+    def later(self) -> bool:
+        """Whether a and tau of rows may stay unknown."""
+        return bool(self.words[at.LATER])
+
+    @later.setter
+    def later(self, value: bool) -> None:
+        self.words[at.LATER] = value
+
+    @property
     def work(self) -> float:
         """Of the efforts so far [J]."""
         return float(self.done_work[0])

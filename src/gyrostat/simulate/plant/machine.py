@@ -108,6 +108,11 @@ class Machine:
             self._work = np.zeros(made.work + 64)
             self.words[at.WORK] = address(self._work)
 
+    @property
+    def work_size(self) -> int:
+        """Doubles of scratch that the kernels need."""
+        return len(self._work)
+
     def code(self, word: int) -> KernelCode | Callback | None:
         """What is behind a word that was needed."""
         return self._needed.get(word)

@@ -126,6 +126,7 @@ class Run:
         self.runaway.start(self.v)
         if self.method.compiled:
             self.method.attach(self.recorder.harvest, self.runaway.fastest)
+            self.recorder.leave_for_later(self.method.outputs_apart and not self.watches.all)
         self.method.prepare(*self.state)
         return told
 
