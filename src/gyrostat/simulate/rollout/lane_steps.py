@@ -45,7 +45,8 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 from gyrostat.simulate.kernels.stage import accelerations, place
-from gyrostat.simulate.methods.drivers.explicit_steps import TURN, combined
+from gyrostat.simulate.methods.drivers.explicit_steps import TURN
+from gyrostat.simulate.methods.drivers.stage_sums import combined
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 
 (

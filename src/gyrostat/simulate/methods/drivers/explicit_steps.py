@@ -41,6 +41,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
     next_end,
     too_fast,
 )
+from gyrostat.simulate.methods.drivers.stage_sums import combined
 
 TURN = 3.0
 """Rotation [rad] within a step beyond which it is not accepted: the local coordinates end at two pi."""
@@ -52,19 +53,6 @@ STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, REJECTED, AGAIN = range(WORDS, WORDS + 6)
 """Words: stages with the one at y1, stages for the dense output alone; kind of method; steps given up; whether the last
 one was."""
 ERROR_TOO_LARGE, STAGE_NOT_FINITE, TURNED_TOO_FAR = 1, 2, 3
-
-
-def combined(size: int, count: int, weights: ptr, K: ptr, h: float, y: ptr, x: ptr) -> int:
-    """x = y + h sum_j w_j K_j (size,), over ``count`` stages."""
-    w = h * weights[0]
-    for k in range(size):
-        x[k] = fma(w, K[k], y[k])
-    for j in range(1, count):
-        w = h * weights[j]
-        if some(w != 0.0):
-            for k in range(size):
-                x[k] = fma(w, K[j * size + k], x[k])
-    return 0
 
 
 def tolerated(env: words, rtol: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr, allowed: ptr) -> int:
