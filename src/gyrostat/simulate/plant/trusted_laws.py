@@ -176,6 +176,14 @@ def known(code: Hashable | None) -> bool:
     return code is not None and code in _known
 
 
+def known_law(function: Any) -> Hashable | None:
+    """What a function computes: its code and all numbers that it reads. None if it was never looked at, or reaches
+    something that must be looked at every time."""
+    users = (function,)
+    code = made_of(users)
+    return (code, numbers_of(users)) if known(code) else None
+
+
 def trusted(code: Hashable, lifted: Program) -> bool:
     """Whether code was looked at with this program."""
     return (code, lifted.digest) in _trusted

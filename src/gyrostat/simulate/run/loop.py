@@ -50,15 +50,19 @@ class Run:
     def __init__(
         self, plant: Plant, method: Method, recorder: Recorder, events: Any, settings: dict[str, Any], t_end: float
     ):
-        self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
-        self.settings = settings
+        self.plant, self.method, self.recorder = plant, method, recorder
         users, constraints = given_events(events)
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
-        recorder.harvest.t_end[0] = t_end
+        self.asked(settings, t_end)
         self._at_the_start()
+
+    def asked(self, settings: dict[str, Any], t_end: float) -> None:
+        """What its result says of the settings, which hold its start, and its end [s]."""
+        self.settings, self.t_end = settings, t_end
+        self.recorder.harvest.t_end[0] = t_end
 
     def _at_the_start(self) -> None:
         t0 = self.settings["t_start"]
