@@ -255,8 +255,9 @@ class Machine:
         """Hand the evaluations over to the plant's counters."""
         counters, words = self.plant.counters, self.words
         for word, name in COUNTS.items():
-            setattr(counters, name, getattr(counters, name) + int(words[word]))
-            words[word] = 0
+            if count := int(words[word]):
+                setattr(counters, name, getattr(counters, name) + count)
+                words[word] = 0
 
     def failure(self) -> BaseException | None:
         """What a Python function has raised last, once."""
