@@ -60,8 +60,9 @@ def taken(task: Task, numbers: Parameters, told: Model) -> tuple[Run, PreparedRu
 
 
 def keep(model: Model, prepared: PreparedRun | None) -> None:
-    """A run that has come to its end serves the next call."""
+    """A run that has come to its end, as it should, serves the next call. What it has found belongs to its result."""
     if prepared is not None:
+        prepared.run.recorder.again(model)
         cached_on(model)[KEPT] = prepared
 
 

@@ -104,5 +104,6 @@ def simulate(
     told = numbers.replaced(model)
     run, prepared = taken(task, numbers, told)
     result = run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
-    keep(model, prepared)
+    if result.status == "finished":
+        keep(model, prepared)
     return result

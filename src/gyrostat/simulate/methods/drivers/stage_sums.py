@@ -37,7 +37,7 @@ def block_sum(stride: int, count: int, weights: ptr, K: ptr, h: float, y: ptr, x
     x0, x1, x2, x3, x4, x5, x6, x7 = y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7]
     for j in range(count):
         w = h * weights[j]
-        if w != 0.0:
+        if some(w != 0.0):
             k = K + j * stride
             x0, x1 = fma(w, k[0], x0), fma(w, k[1], x1)
             x2, x3 = fma(w, k[2], x2), fma(w, k[3], x3)
