@@ -9,9 +9,10 @@ text. Its kinds are
 * ``words``: 64-bit numbers: counts, and addresses of doubles and kernels.
 
 A pointer plus a whole number is a pointer. ``kernel(w[k])(x, y, ...)`` calls machine code that takes pointers and
-returns a double, zero if all it found is finite. A driver may promise that its pointers are :func:`apart`. Statements: assignment (also of tuples), ``if``, ``while``,
+returns a double, zero if all it found is finite. Statements: assignment (also of tuples), ``if``, ``while``,
 ``for k in range(...)``, ``break``, ``continue``, ``return``. ``and``, ``or`` and ``a if c else b`` evaluate what they
-need. Functions that are called are drivers themselves; names of modules stand for their numbers."""
+need. Functions that are called are drivers themselves; names of modules stand for their numbers. A driver may promise
+that its pointers are :func:`apart`."""
 
 from __future__ import annotations
 

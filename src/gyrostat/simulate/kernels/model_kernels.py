@@ -37,8 +37,8 @@ from gyrostat.spec.model import Model
 Array = np.ndarray
 FEW = 10
 """Rates up to which accelerations are those of composite bodies and L^T D L: about as many operations as articulated
-bodies, but fewer of them wait for each other (measured, one state, inertias regrouped: Panda 186 ns against 219; Talos with
-38 rates 1570 against 980)."""
+bodies, but fewer of them wait for each other (measured, one state, inertias regrouped: Panda 186 ns against 219; Talos
+with 38 rates 1570 against 980)."""
 
 
 def kept_kernels(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from types import FunctionType
-from typing import Any
 
 import numpy as np
 
