@@ -34,11 +34,10 @@ def _angle(a2: Any) -> Any:
 
 HALF_SINE = (1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560)
 HALF_COSINE = (1.0, -1 / 8, 1 / 384, -1 / 46080, 1 / 10321920)
-SINE = (1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880)
 VERSINE = (1 / 2, -1 / 24, 1 / 720, -1 / 40320, 1 / 3628800)
 THIRD = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800)
 COTANGENT = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160)
-"""Series in a^2 of sin(a/2) / a, cos(a/2), sin a / a, (1 - cos a) / a^2, (a - sin a) / a^3 and (1 - h cot h) / a^2 with
+"""Series in a^2 of sin(a/2) / a, cos(a/2), (1 - cos a) / a^2, (a - sin a) / a^3 and (1 - h cot h) / a^2 with
 h = a/2."""
 
 

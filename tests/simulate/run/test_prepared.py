@@ -105,10 +105,31 @@ def test_a_result_stays_what_it_was_when_the_memory_serves_again():
 
 def test_a_model_keeps_no_rows_of_its_last_run():
     model = arm()
-    for _ in range(2):
+    for _ in range(4):
         gs.simulate(model, law, Q, t_end=3.0, method="rk4", dt=1e-3)
-    recorder = cached_on(model)[prepared.KEPT].run.recorder
-    assert recorder.blocks == [] and recorder.walls == [] and len(recorder.harvest.rows) <= 1024
+    (kept,) = cached_on(model)[prepared.KEPT]
+    assert kept.run.recorder.blocks == kept.run.recorder.walls == [] and len(kept.run.recorder.harvest.rows) <= 1024
+
+
+def test_a_model_keeps_few_runs_and_none_that_was_asked_for_once():
+    model = arm()
+    for kp in range(10):
+        gs.simulate(model, (lambda kp: lambda t, q, v: -kp * q)(1.0 + kp), Q, t_end=0.02)
+    assert not cached_on(model).get(prepared.KEPT)
+    for kp in range(10):
+        known(model, (lambda kp: lambda t, q, v: -kp * q)(1.0 + kp))
+    assert len(cached_on(model)[prepared.KEPT]) == prepared.MOST
+
+
+def test_laws_in_turn_are_each_prepared_once(nothing_prepared):
+    model = arm()
+    laws = [(lambda kp: lambda t, q, v: -kp * q)(kp) for kp in (1.0, 2.0, 3.0)]
+    want = [gs.simulate(arm(), f, Q, t_end=0.1) for f in laws]
+    for f in 3 * laws:
+        gs.simulate(model, f, Q, t_end=0.05)
+    nothing_prepared()
+    for f, x in 2 * list(zip(laws, want, strict=True)):
+        expect_same(gs.simulate(model, f, Q, t_end=0.1), x)
 
 
 # ------------------------------------------------------------------------------------------------ it notices

@@ -1,16 +1,17 @@
 """A run that was prepared for an earlier call of ``gs.simulate``, and serves the next one that asks for the same.
 
 What a call prepares (source, machine, method, buffers) depends on the model object, on the law, and on the settings of
-the method, not on the state at the start, on times or on the values of gains. The last run of a model is kept with
-them. It serves a call whose settings are equal and whose law is the same code with the same numbers, as
+the method, not on the state at the start, on times or on the values of gains. The last runs of a model that were asked
+for twice are kept with it. One serves a call whose settings are equal and whose law is the same code with the same numbers, as
 :mod:`~gyrostat.simulate.plant.trusted_laws` tells them apart: arrays by their bytes, so that a gain that was changed in
 place is another law. Laws that reach anything else (files, clocks, objects of users) are prepared anew every time, and
 so are runs in which Python has a part: events, constraints, friction that sticks, wrenches, blocks, sensitivities."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +25,16 @@ from gyrostat.simulate.run.settings import spelt
 from gyrostat.simulate.run.task import Task
 from gyrostat.spec.model import Model
 
-KEPT = "prepared run"
+KEPT, ASKED = "prepared runs", "runs asked for"
+MOST = 4
+"""Runs of a model that are kept, and runs of which it is known that they were asked for."""
+Key = tuple[Hashable, ...]
 
 
 class PreparedRun:
     """A run that has not begun, or has come to its end, with what it was prepared for."""
 
-    def __init__(self, key: Hashable, run: Run):
+    def __init__(self, key: Key, run: Run):
         self.key, self.run = key, run
         self._memory = MethodMemory(run.method)
 
@@ -43,36 +47,54 @@ class PreparedRun:
 
 
 def taken(task: Task, numbers: Parameters, told: Model) -> tuple[Run, PreparedRun | None]:
-    """The run of a task, and what :func:`keep` is to be given when it has come to its end. Nobody else gets the same
-    run meanwhile, whichever thread asks. ``told``: the model with the properties among ``numbers``."""
-    key = _asked(task, numbers)
-    if key is None:
-        return task.run(task.plant(numbers, told), told, numbers), None
-    found = cached_on(task.model).pop(KEPT, None)
-    if found is not None and found.key == key:
+    """The run of a task, and what :func:`keep` is to be given when it has come to its end: nothing when it is asked for
+    the first time. Nobody else gets the same run meanwhile, whichever thread asks. ``told``: the model with the
+    properties among ``numbers``."""
+    cache = cached_on(task.model)
+    kept: tuple[PreparedRun, ...] = cache.pop(KEPT, ())  # who takes them out owns them
+    key = _asked(task, numbers, [x.key[0] for x in kept])
+    found = next((x for x in kept if x.key == key), None)
+    if kept:
+        cache[KEPT] = tuple(x for x in kept if x is not found)
+    if found is not None:
         return found.again(task, numbers), found
     run = task.run(task.plant(numbers, told), told, numbers)
+    return run, PreparedRun(key, run) if key is not None and _again(cache, key) and _in_machine_code(run) else None
+
+
+def _again(cache: dict[Any, Any], key: Key) -> bool:
+    """Whether it was asked for before: laws with other numbers every time are not kept."""
+    before: tuple[Key, ...] = cache.get(ASKED, ())
+    if key in before:
+        return True
+    cache[ASKED] = (*before[1 - MOST :], key)
+    return False
+
+
+def _in_machine_code(run: Run) -> bool:
     plant = run.plant
-    alone = run.method.compiled and not plant.why_not_compiled and not plant.model_in_python
-    key = _asked(task, numbers) if alone and plant.user_memory is None else None  # the law is known from now on
-    return run, None if key is None else PreparedRun(key, run)
+    python = plant.why_not_compiled or plant.model_in_python or plant.user_memory is not None
+    return run.method.compiled and not python
 
 
 def keep(model: Model, prepared: PreparedRun | None) -> None:
     """A run that has come to its end, as it should, serves the next call. What it has found belongs to its result."""
     if prepared is not None:
         prepared.run.recorder.again(model)
-        cached_on(model)[KEPT] = prepared
+        cache = cached_on(model)
+        others: tuple[PreparedRun, ...] = cache.pop(KEPT, ())
+        cache[KEPT] = (*others[1 - MOST :], prepared)
 
 
-def _asked(task: Task, numbers: Parameters) -> Hashable | None:
-    """All that a prepared run depends on, but for the model object that keeps it; None if it must not be kept."""
+def _asked(task: Task, numbers: Parameters, laws: Sequence[Hashable]) -> Key | None:
+    """All that a prepared run depends on, the law first, but for the model object that keeps it; None if it must not be
+    kept. ``laws``: those of runs that are kept."""
     others = task.watched or task.wrenches is not None or task.forward is not None or task.times is not None
     if others or task.held or task.sensitivities is not None or numbers.live or DryFriction.of(task.model) is not None:
         return None
     law: Hashable | None = ()
     if task.torque is not None:
-        law = known_law(task.torque) if isinstance(task.torque, FunctionType) else None
+        law = known_law(task.torque, laws) if isinstance(task.torque, FunctionType) else None
     if law is None:
         return None
     how = spelt(task.method), task.rtol, task.atol, task.max_step, task.dt, task.compiled, *task.options.values()
