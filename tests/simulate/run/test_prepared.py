@@ -26,6 +26,10 @@ def with_gain(t, q, v, kp):
     return -kp * q - 0.3 * v
 
 
+def spring(kp):
+    return lambda t, q, v: -kp * q
+
+
 def arm():
     return gs.robots.two_link()
 
@@ -84,14 +88,11 @@ def test_without_efforts_and_with_other_gains_nothing_is_prepared_again(nothing_
 
 
 def test_a_new_function_of_the_same_code_and_numbers_is_the_same_law(nothing_prepared):
-    def pd(kp):
-        return lambda t, q, v: -kp * q
-
-    model, want = known(arm(), pd(2.0)), gs.simulate(arm(), pd(2.0), Q, t_end=0.1)
+    model, want = known(arm(), spring(2.0)), gs.simulate(arm(), spring(2.0), Q, t_end=0.1)
     nothing_prepared()
-    expect_same(gs.simulate(model, pd(2.0), Q, t_end=0.1), want)
+    expect_same(gs.simulate(model, spring(2.0), Q, t_end=0.1), want)
     with pytest.raises(TypeError):
-        gs.simulate(model, pd(3.0), Q, t_end=0.1)  # would have to be prepared
+        gs.simulate(model, spring(3.0), Q, t_end=0.1)  # would have to be prepared
 
 
 def test_a_result_stays_what_it_was_when_the_memory_serves_again():
@@ -114,16 +115,16 @@ def test_a_model_keeps_no_rows_of_its_last_run():
 def test_a_model_keeps_few_runs_and_none_that_was_asked_for_once():
     model = arm()
     for kp in range(10):
-        gs.simulate(model, (lambda kp: lambda t, q, v: -kp * q)(1.0 + kp), Q, t_end=0.02)
+        gs.simulate(model, spring(1.0 + kp), Q, t_end=0.02)
     assert not cached_on(model).get(prepared.KEPT)
     for kp in range(10):
-        known(model, (lambda kp: lambda t, q, v: -kp * q)(1.0 + kp))
+        known(model, spring(1.0 + kp))
     assert len(cached_on(model)[prepared.KEPT]) == prepared.MOST
 
 
 def test_laws_in_turn_are_each_prepared_once(nothing_prepared):
     model = arm()
-    laws = [(lambda kp: lambda t, q, v: -kp * q)(kp) for kp in (1.0, 2.0, 3.0)]
+    laws = [spring(kp) for kp in (1.0, 2.0, 3.0)]
     want = [gs.simulate(arm(), f, Q, t_end=0.1) for f in laws]
     for f in 3 * laws:
         gs.simulate(model, f, Q, t_end=0.05)

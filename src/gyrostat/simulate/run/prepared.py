@@ -2,10 +2,11 @@
 
 What a call prepares (source, machine, method, buffers) depends on the model object, on the law, and on the settings of
 the method, not on the state at the start, on times or on the values of gains. The last runs of a model that were asked
-for twice are kept with it. One serves a call whose settings are equal and whose law is the same code with the same numbers, as
-:mod:`~gyrostat.simulate.plant.trusted_laws` tells them apart: arrays by their bytes, so that a gain that was changed in
-place is another law. Laws that reach anything else (files, clocks, objects of users) are prepared anew every time, and
-so are runs in which Python has a part: events, constraints, friction that sticks, wrenches, blocks, sensitivities."""
+for twice are kept with it. One serves a call whose settings are equal and whose law is the same code with the same
+numbers, as :mod:`~gyrostat.simulate.plant.trusted_laws` tells them apart: arrays by their bytes, so that a gain that
+was changed in place is another law. Laws that reach anything else (files, clocks, objects of users) are prepared anew
+every time, and so are runs in which Python has a part: events, constraints, friction that sticks, wrenches, blocks,
+sensitivities."""
 
 from __future__ import annotations
 
