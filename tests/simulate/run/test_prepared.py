@@ -109,7 +109,7 @@ def test_a_model_keeps_no_rows_of_its_last_run():
     for _ in range(4):
         gs.simulate(model, law, Q, t_end=3.0, method="rk4", dt=1e-3)
     (kept,) = cached_on(model)[prepared.KEPT]
-    assert kept.run.recorder.blocks == kept.run.recorder.walls == [] and len(kept.run.recorder.harvest.rows) <= 1024
+    assert kept.run.recorder.blocks == kept.run.recorder.spans == [] and len(kept.run.recorder.harvest.rows) <= 1024
 
 
 def test_a_model_keeps_few_runs_and_none_that_was_asked_for_once():

@@ -237,7 +237,6 @@ class Machine:
     def numbered(self) -> None:
         """The plant has other parameters."""
         self.parameters[:-1], self.live[:-1] = self.plant.parameters, self.plant.live
-        self.refresh()
 
     def _projects(self, plant: Plant) -> None:
         """N and b of active constraints: numbers where their rows are constant, else a kernel."""

@@ -134,12 +134,12 @@ class Run:
         return told
 
     def _result(self, status: str, message: str) -> Result:
-        c, m = self.plant.counters, self.method
+        c, m, python = self.plant.counters, self.method, self._python()
         counted = Counted(
             c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations,
             self.recorder.steps, m.rejected, time.perf_counter() - self.began, self.built,
             self.t - self.settings["t_start"],
-            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics), self._python(),
+            not self.plant.why_not_compiled, self._in_python(python), dict(m.statistics), python,
         )  # fmt: skip
         return self.recorder.result(status, message, counted, self.settings)
 
@@ -203,11 +203,11 @@ class Run:
         for memory in [*([] if called is None else [called]), *events]:
             memory.watched()
 
-    def _in_python(self) -> str:
+    def _in_python(self, python: dict[str, tuple[int, float]]) -> str:
         why, source = self.plant.why_not_compiled, self.plant.source
         told = [f"{source.told}: {why}" if source.users else why] if why else []
         users = [f"event '{watch.event.name}'" for watch in self.watches.users]
-        parts = {part: cost for part, cost in self._python().items() if part not in users}
+        parts = {part: cost for part, cost in python.items() if part not in users}
         costs = [f"'{part}' {calls} times, {seconds:.2g} s" for part, (calls, seconds) in parts.items()]
         told += [f"machine code called {', '.join(costs)}"] if costs else []
         return "; ".join([*told, *users])

@@ -29,6 +29,8 @@ from gyrostat.spec.model import Model
 KEPT, ASKED = "prepared runs", "runs asked for"
 MOST = 4
 """Runs of a model that are kept, and runs of which it is known that they were asked for."""
+PLAIN = frozenset({str, int, float, bool, type(None), np.float64})
+"""Kinds of settings that can be compared."""
 Key = tuple[Hashable, ...]
 
 
@@ -99,7 +101,8 @@ def _asked(task: Task, numbers: Parameters, laws: Sequence[Hashable]) -> Key | N
     if law is None:
         return None
     how = spelt(task.method), task.rtol, task.atol, task.max_step, task.dt, task.compiled, *task.options.values()
-    if not all(isinstance(x, str | int | float | None) for x in how):
+    kinds = (*map(type, how),)
+    if not PLAIN.issuperset(kinds):
         return None
     shapes = tuple((name, np.shape(x)) for name, x in numbers.gains.items())
-    return law, how, tuple(map(type, how)), tuple(task.options), shapes
+    return law, how, kinds, tuple(task.options), shapes
