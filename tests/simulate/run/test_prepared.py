@@ -87,6 +87,18 @@ def test_without_efforts_and_with_other_gains_nothing_is_prepared_again(nothing_
     assert gs.simulate(weight, None, OTHER, t_end=0.1).status == "finished"
 
 
+def test_samples_at_the_same_instants_are_taken_in_the_same_memory(nothing_prepared):
+    instants, others = np.linspace(0.0, 0.3, 7), np.linspace(0.01, 0.3, 7)
+    want = [gs.simulate(arm(), law, q, t_eval=t) for q in (Q, OTHER) for t in (instants, others)]
+    model = known(known(arm(), t_eval=instants, t_end=0.3), t_eval=others, t_end=0.3)
+    nothing_prepared()
+    found = [gs.simulate(model, law, q, t_eval=t) for q in (Q, OTHER) for t in (instants, others)]
+    for one, other in zip(found, want, strict=True):
+        expect_same(one, other)
+    with pytest.raises(TypeError):
+        gs.simulate(model, law, Q, t_eval=instants[1:])
+
+
 def test_a_new_function_of_the_same_code_and_numbers_is_the_same_law(nothing_prepared):
     model, want = known(arm(), spring(2.0)), gs.simulate(arm(), spring(2.0), Q, t_end=0.1)
     nothing_prepared()

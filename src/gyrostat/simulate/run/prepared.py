@@ -1,12 +1,12 @@
 """A run that was prepared for an earlier call of ``gs.simulate``, and serves the next one that asks for the same.
 
 What a call prepares (source, machine, method, buffers) depends on the model object, on the law, and on the settings of
-the method, not on the state at the start, on times or on the values of gains. The last runs of a model that were asked
-for twice are kept with it. One serves a call whose settings are equal and whose law is the same code with the same
-numbers, as :mod:`~gyrostat.simulate.plant.trusted_laws` tells them apart: arrays by their bytes, so that a gain that
-was changed in place is another law. Laws that reach anything else (files, clocks, objects of users) are prepared anew
-every time, and so are runs in which Python has a part: events, constraints, friction that sticks, wrenches, blocks,
-sensitivities."""
+the method and its samples, not on the state at the start, on the end or on the values of gains. The last runs of a
+model that were asked for twice are kept with it. One serves a call whose settings are equal and whose law is the same
+code with the same numbers, as :mod:`~gyrostat.simulate.plant.trusted_laws` tells them apart: arrays by their bytes, so
+that a gain that was changed in place is another law. Laws that reach anything else (files, clocks, objects of users)
+are prepared anew every time, and so are runs in which Python has a part: events, constraints, friction that sticks,
+wrenches, blocks, sensitivities."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from gyrostat.spec.model import Model
 KEPT, ASKED = "prepared runs", "runs asked for"
 MOST = 4
 """Runs of a model that are kept, and runs of which it is known that they were asked for."""
+MANY = 10_000
+"""Samples of a run, at instants that were asked for, for which no memory is kept."""
 PLAIN = frozenset({str, int, float, bool, type(None), np.float64})
 """Kinds of settings that can be compared."""
 Key = tuple[Hashable, ...]
@@ -92,7 +94,9 @@ def keep(model: Model, prepared: PreparedRun | None) -> None:
 def _asked(task: Task, numbers: Parameters, laws: Sequence[Hashable]) -> Key | None:
     """All that a prepared run depends on, the law first, but for the model object that keeps it; None if it must not be
     kept. ``laws``: those of runs that are kept."""
-    others = task.watched or task.wrenches is not None or task.forward is not None or task.times is not None
+    others = task.watched or task.wrenches is not None or task.forward is not None
+    if task.times is not None and len(task.times) > MANY:
+        return None
     if others or task.held or task.sensitivities is not None or numbers.live or DryFriction.of(task.model) is not None:
         return None
     law: Hashable | None = ()
@@ -105,4 +109,5 @@ def _asked(task: Task, numbers: Parameters, laws: Sequence[Hashable]) -> Key | N
     if not PLAIN.issuperset(kinds):
         return None
     shapes = tuple((name, np.shape(x)) for name, x in numbers.gains.items())
-    return law, how, kinds, tuple(task.options), shapes
+    instants = None if task.times is None else task.times.tobytes()
+    return law, how, kinds, tuple(task.options), shapes, instants
