@@ -71,7 +71,7 @@ class Recorder:
 
     def _begin(self) -> None:
         self.blocks: list[Array] = []
-        self.walls: list[Array] = []
+        self.spans: list[tuple[int, float, float]] = []
         self.wrenches: list[Array] = []
         self.count = 0
         self.began = self.looked = time.perf_counter()
@@ -130,8 +130,7 @@ class Recorder:
     def _clocked(self, count: int) -> None:
         """The clock when each of ``count`` rows was reached: even steps since it was looked at last."""
         now = time.perf_counter()
-        share = np.arange(1, count + 1) / count
-        self.walls.append((1.0 - share) * (self.looked - self.began) + share * (now - self.began))
+        self.spans.append((count, self.looked - self.began, now - self.began))
         self.looked = now
 
     def _apart(self, rows: Array) -> None:
@@ -225,7 +224,7 @@ class Recorder:
             rows = np.concatenate(self.blocks) if self.blocks else np.zeros((0, self.harvest.width))
         else:
             rows = self.harvest.samples[: self.count]
-        wall = np.concatenate([np.zeros(0), *self.walls])
+        wall = np.concatenate([np.zeros(0), *(np.linspace(a, b, count + 1)[1:] for count, a, b in self.spans)])
         ends = accumulate((1, n, k, self.plant.np, k, k))
         q, v, p, a, tau = (slice(i, j) for i, j in pairwise(ends))
         motion = (rows[:, part].copy() for part in (q, v))
