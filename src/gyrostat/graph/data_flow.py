@@ -98,6 +98,18 @@ class Network:
         return tuple(reversed(self.components))
 
     @property
+    def side_by_side(self) -> tuple[Component, ...]:
+        """Components in outward order too, but those of all limbs level by level: neighbours in it do not wait for each
+        other, as the joints of one limb do."""
+        depth: dict[int, int] = {}
+        levels: list[int] = []
+        for c in self.components:
+            levels.append(0 if c.inport is None else depth[self.source[c.inport]] + 1)
+            depth |= dict.fromkeys(c.outports.values(), levels[-1])
+        order = sorted(range(len(levels)), key=levels.__getitem__)
+        return tuple(self.components[k] for k in order)
+
+    @property
     def driven(self) -> bool:
         """Whether the base moves by itself."""
         return any(c.kind is DrivenBase for c in self.components)
