@@ -117,21 +117,21 @@ class _State:
         found = step.form.solve(Known(self.coordinate, self.ties.near), branches)
         self.margins.append((step.closure, step.slots, branches.margins))
         rows = self._rows(step, found, None, branches)
-        chosen, unknown = list(step.rows), list(step.numbers)
-        inverse = _inverse(np.stack([rows.J[k][chosen] for k in unknown], axis=1))
+        unknown = list(step.numbers)
+        inverse = _inverse(np.stack([rows.J[k] for k in unknown], axis=1))
         G: list[dict[int, Any]] = [{} for _ in unknown]
         known = [k for k in rows.J if k not in unknown]
         for k in known:
-            column = inverse @ rows.J[k][chosen]
+            column = inverse @ rows.J[k]
             for number, factor in self.tie(k):
                 for row, entry in zip(G, column, strict=True):
                     y = entry * (-factor)
                     row[number] = row[number] + y if number in row else y
         v_u = [sum((x * self.v[j] for j, x in row.items()), start=0.0) for row in G]
         own = dict(zip(unknown, v_u, strict=True))
-        bias = self._rows(step, found, lambda k: own[k] if k in own else self.rate(k), branches).bias[chosen]
+        bias = self._rows(step, found, lambda k: own[k] if k in own else self.rate(k), branches).bias
         for k in known:
-            bias = bias + rows.J[k][chosen] * self.bias(k)
+            bias = bias + rows.J[k] * self.bias(k)
         b_u = -(inverse @ bias)
         for slot, row, b in zip(step.slots, G, b_u, strict=True):
             ties = tuple(row.items())
@@ -147,7 +147,11 @@ class _State:
 
         rows = step.form.rows(x, rate, branches)
         if rows is None:
-            rows = step.closure.rows(_Slots(x), None if rate is None else _Slots(rate))  # type: ignore[arg-type]
+            every = step.closure.rows(_Slots(x), None if rate is None else _Slots(rate))  # type: ignore[arg-type]
+            chosen = list(step.rows)
+            rows = ClosureRows(
+                every.g[chosen], {k: column[chosen] for k, column in every.J.items()}, every.bias[chosen]
+            )
         return rows
 
 
