@@ -62,8 +62,7 @@ def stewart(drives: bool = False, loops: LoopTreatment = "auto") -> Model:
 
 
 def _on_circle(radius: float, k: int, spread: float, height: float) -> Vector:
-    """Joint k of six, in pairs around 0, 120 and 240 degrees."""
-    angle = 2.0 * math.pi / 3.0 * (k // 2 + k % 2) - (math.pi / 3.0 - spread if k % 2 else -(math.pi / 3.0 - spread))
+    """Joint k of six, in pairs at ``spread`` beside 0, 120 and 240 degrees: one behind each of them, one before."""
     angle = 2.0 * math.pi / 3.0 * ((k + 1) // 2) + (spread if k % 2 == 0 else -spread)
     return radius * math.cos(angle), radius * math.sin(angle), height
 

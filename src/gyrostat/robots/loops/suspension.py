@@ -43,8 +43,8 @@ def five_point_suspension(loops: LoopTreatment = "auto") -> Model:
 
     The carrier is on a free joint ``carrier``: q is its pose, six rates, five equations of constant distance, no
     closed form: the loops are constraints. The wheel turns on the hinge ``wheel_spin``, the chassis is fixed. The strut
-    is a spring of 3.2e4 N/m with a damper of 2.2e3 N s/m that carries 3900 N at the reference, the wheel's load of
-    ``wheel.contact`` included or not. Carrier 18 kg, wheel 22 kg."""
+    is a spring of 3.2e4 N/m with a damper of 2.2e3 N s/m that pushes with 3900 N at the reference, against the road:
+    without a wrench at ``wheel.contact`` the wheel drops until the strut holds it. Carrier 18 kg, wheel 22 kg."""
 
     def seen(point: Vector) -> Vector:
         x, y, z = (a - b for a, b in zip(point, WHEEL, strict=True))
