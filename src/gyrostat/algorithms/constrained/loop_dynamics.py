@@ -139,7 +139,7 @@ def _by_articulated_bodies(task: _Task) -> tuple[ConstrainedMotion, Margins]:
     f = np.zeros(len(task.J), dtype=object)
     f[...] = 0.0
     f[rows] = own
-    margins = {rows[k]: 1.0 / (inverse * A[k, k]) for k, inverse, _ in factors.steps}
+    margins = {rows[step.k]: 1.0 / (step.inverse * A[step.k, step.k]) for step in factors.steps}
     return ConstrainedMotion(free + product(Y, own), f), margins
 
 
@@ -178,6 +178,6 @@ def _counted(net: Network) -> str:
         return sum(record(function, {"q": (net.model.nq,), "v": (n,), "tau": (n,)}).counts().values())
 
     kkt = operations("kkt")
-    if LEAST * n * rows > kkt:
+    if LEAST * n * rows > kkt or loop_structure(net).massless:
         return "kkt"
     return min(("kkt", kkt), ("articulated", operations("articulated")), key=lambda pair: pair[1])[0]

@@ -178,7 +178,8 @@ class Closing:
         """The velocity (nv,) with J v = 0 that is nearest in the metric of M, kept rates unchanged."""
         _, J, M = self.numbers(q)
         free = ~self.kept
-        L = np.linalg.cholesky(M[np.ix_(free, free)])
+        light = 1e-9 * float(np.diag(M).max(initial=1.0))  # for rates that move nothing by themselves
+        L = np.linalg.cholesky(M[np.ix_(free, free)] + light * np.eye(int(free.sum())))
         W = np.linalg.solve(L, J[:, free].T).T
         new = np.array(v, dtype=float)
         new[free] -= np.linalg.solve(L.T, np.linalg.pinv(W, RANK) @ (J @ v))

@@ -18,8 +18,9 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_dynamics import row_margins
 from gyrostat.algorithms.constrained.loop_equations import loop_residual
 from gyrostat.algorithms.constrained.loop_numbers import resting
+from gyrostat.algorithms.constrained.loop_structure import loop_structure
 from gyrostat.engine.tracing.choose import where
-from gyrostat.errors import LoopError
+from gyrostat.errors import LoopError, StateError
 from gyrostat.graph.network import Network
 
 Array = np.ndarray
@@ -54,6 +55,18 @@ def expect_all_joints(net: Network, joints: Sequence[str], who: str) -> None:
             f"{who}: {', '.join(left)} would be locked, and '{net.model.name}' has loops that stay constraints. Hint: name "
             "all joints, in any order; a joint that is to be fixed is of kind 'fixed'",
             [closure.loop.entities for closure in net.closures],
+        )
+
+
+def expect_held(net: Network, who: str) -> None:
+    """A :class:`StateError` if a rate has no inertia, and no loop tells how it moves."""
+    structure = loop_structure(net)
+    there = {k for pivot in structure.safe for k in (pivot if isinstance(pivot, tuple) else (pivot,))}
+    missing = [net.model.dofs[k] for k in range(net.model.nv) if k not in there]
+    if missing:
+        raise StateError(
+            f"{who}: '{missing[0]}' of '{net.model.name}' moves nothing that has inertia of its own, and no loop decides "
+            "how it moves. Hint: give mass to what lies between it and the next joint, or leave that joint out"
         )
 
 

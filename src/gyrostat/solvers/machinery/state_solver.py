@@ -26,7 +26,7 @@ from gyrostat.solvers.machinery.derivative import Derivative
 from gyrostat.solvers.machinery.export import c_files, casadi_function, entry_names, example_input
 from gyrostat.solvers.machinery.interpreter import expect_finite, interpreted
 from gyrostat.solvers.machinery.joint_order import JointOrder, read_joints
-from gyrostat.solvers.machinery.loop_treatment import expect_all_joints, refuse_open
+from gyrostat.solvers.machinery.loop_treatment import expect_all_joints, expect_held, refuse_open
 from gyrostat.solvers.machinery.machine_call import default_options, install_machine_call, written_class
 from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.solvers.machinery.wrench import Application, loads, read_wrenches
@@ -285,8 +285,11 @@ class StateSolver(Solver):
     def _expect_inertia(self) -> None:
         """Where the mass matrix must be regular: once, before the first answer."""
         if self.inverts and self.model.nv and not self.__dict__.get("_regular"):
-            q = example_input(self.model, "q", (self.model.nq,), np.random.default_rng(0))
-            expect_inertia(self.network, q, self.name)
+            if self.network.closures:
+                expect_held(self.network, self.name)
+            else:
+                q = example_input(self.model, "q", (self.model.nq,), np.random.default_rng(0))
+                expect_inertia(self.network, q, self.name)
             self._regular = True
 
     # ------------------------------------------------------------------ derivatives and exports
