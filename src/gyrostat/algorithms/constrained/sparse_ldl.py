@@ -202,22 +202,25 @@ def sparse_factors(K: Array, order: Sequence[Pivot], rates: int) -> SparseFactor
     for pivot in order:
         if isinstance(pivot, tuple):
             z, r = pivot
-            over = 1.0 / H[z, r]
+            j = H.get((z, r), 0.0)
+            over = np.inf if is_zero(j) else 1.0 / j
             mine, other = ({i: H[i, k] for i in sorted(beside[k] - {z, r})} for k in (z, r))
             for i, x in mine.items():
-                for j, y in other.items():
-                    change(i, j, x * y * over if i != j else x * y * over * 2.0)
-                    beside[i] |= {j} - {i}
-                    beside[j] |= {i} - {j}
+                for k, y in other.items():
+                    change(i, k, x * y * over if i != k else x * y * over * 2.0)
+                    beside[i] |= {k} - {i}
+                    beside[k] |= {i} - {k}
             for i in (*mine, *other):
                 beside[i] -= {z, r}
             steps.append(Couple(z, r, over, mine, other))
             continue
         k = pivot
-        js, inverse = sorted(beside[k]), 1.0 / H[k, k]
+        js, D = sorted(beside[k]), H.get((k, k), 0.0)
+        inverse = np.inf if is_zero(D) else 1.0 / D  # numbers of a singular position
         if k >= rates:
             later = [K[k, j] * K[k, j] / K[j, j] for j in js if j < rates and not is_zero(K[k, j])]
-            margins[k] = -H[k, k] / sum(later, whole[k])
+            full = sum(later, whole.get(k, 0.0))
+            margins[k] = 0.0 if is_zero(full) else -D / full
         L = {i: H[i, k] * inverse for i in js}
         for n, i in enumerate(js):
             for j in js[n:]:
