@@ -114,6 +114,8 @@ def test_minimal_coordinates_and_constraints_tell_the_same(name):
     G = r.G(small)[at_v]
     assert_close(G.T @ gs.rnea(model, Q, V, found), tau, 1e-9)
     assert_close(G.T @ gs.crba(model, Q) @ G, gs.crba(r.model, small), 1e-9)
-    assert_close(gs.jacobian(model, Q, FRAME[name], constrained=True) @ G, gs.jacobian(r.model, small, FRAME[name]), 1e-9)
+    assert_close(
+        gs.jacobian(model, Q, FRAME[name], constrained=True) @ G, gs.jacobian(r.model, small, FRAME[name]), 1e-9
+    )
     mine, theirs = gs.aba_derivatives(model, Q, V, lifted), gs.aba_derivatives(r.model, small, v, tau)
     assert_close(mine.da_dtau, G @ theirs.da_dtau @ G.T, 1e-9)

@@ -72,19 +72,28 @@ def random_loop(seed: int, kind: str, planar: bool = False, base: str = "fixed",
     frames: dict[str, dict[str, pin.SE3]] = {name: {} for name in joints} | {"trunk": {}}
 
     def parts():
-        trunk = gs.RigidBody("trunk", mass=3.0, com=(0, 0, 0.1), inertia=(0.2, 0.3, 0.25), frames=_frames(frames["trunk"]))
+        trunk = gs.RigidBody(
+            "trunk", mass=3.0, com=(0, 0, 0.1), inertia=(0.2, 0.3, 0.25), frames=_frames(frames["trunk"])
+        )
         yield gs.chain("world", *([] if base == "free" else [joint_y]), trunk)
         for names in bodies:
             before = "trunk.origin"
             for name in names:
                 body = gs.RigidBody(
-                    name, mass=1.0 + 0.1 * len(name), com=coms[name], inertia=moments[name], frames=_frames(frames[name])
+                    name,
+                    mass=1.0 + 0.1 * len(name),
+                    com=coms[name],
+                    inertia=moments[name],
+                    frames=_frames(frames[name]),
                 )
                 place = gs.Displacement(f"d_{name}", translation=offsets[name])
                 joint = joints[name]
                 yield from (place, joint, body, gs.connect(before, f"d_{name}.a"))
                 near, far = ("b", "a") if reversed_[name] else ("a", "b")
-                yield from (gs.connect(f"d_{name}.b", f"{joint.name}.{near}"), gs.connect(f"{joint.name}.{far}", f"{name}.origin"))
+                yield from (
+                    gs.connect(f"d_{name}.b", f"{joint.name}.{near}"),
+                    gs.connect(f"{joint.name}.{far}", f"{name}.origin"),
+                )
                 before = f"{name}.origin"
 
     joint_y = gs.Joint("j_trunk", "revolute", axis="y", passive=False)
@@ -107,7 +116,11 @@ def random_loop(seed: int, kind: str, planar: bool = False, base: str = "fixed",
         if closer.entity is None:
             closing.append(gs.connect(closer.a, closer.b))
         else:
-            closing += [closer.entity, gs.connect(closer.a, f"{closer.name}.a"), gs.connect(f"{closer.name}.b", closer.b)]
+            closing += [
+                closer.entity,
+                gs.connect(closer.a, f"{closer.name}.a"),
+                gs.connect(f"{closer.name}.b", closer.b),
+            ]
     reference = {block.entity: list(q[block.q]) for block in bare.layout if block.entity != bare.wiring.root}
     free = {"reference": reference, "loops": "constraints", "base": base}
     model = gs.assemble("loop", *parts(), *closing, **free)

@@ -12,7 +12,9 @@ from tests.support.comparing import assert_close
 
 def said(model: gs.Model, **passive: bool | None) -> gs.Model:
     """The same with joints that are said to be passive or not."""
-    changed = tuple(e.model_copy(update={"passive": passive[e.name]}) if e.name in passive else e for e in model.entities)
+    changed = tuple(
+        e.model_copy(update={"passive": passive[e.name]}) if e.name in passive else e for e in model.entities
+    )
     return gs.Model(model.name, changed, model.connections, model.context)
 
 
@@ -73,7 +75,9 @@ def test_more_actuators_than_degrees_of_freedom_share_by_least_norm_and_say_so()
 
 def test_what_the_actuators_cannot_do_is_refused_by_name():
     model = loop_models.four_bar(loops="constraints")
-    with pytest.raises(gs.LoopError, match=r"actuator_efforts: tau of 'four-bar' cannot be given.*\(none\).*passive=False"):
+    with pytest.raises(
+        gs.LoopError, match=r"actuator_efforts: tau of 'four-bar' cannot be given.*\(none\).*passive=False"
+    ):
         gs.actuator_efforts(model, gs.neutral(model), [1.0, 0.0, 0.0])
     body = gs.RigidBody("body", mass=1.0, inertia=(0.1, 0.1, 0.1))
     flying = gs.assemble("flying", gs.chain("world", body, gs.Joint("arm", "revolute", axis="z"), gs.RigidBody("link", mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))), base="free")  # fmt: skip

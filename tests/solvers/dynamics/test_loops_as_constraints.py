@@ -32,9 +32,15 @@ def bricard() -> gs.Model:
         links.append(gs.Joint(f"hinge{k}", "revolute", axis="yzxyz"[k], passive=False))
         links.append(gs.RigidBody(f"rod{k}", mass=1.0, com=u / 2, inertia=moments, frames={"end": tuple(u)}))
         links.append("end")
-    closing = [gs.Joint("hinge5", "revolute", axis="x"), gs.connect("rod4.end", "hinge5.a"), gs.connect("hinge5.b", "post.b")]
+    closing = [
+        gs.Joint("hinge5", "revolute", axis="x"),
+        gs.connect("rod4.end", "hinge5.a"),
+        gs.connect("hinge5.b", "post.b"),
+    ]
     post = gs.chain("world", gs.Displacement("post", translation=tuple(points[5])))
-    return gs.assemble("bricard", gs.chain("world", *links[:-1]), post, *closing, gravity=(0, -9.81, 0), loops="constraints")
+    return gs.assemble(
+        "bricard", gs.chain("world", *links[:-1]), post, *closing, gravity=(0, -9.81, 0), loops="constraints"
+    )
 
 
 def ring(count: int) -> gs.Model:
@@ -144,7 +150,9 @@ def test_an_order_of_elimination_that_fails_is_replaced_by_one_that_does_not():
 def test_port_forces_of_inverse_dynamics_are_those_that_the_actuators_cause():
     plain = loop_models.four_bar(loops="constraints")
     driven = gs.Joint("A", "revolute", axis="y", passive=False)
-    model = gs.Model("driven", tuple(driven if e.name == "A" else e for e in plain.entities), plain.connections, plain.context)
+    model = gs.Model(
+        "driven", tuple(driven if e.name == "A" else e for e in plain.entities), plain.connections, plain.context
+    )
     q, v, _ = closed_state(model)
     tau = np.zeros(3)
     tau[list(model.dofs).index("A")] = 2.0
