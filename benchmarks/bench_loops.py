@@ -17,8 +17,8 @@ import gyrostat as gs
 from benchmarks.harness import Effort, Row, best_of
 
 NOTES = (
-    "One call from Python, one state. Pinocchio: constraintDynamics with mu = 1e-8, without which it returns NaN for plane",
-    "loops; its derivatives alone, after the dynamics that they need; lcaba with mu = 1e-4. Everything is measured in turns.",
+    "One call from Python, one state. Pinocchio: constraintDynamics with mu = 1e-8, without which plane loops are NaN;",
+    "its derivatives alone, after the dynamics that they need; lcaba with mu = 1e-4. Everything is measured in turns.",
     "Answers agree before times are taken: see the assertions in this file. four_bars(40): rods of 1 m and 1 kg [A02].",
     "build: from the model to the first derivatives of the Stewart platform as constraints, with an empty cache.",
 )
@@ -39,7 +39,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """``cuts``: two points (body, point), which a hinge about y or a ball closes; ``keep``: coordinates that are kept."""
+    """``cuts``: two points (body, point), which a hinge about y or a ball closes; ``keep``: coordinates to keep."""
 
     name: str
     links: tuple[Link, ...]

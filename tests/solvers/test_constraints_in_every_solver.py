@@ -1,5 +1,5 @@
-"""Loops that stay constraints, in every public solver: the answer of the tree where that is what the solver's name says,
-the closed robot's where it solves, and a refusal by name everywhere else."""
+"""Loops that stay constraints, in every public solver: the answer of the tree where that is what the solver's name
+says, the closed robot's where it solves, and a refusal by name everywhere else."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_solver_says_how_it_treats_loops(name, four_bar):
         mine, free = solver(*state), tree(*state)
         for x, y in zip(mine, free, strict=True) if isinstance(mine, tuple) else [(mine, free)]:
             assert_close(x, y, 1e-11)
-    opened = [q + (0.1, 0.0, 0.0), *state[1:]]
+    opened = [q + np.array([0.1, 0.0, 0.0]), *state[1:]]
     if name in ANY:
         solver(*opened)
     else:

@@ -1,4 +1,5 @@
-"""Loops that stay constraints: redundant equations, singular positions, forces in the loops, drives, every way to call."""
+"""Loops that stay constraints: redundant equations, singular positions, forces in the loops, drives, every way to
+call."""
 
 from __future__ import annotations
 
@@ -116,7 +117,7 @@ def test_a_flat_parallelogram_is_refused_by_name_also_within_rounding(turned):
     order = list(model.dofs)
     q = np.zeros(4)
     q[order.index("lean")] = turned
-    with pytest.raises(gs.LoopError, match="singular position.*crank.*accelerations are not determined"):
+    with pytest.raises(gs.LoopError, match=r"singular position.*crank.*accelerations are not determined"):
         gs.aba(model, q, np.zeros(4), np.zeros(4))
     with pytest.raises(gs.LoopError, match=r"in state \(1,\) at a singular position"):
         gs.aba_derivatives(model, [gs.neutral(model), q], np.zeros(4), np.zeros(4))
@@ -128,7 +129,8 @@ def test_a_flat_parallelogram_is_refused_by_name_also_within_rounding(turned):
 
 
 def test_an_order_of_elimination_that_fails_is_replaced_by_one_that_does_not():
-    """A leg that points along the first axis of its knuckle moves its ball in two directions only; the plate holds it."""
+    """A leg that points along the first axis of its knuckle moves its ball in two directions only; the plate holds
+    it."""
     model = loop_models.stewart(loops="constraints")
     structure = loop_structure(network(model))
     assert structure.order != structure.safe, "the test is about the quick order"
@@ -137,7 +139,7 @@ def test_an_order_of_elimination_that_fails_is_replaced_by_one_that_does_not():
     q = gs.neutral(model)
     at = list(model.coordinates)
     place = [at.index(f"platform.{x}") for x in "xyz"]
-    q[place] = foot + (-0.9, 0.0, 0.0) - ball
+    q[place] = foot - ball - np.array([0.9, 0.0, 0.0])
     q[at.index("knuckle0.angle1")], q[at.index("knuckle0.angle2")] = 0.0, -np.pi / 2
     q[at.index("leg0")] = 0.9
     q = gs.close(model, q, keep=["platform"])

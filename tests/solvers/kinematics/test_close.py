@@ -46,8 +46,8 @@ def test_a_loop_that_stays_open_is_named_with_its_distance(four_bar):
     with pytest.raises(gs.LoopError, match=r"close: the loop world - A.*stays open by 0\.\d+.*while A, B, D stay"):
         gs.close(four_bar, gs.neutral(four_bar) + 0.1, keep=["A", "B", "D"])
     with pytest.raises(gs.LoopError, match=r"in state \(1,\) stays open"):
-        gs.close(four_bar, gs.neutral(four_bar) + [[0.0], [0.1]], keep=["A", "B", "D"])
-    with pytest.raises(gs.LoopError, match="velocities of A, B, D.*do not go together"):
+        gs.close(four_bar, gs.neutral(four_bar) + np.array([[0.0], [0.1]]), keep=["A", "B", "D"])
+    with pytest.raises(gs.LoopError, match=r"velocities of A, B, D.*do not go together"):
         gs.close(four_bar, gs.neutral(four_bar), [1.0, 1.0, 1.0], keep=["A", "B", "D"])
     with pytest.raises(gs.StateError, match="keep names 'E'"):
         gs.close(four_bar, gs.neutral(four_bar), keep="E")

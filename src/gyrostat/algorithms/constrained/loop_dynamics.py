@@ -61,8 +61,8 @@ Margins = Mapping[int, Any]
 
 
 def kkt_factors(network: Network, on: Setting, q: Array, J: Array, safe: bool = False) -> SparseFactors:
-    """Factors of [[M, J^T], [J, 0]] with the rows that say something new; ``safe``: in the order that has pivots at every
-    state whose loops are not singular."""
+    """Factors of [[M, J^T], [J, 0]] with the rows that say something new; ``safe``: in the order that has pivots at
+    every state whose loops are not singular."""
     structure = loop_structure(network)
     M = composite_mass_matrix(network, on, q)
     n, m = J.shape[1], J.shape[0]

@@ -31,7 +31,8 @@ WORTH = 0.9
 class LoopStructure:
     """``rows``: numbers of the equations that say something new, of ``count``; ``order``: elimination of [[M, J^T],
     [J, 0]] over the nv rates and then all rows; ``safe``: an order that has pivots wherever rows are independent, while
-    those of ``order`` may vanish far from the samples; the same where it costs little more; ``samples`` (nq,): closed configurations, the reference last."""
+    those of ``order`` may vanish far from the samples; the same where it costs little more; ``samples`` (nq,): closed
+    configurations, the reference last."""
 
     n: int
     count: int

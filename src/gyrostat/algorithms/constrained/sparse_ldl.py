@@ -3,8 +3,8 @@ that the recorded program has neither loops nor choices of pivots.
 
 Pivots are single entries of the diagonal. The matrices of constrained dynamics, [[M, J^T], [J, 0]] with M positive
 definite, have pivots as long as the rows of J are independent, whatever the state is, if each row comes after all rates
-that it has an entry for. Rows that depend on others have no pivot left. Rates without inertia, of a joint behind which a
-loop was cut, are eliminated together with a row that they move, before all others."""
+that it has an entry for. Rows that depend on others have no pivot left. Rates without inertia, of a joint behind which
+a loop was cut, are eliminated together with a row that they move, before all others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def product(rows: Array, x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Elimination:
-    """``order`` of the pivots; ``left``: rows without one; ``cost``: multiplications of the factors and one solution."""
+    """``order`` of the pivots; ``left``: rows without one; ``cost``: multiplications of the factors and one
+    solution."""
 
     order: tuple[int, ...]
     left: tuple[int, ...]
@@ -120,7 +121,8 @@ class Single:
 
 @dataclass(frozen=True)
 class Couple:
-    """A rate z without inertia and a row r: the block [[0, j], [j, 0]]; ``inverse`` = 1/j, and the entries beside each."""
+    """A rate z without inertia and a row r: the block [[0, j], [j, 0]]; ``inverse`` = 1/j, and the entries beside
+    each."""
 
     z: int
     r: int
@@ -155,8 +157,8 @@ Pivot = int | tuple[int, int]
 
 @dataclass(frozen=True)
 class SparseFactors:
-    """Pivots in order. ``margins``: of those of rows, by their number, what part they are of J M^-1 J^T for a diagonal M;
-    zero where rows are dependent."""
+    """Pivots in order. ``margins``: of those of rows, by their number, what part they are of J M^-1 J^T for a diagonal
+    M; zero where rows are dependent."""
 
     steps: tuple[Single | Couple, ...]
     margins: Mapping[int, Any]

@@ -34,8 +34,8 @@ class ForwardDynamics(ConstrainedSolver):
     ``"newton-euler"`` every row by itself [G13 (12)]; ``"operators"`` D, C, G, Q from stacked Jacobians [WM15
     (23)-(27)]. All give the same numbers; ``explain()`` tells their operations.
 
-    Where loops stay constraints: M a + C + G = tau + J^T (w, f) with the forces f that keep them closed, J a + dJ/dt v =
-    0, and q must be closed. ``"aba"`` then takes the cheaper of the sparse [[M, J^T], [J, 0]] and articulated bodies,
+    Where loops stay constraints: M a + C + G = tau + J^T (w, f) with the forces f that keep them closed, J a + dJ/dt v
+    = 0, and q must be closed. ``"aba"`` then takes the cheaper of the sparse [[M, J^T], [J, 0]] and articulated bodies,
     ``"crba"`` the first; the others are refused. :meth:`multipliers` gives f.
 
     Called with q (..., nq), v and tau (..., nv) [N m, N]; returns a (..., nv) in the order of ``model.dofs``. The other
@@ -61,8 +61,8 @@ class ForwardDynamics(ConstrainedSolver):
         super().__init__(model, representation, rules, live, mode, algorithm)
         if self.network.closures and self.algorithm not in LOOP_WAYS:
             raise LoopError(
-                f"{self.name}: algorithm='{self.algorithm}' knows no loops that stay constraints, as '{model.name}' has. "
-                f"Hint: {' or '.join(map(repr, LOOP_WAYS))}",
+                f"{self.name}: algorithm='{self.algorithm}' knows no loops that stay constraints, and '{model.name}' has "
+                f"some. Hint: {' or '.join(map(repr, LOOP_WAYS))}",
                 [closure.loop.entities for closure in self.network.closures],
             )
 

@@ -118,8 +118,8 @@ class InverseDynamics(StateSolver):
 
         Where loops stay constraints, they depend on what closes these: on ``multipliers`` (..., m) as
         :meth:`ForwardDynamics.multipliers` gives them; by default on those with which the actuated joints alone move
-        the robot so (:func:`~gyrostat.solvers.dynamics.actuator_efforts.actuator_efforts`). The ports a and b of a joint
-        or rod that was cut have the force which the side of a exerts on that of b."""
+        the robot so (:func:`~gyrostat.solvers.dynamics.actuator_efforts.actuator_efforts`). The ports a and b of a
+        joint or rod that was cut have the force which the side of a exerts on that of b."""
         if self.network.closures:
             return self._loop_port_forces(q, v, a, wrenches, t, ports, multipliers)
         if multipliers is not None:

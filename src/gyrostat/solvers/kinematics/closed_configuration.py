@@ -190,8 +190,8 @@ class Closing:
             names = ", ".join(self.model.dofs[k] for k in np.flatnonzero(self.kept))
             where = f" in state {tuple(int(i) for i in np.unravel_index(number, shape))}" if shape else ""
             raise LoopError(
-                f"{WHO}: the velocities of {names}{where}, which are kept, do not go together in the loop {loop}: it opens "
-                f"with {float(np.abs(left).max()):.3g} (m, or of a direction, per second). Hint: keep fewer rates",
+                f"{WHO}: the velocities of {names}{where}, which are kept, do not go together in the loop {loop}: it "
+                f"opens with {float(np.abs(left).max()):.3g} (m, or of a direction, per second). Hint: keep fewer rates",
                 [loop.entities],
             )
         return new

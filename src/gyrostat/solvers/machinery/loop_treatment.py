@@ -48,12 +48,13 @@ def expect_treatment(net: Network, who: str, treatment: str, hint: str) -> None:
 
 
 def expect_all_joints(net: Network, joints: Sequence[str], who: str) -> None:
-    """A :class:`LoopError` if joints are left out, to be locked, where loops are constraints: they would stop others."""
+    """A :class:`LoopError` if joints are left out, to be locked, where loops are constraints: they would stop
+    others."""
     left = [name for name in net.model.layout.entities if name not in joints]
     if net.closures and left:
         raise LoopError(
-            f"{who}: {', '.join(left)} would be locked, and '{net.model.name}' has loops that stay constraints. Hint: name "
-            "all joints, in any order; a joint that is to be fixed is of kind 'fixed'",
+            f"{who}: {', '.join(left)} would be locked, and '{net.model.name}' has loops that stay constraints. Hint: "
+            "name all joints, in any order; a joint that is to be fixed is of kind 'fixed'",
             [closure.loop.entities for closure in net.closures],
         )
 
@@ -65,8 +66,8 @@ def expect_held(net: Network, who: str) -> None:
     missing = [net.model.dofs[k] for k in range(net.model.nv) if k not in there]
     if missing:
         raise StateError(
-            f"{who}: '{missing[0]}' of '{net.model.name}' moves nothing that has inertia of its own, and no loop decides "
-            "how it moves. Hint: give mass to what lies between it and the next joint, or leave that joint out"
+            f"{who}: '{missing[0]}' of '{net.model.name}' moves nothing that has inertia of its own, and no loop "
+            "decides how it moves. Hint: give mass to what lies between it and the next joint, or leave that joint out"
         )
 
 
@@ -131,8 +132,8 @@ def refuse_singular(net: Network, q: Array, who: str, safe: bool) -> None:
             rows = [closure for closure in net.closures for _ in closure.equations]
             named = dict.fromkeys(str(rows[i].loop) for i in poor)
             raise LoopError(
-                f"{who}: '{net.model.name}' is{state_of(k, lead)} at a singular position, or within rounding of one: the "
-                f"equations of {'; '.join(named)} depend on each other there, so that accelerations are not determined. "
+                f"{who}: '{net.model.name}' is{state_of(k, lead)} at a singular position, or within rounding of one: "
+                f"the equations of {'; '.join(named)} depend on each other, so that accelerations are not determined. "
                 "Hint: move away from it; where links are in line, the mechanism can go on in several ways",
                 [rows[i].loop.entities for i in poor],
             )
