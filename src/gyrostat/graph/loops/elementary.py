@@ -1,7 +1,7 @@
 """Turns and slides: a way round a loop as a sequence of the simplest motions, of which some are unknown.
 
-A universal joint is two turns, a planar one two slides and a turn. From both ends of an unknown one, the rest of the loop
-is a placement; closed forms are made of the points and directions that these placements give."""
+A universal joint is two turns, a planar one two slides and a turn. From both ends of an unknown one, the rest of the
+loop is a placement; closed forms are made of the points and directions that these placements give."""
 
 from __future__ import annotations
 

@@ -75,9 +75,9 @@ def moved_along(model: Model, q: Array, dv: Array) -> Array:
 
 
 def close(numbers: LoopNumbers, q: Array, mobility: Array, size: float | None = None) -> tuple[Array, float]:
-    """The nearest configuration in which the loops are closed, by least-norm Gauss-Newton steps that are shortened while
-    they do not help; and how far they are open there. ``mobility`` (nv,): how readily each coordinate moves; 0 keeps
-    it."""
+    """The nearest configuration in which the loops are closed, by least-norm Gauss-Newton steps that are shortened
+    while they do not help; and how far they are open there. ``mobility`` (nv,): how readily each coordinate moves; 0
+    keeps it."""
     model = numbers.network.model
     size = size or numbers.size(q)
     lengths = length_rates(model)

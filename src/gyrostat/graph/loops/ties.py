@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.tracing.dual import OUTER, rates_of, with_rates
-from gyrostat.graph.loops.closed_forms import Branches, Form, Known
+from gyrostat.graph.loops.closed_forms import Form
+from gyrostat.graph.loops.solutions import Branches, Known
 from gyrostat.graph.loops.ways import Closure
 from gyrostat.graph.tied_shafts import Moved, Shaft, Ties
 from gyrostat.spatial.algebra import Array
@@ -64,7 +65,9 @@ class LoopTies:
             for m, later in zip(solved, varied, strict=True)
         ]
 
-    def margins(self, q: Array, curves: Callable[[Array], list[Moved]] = lambda q: []) -> list[tuple[Closure, tuple[int, ...], list[Any]]]:
+    def margins(
+        self, q: Array, curves: Callable[[Array], list[Moved]] = lambda q: []
+    ) -> list[tuple[Closure, tuple[int, ...], list[Any]]]:
         """On numbers: for each loop its unknowns, and for each of their roots how far the equation is from having no
         solution, see :class:`Branches`."""
         state = _State(self, q, np.zeros(self.n), curves(q))

@@ -27,16 +27,14 @@ Step = Callable[[Component, str, Motion, Array, Array, Array], tuple[Motion, Shi
 """Through a component to one of its outports: the motion there, phi, and S (6, n)."""
 
 
-def plain_step(
-    c: Component, port: str, motion: Motion, q: Array, v: Array, a: Array
-) -> tuple[Motion, Shift, Array]:
+def plain_step(c: Component, port: str, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motion, Shift, Array]:
     """Through a rigid component or a joint."""
     if port in c.places:
         return BODY.through(motion, JointMotion(*c.places[port], NO_RATES, ZERO6), NONE, NONE)
     if not issubclass(c.kind, Joint):
         raise LoopError(
-            f"'{c.name}' of kind {c.kind.__name__} is in a closed loop: how frames move through it is known to the rows "
-            "of algorithms alone. Hint: loops='constraints'"
+            f"'{c.name}' of kind {c.kind.__name__} is in a closed loop: how frames move through it is known to the "
+            "rows of algorithms alone. Hint: loops='constraints'"
         )
     return BODY.through(motion, joint_motion(c, q, v), v, a)
 
