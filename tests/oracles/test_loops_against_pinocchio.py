@@ -51,6 +51,23 @@ def test_closed_mechanisms_move_as_pinocchios_terms_say(seed, kind, planar, base
             assert_close(forces[f"{closer.name}.b"], wrenches[closer.name], 1e-8)
 
 
+@pytest.mark.parametrize(("seed", "kind"), [(60, "revolute"), (61, "rod"), (62, "universal")])
+def test_rotors_friction_and_springs_act_in_loops_as_in_the_tree(seed, kind):
+    loop = random_loop(seed, kind)
+
+    def driven(model: gs.Model) -> gs.Model:
+        model = model.with_drive("j_trunk", rotor_inertia=0.01, gear_ratio=12.0, viscous=0.4)
+        spring = gs.PointSpring("spring", stiffness=80.0, rest_length=0.4, damping=3.0)
+        ends = [("spring.a", "l0.origin"), ("spring.b", "r0.origin")]
+        return gs.Model(model.name, (*model.entities, spring), [*model.connections, *ends], model.context)
+
+    loop = RandomLoop(driven(loop.model), loop.tree, loop.closers, loop.q)
+    q, v, tau = state(loop, seed)
+    tree = driven(loop.tree)
+    a, _ = LoopOracle(loop).solve(q, v, tau, gs.crba(tree, q), gs.bias(tree, q, v))
+    assert_close(gs.aba(loop.model, q, v, tau), a, 1e-9)
+
+
 @pytest.mark.parametrize(("seed", "kind", "planar", "base", "loops"), EXAMPLES)
 def test_derivatives_along_the_loop_are_differences_of_pinocchios_accelerations(seed, kind, planar, base, loops):
     loop = random_loop(seed, kind, planar, base, loops)

@@ -148,6 +148,31 @@ def test_an_order_of_elimination_that_fails_is_replaced_by_one_that_does_not():
     assert_close(gs.aba(model, q, v, tau), opened_loops.accelerations(model, q, v, tau), 1e-8)
 
 
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "fixed"])
+def test_a_loop_that_is_turned_over_is_not_closed(kind):
+    """The equations of axes that are parallel hold for opposite ones too."""
+    arms = [
+        gs.chain("world", gs.Joint(f"ball_{x}", "spherical", passive=False), gs.RigidBody(x, mass=1.0, com=(0.1, 0, 0), inertia=(0.1,) * 3))
+        for x in "ab"
+    ]  # fmt: skip
+    if kind == "fixed":
+        closing = [gs.connect("a.origin", "b.origin")]
+    else:
+        closing = [gs.Joint("c", kind, axis="z"), gs.connect("a.origin", "c.a"), gs.connect("b.origin", "c.b")]
+    model = gs.assemble("twins", *arms, *closing, loops="constraints")
+    q = gs.neutral(model)
+    rest = np.zeros(model.nv)
+    gs.aba(model, q, rest, rest)
+    over = q.copy()
+    over[-4:] = 1.0, 0.0, 0.0, 0.0  # half a turn about x
+    with pytest.raises(gs.LoopError, match="turned over"):
+        gs.aba(model, over, rest, rest)
+    with pytest.raises(gs.LoopError, match=r"turned over in state \(1,\)"):
+        gs.rnea(model, np.stack([q, over]), rest, rest)
+    with pytest.raises(gs.LoopError, match="turned over"):
+        gs.close(model, over)
+
+
 # ------------------------------------------------------------------------------------------------ forces in loops
 def test_port_forces_of_inverse_dynamics_are_those_that_the_actuators_cause():
     plain = loop_models.four_bar(loops="constraints")

@@ -132,7 +132,7 @@ class Actuation:
         message = (
             f"{WHO}: tau{state_of(number, shape)} of '{self.model.name}' cannot be given by its actuated joints "
             f"({driven}): what moves {', '.join(moved[:4])} is left over, {float(np.abs(left).max()):.3g}. Hint: give "
-            "it a drive, or passive=False if it has one; else tau must be that of a motion which the actuators can cause"
+            "it a drive, or passive=False if it has one; else tau must be that of a motion which they can cause"
         )
         raise kind(message, [loop.entities for loop in self.network.loops]) if kind is LoopError else kind(message)
 

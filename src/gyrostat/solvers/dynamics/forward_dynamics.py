@@ -61,8 +61,8 @@ class ForwardDynamics(ConstrainedSolver):
         super().__init__(model, representation, rules, live, mode, algorithm)
         if self.network.closures and self.algorithm not in LOOP_WAYS:
             raise LoopError(
-                f"{self.name}: algorithm='{self.algorithm}' knows no loops that stay constraints, and '{model.name}' has "
-                f"some. Hint: {' or '.join(map(repr, LOOP_WAYS))}",
+                f"{self.name}: algorithm='{self.algorithm}' knows no loops that stay constraints, and '{model.name}' "
+                f"has some. Hint: {' or '.join(map(repr, LOOP_WAYS))}",
                 [closure.loop.entities for closure in self.network.closures],
             )
 

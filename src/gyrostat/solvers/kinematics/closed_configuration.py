@@ -14,6 +14,7 @@ from gyrostat.configuration.packing import coordinates, names_of, rates, togethe
 from gyrostat.errors import LoopError, StateError, nearest
 from gyrostat.graph.loops.numbers import length_rates, moved_along
 from gyrostat.graph.network import Network, kept_network
+from gyrostat.solvers.machinery.loop_treatment import refuse_open
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -85,6 +86,7 @@ class Closing:
         found, gap = self._searched(q)
         if not gap <= CLOSED:
             self._refuse(found, number, shape)
+        refuse_open(self.net, found, WHO)  # or turned over
         return found
 
     def _searched(self, q: Array) -> tuple[Array, float]:
@@ -191,7 +193,7 @@ class Closing:
             where = f" in state {tuple(int(i) for i in np.unravel_index(number, shape))}" if shape else ""
             raise LoopError(
                 f"{WHO}: the velocities of {names}{where}, which are kept, do not go together in the loop {loop}: it "
-                f"opens with {float(np.abs(left).max()):.3g} (m, or of a direction, per second). Hint: keep fewer rates",
+                f"opens with {float(np.abs(left).max()):.3g} (m/s, or of a direction in 1/s). Hint: keep fewer rates",
                 [loop.entities],
             )
         return new

@@ -16,11 +16,12 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_dynamics import row_margins
-from gyrostat.algorithms.constrained.loop_equations import loop_residual
+from gyrostat.algorithms.constrained.loop_equations import loop_facing, loop_residual
 from gyrostat.algorithms.constrained.loop_numbers import resting
 from gyrostat.algorithms.constrained.loop_structure import loop_structure
 from gyrostat.engine.tracing.choose import where
 from gyrostat.errors import LoopError, StateError
+from gyrostat.graph.loops.numbers import FACING
 from gyrostat.graph.network import Network
 
 Array = np.ndarray
@@ -77,11 +78,12 @@ def closed_guard(net: Network, q: Array) -> list[Any]:
     g = loop_residual(net, q)
     found: list[Any] = []
     at = 0
-    for closure in net.closures:
+    for closure, cosines in zip(net.closures, loop_facing(net, q), strict=True):
         own = g[at : at + len(closure.equations)]
         at += len(own)
         square = own @ own
         found.append(where(square <= OPEN * OPEN, 0.0, np.nan))
+        found += [where(x > FACING, 0.0, np.nan) for x in cosines if not (isinstance(x, float) and x > FACING)]
     return found
 
 
@@ -101,7 +103,7 @@ def refuse_open(net: Network, q: Array, who: str) -> None:
             continue  # that is told elsewhere, or let through
         g = np.asarray(loop_residual(net, row), dtype=float)
         at = 0
-        for closure in net.closures:
+        for closure, cosines in zip(net.closures, loop_facing(net, row), strict=True):
             own = g[at : at + len(closure.equations)]
             at += len(own)
             gap = float(np.linalg.norm(own))
@@ -109,6 +111,13 @@ def refuse_open(net: Network, q: Array, who: str) -> None:
                 raise LoopError(
                     f"{who}: the loop {closure.loop} of '{net.model.name}' is open{state_of(k, lead)} by {gap:.3g} (m, "
                     f"or of a direction), allowed are {OPEN:g}. Hint: q = gs.close(model, q)",
+                    [closure.loop.entities],
+                )
+            if min(map(float, cosines), default=1.0) <= FACING:
+                raise LoopError(
+                    f"{who}: the loop {closure.loop} of '{net.model.name}' is turned over{state_of(k, lead)}: its "
+                    "frames meet, but their axes do not point the same way. Hint: q = gs.close(model, q) from nearer to "
+                    "gs.neutral(model)",
                     [closure.loop.entities],
                 )
 
