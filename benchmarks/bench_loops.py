@@ -70,7 +70,8 @@ class Mechanism:
 
     def pinocchio(self) -> tuple[Any, Any, Any, Any]:
         """Model, data, constraints and their data."""
-        model, ids = pin.Model(), {None: 0}
+        ids: dict[str | None, int] = {None: 0}
+        model = pin.Model()
         kinds = {f"R{x}": getattr(pin, f"JointModelR{x}") for x in "XYZ"} | {"PZ": pin.JointModelPZ}
         kinds["free"] = pin.JointModelFreeFlyer
         for link in self.links:
@@ -231,7 +232,10 @@ def _dynamics(mechanism: Mechanism, effort: Effort, treatments: tuple[str, ...])
         calls[f"gyrostat, {loops}"] = lambda solver=solver, q=q, v=v, tau=tau: solver(q, v, tau)
     calls["pinocchio, constraintDynamics"] = lambda: pin.constraintDynamics(*given)
     times = _in_turns(calls, effort)
-    return [Row("forward dynamics", mechanism.name, name, x, peer=name.startswith("pin")) for name, x in times.items()]
+    return [
+        Row("run", f"{mechanism.name}, forward dynamics", name, x, peer=name.startswith("pin"))
+        for name, x in times.items()
+    ]
 
 
 def _reduced(state: _State, model: gs.Model, q: np.ndarray) -> np.ndarray:
@@ -263,7 +267,10 @@ def _chain(mechanism: Mechanism, effort: Effort) -> list[Row]:
         {"gyrostat, constraints": lambda: solver(state.q, rest, rest), "pinocchio, lcaba": lambda: pin.lcaba(*given)},
         effort,
     )
-    return [Row("forward dynamics", mechanism.name, name, x, peer=name.startswith("pin")) for name, x in times.items()]
+    return [
+        Row("run", f"{mechanism.name}, forward dynamics", name, x, peer=name.startswith("pin"))
+        for name, x in times.items()
+    ]
 
 
 def _derivatives(mechanism: Mechanism, effort: Effort) -> list[Row]:
@@ -281,7 +288,9 @@ def _derivatives(mechanism: Mechanism, effort: Effort) -> list[Row]:
         ),
     }
     times = _in_turns(calls, effort)
-    return [Row("derivatives", mechanism.name, name, x, peer=name.startswith("pin")) for name, x in times.items()]
+    return [
+        Row("run", f"{mechanism.name}, derivatives", name, x, peer=name.startswith("pin")) for name, x in times.items()
+    ]
 
 
 def _build(mechanism: Mechanism) -> Row:

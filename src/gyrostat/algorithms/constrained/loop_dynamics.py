@@ -22,7 +22,7 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_equations import loop_equations, loop_residual
 from gyrostat.algorithms.constrained.loop_numbers import resting
 from gyrostat.algorithms.constrained.loop_structure import loop_structure
-from gyrostat.algorithms.constrained.sparse_ldl import SparseFactors, product, sparse_factors
+from gyrostat.algorithms.constrained.sparse_ldl import Single, SparseFactors, product, sparse_factors
 from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulated
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
@@ -139,7 +139,9 @@ def _by_articulated_bodies(task: _Task) -> tuple[ConstrainedMotion, Margins]:
     f = np.zeros(len(task.J), dtype=object)
     f[...] = 0.0
     f[rows] = own
-    margins = {rows[step.k]: 1.0 / (step.inverse * A[step.k, step.k]) for step in factors.steps}
+    margins = {
+        rows[step.k]: 1.0 / (step.inverse * A[step.k, step.k]) for step in factors.steps if isinstance(step, Single)
+    }
     return ConstrainedMotion(free + product(Y, own), f), margins
 
 

@@ -86,14 +86,14 @@ def _structure(model: Model) -> LoopStructure:
     kept = [*(k for k in range(n) if k not in gone), *present]
     inertial = len(kept) - len(present)
     scaled = scaled[np.ix_(range(len(scaled)), kept, kept)]
-    there = (np.abs(scaled) > NOTHING).any(axis=0)
+    there: Array = np.any(np.abs(scaled) > NOTHING, axis=0)
     after = {i: set(np.flatnonzero(there[i, :inertial]).tolist()) for i in range(inertial, len(kept))}
-    safe = elimination_order(scaled, after)
+    safe = elimination_order(list(scaled), after)
     quick = elimination_order([K[np.ix_(used, used)] for K in scaled], {}) if (used := sorted(safe.order)) else safe
     chosen = tuple(used[k] for k in quick.order) if quick.cost < WORTH * safe.cost and not quick.left else safe.order
     rows = {kept[k] - n for k in safe.order if k >= inertial} | {r - n for _, r in couples}
-    orders = ((*couples, *(kept[k] for k in x)) for x in (chosen, safe.order))
-    return LoopStructure(n, count, tuple(sorted(rows)), *orders, tuple(samples))
+    order, cautious = (tuple([*couples, *(kept[k] for k in x)]) for x in (chosen, safe.order))
+    return LoopStructure(n, count, tuple(sorted(rows)), order, cautious, tuple(samples))
 
 
 def _couples(scaled: Array, n: int) -> tuple[list[tuple[int, int]], Array]:

@@ -57,7 +57,7 @@ def elimination_order(samples: Sequence[Array], after: Mapping[int, Collection[i
     n = A.shape[1]
     waits = {k: set(others) for k, others in after.items()}
     cost = 0
-    there = (np.abs(A) > NOTHING).any(axis=0)
+    there: Array = np.any(np.abs(A) > NOTHING, axis=0)
     beside = [set(np.flatnonzero(there[k]).tolist()) - {k} for k in range(n)]
     left, order = set(range(n)), list[int]()
     diagonal = np.arange(n)

@@ -2,6 +2,7 @@
 
     "any"       the answer is that of the tree, right for any q: kinematics, energies, momenta, the mass matrix
     "closed"    the answer is about the closed robot, and q must close the loops to 1e-8
+    "solved"    the same, with the forces that keep them closed: singular positions are refused too
     "refused"   the answer would be wrong, or would mean something else than its name says
 
 Velocities and accelerations are taken as they are given: v is not asked to satisfy J v = 0, nor a to satisfy J a + b =
@@ -10,12 +11,13 @@ Velocities and accelerations are taken as they are given: v is not asked to sati
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.constrained.loop_dynamics import row_margins
+from gyrostat.algorithms.constrained.loop_dynamics import cheaper_way, row_margins
 from gyrostat.algorithms.constrained.loop_equations import loop_facing, loop_residual
 from gyrostat.algorithms.constrained.loop_numbers import resting
 from gyrostat.algorithms.constrained.loop_structure import loop_structure
@@ -72,6 +74,40 @@ def expect_held(net: Network, who: str) -> None:
         )
 
 
+@dataclass(frozen=True)
+class LoopTreatment:
+    """How a solver called ``who`` treats the loops of ``net``: as the text of the module says, by a ``way`` of
+    :data:`~gyrostat.algorithms.constrained.loop_dynamics.WAYS` (None: the cheaper one), in an order of elimination that
+    is ``safe``, which has pivots at every position that is not singular, or not."""
+
+    net: Network
+    who: str
+    kind: str
+    way: str | None
+    safe: bool
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is no other order to be tried."""
+        structure, way = loop_structure(self.net), self.way or cheaper_way(self.net.model)
+        return self.safe or structure.order == structure.safe or way != "kkt"
+
+    def guards(self, net: Network, on: Setting, q: Array) -> list[Any]:
+        """Numbers that are NaN where q does not close the loops, if it has to, or where they are singular; ``net``:
+        with recorded properties."""
+        if self.kind not in ("closed", "solved"):
+            return []
+        singular = pivot_guard(net, on, q, self.way, self.settled) if self.kind == "solved" else []
+        return [*closed_guard(net, q), *singular]
+
+    def examine(self, q: Array) -> None:
+        """Raise what is wrong with the loops at q (..., nq), in words."""
+        if self.kind in ("closed", "solved"):
+            refuse_open(self.net, q, self.who)
+        if self.kind == "solved":
+            refuse_singular(self.net, q, self.who, self.settled)
+
+
 # ------------------------------------------------------------------------------------------------ recorded
 def closed_guard(net: Network, q: Array) -> list[Any]:
     """For every loop, 0 if it is closed at q, else NaN."""
@@ -116,8 +152,8 @@ def refuse_open(net: Network, q: Array, who: str) -> None:
             if min(map(float, cosines), default=1.0) <= FACING:
                 raise LoopError(
                     f"{who}: the loop {closure.loop} of '{net.model.name}' is turned over{state_of(k, lead)}: its "
-                    "frames meet, but their axes do not point the same way. Hint: q = gs.close(model, q) from nearer to "
-                    "gs.neutral(model)",
+                    "frames meet, but their axes do not point the same way. Hint: q = gs.close(model, q) from nearer "
+                    "to gs.neutral(model)",
                     [closure.loop.entities],
                 )
 
