@@ -156,7 +156,7 @@ class ClosureRows(NamedTuple):
     """g (m,); J as {rate: (m,)}; b (m,) = dJ/dt v; the rows as they are at this state."""
 
     g: Array
-    J: Mapping[int, Array]
+    J: dict[int, Array]
     bias: Array
 
 
