@@ -133,6 +133,13 @@ EQUATIONS: dict[str, Callable[[Mapping[str, Any]], list[Equation]]] = {
 """Equations of what closes a loop; ``fixed`` also where two ports simply coincide."""
 
 
+def same_axes(kind: str, props: Mapping[str, Any]) -> list[Array]:
+    """Directions that both frames have in common when the loop is closed."""
+    if kind in ("fixed", "prismatic"):
+        return list(np.eye(3))
+    return [props["axis"]] if kind in ("revolute", "continuous", "cylindrical", "planar") else []
+
+
 # ------------------------------------------------------------------------------------------------ at a state
 class FrameMotion(NamedTuple):
     """A frame that moves: axes R and origin p, velocity V and acceleration A (angular, then linear, of its origin), in

@@ -15,6 +15,8 @@ from gyrostat.spec.model import Model
 
 CLOSED = 1e-12
 """Residuals of closed loops [m, or of directions], relative to the size of the loop."""
+FACING = 0.5
+"""Cosine between axes below which they do not coincide, whatever the equations say."""
 TURNS = 60
 LONGEST = 0.5
 """Greatest step of one iteration: rad, or parts of the size of the loop."""
@@ -48,6 +50,12 @@ class LoopNumbers:
             g.append(rows.g.astype(float))
             J.append(part)
         return np.concatenate(g), np.concatenate(J)
+
+    def turned_over(self, q: Array) -> float:
+        """2 where axes of a loop point against each other although its equations hold, else 0."""
+        every = self.network.transmission.coordinates(q)
+        cosines = [float(x) for closure in self.closures for x in closure.facing(every, self.step)]
+        return 2.0 if min(cosines, default=1.0) < FACING else 0.0
 
     def size(self, q: Array) -> float:
         """A length of the mechanism [m]: how far closing frames are from where their ways part."""
@@ -107,7 +115,7 @@ def close(numbers: LoopNumbers, q: Array, mobility: Array, size: float | None = 
             if damping > 1e3 * float(s.max(initial=1.0)) ** 2:
                 break
         error = float(np.abs(g).max(initial=0.0))
-    return q, error
+    return q, max(error, numbers.turned_over(q))
 
 
 def length_rates(model: Model) -> Array:

@@ -12,7 +12,14 @@ import numpy as np
 
 from gyrostat.errors import LoopError
 from gyrostat.graph.data_flow import Component, Network
-from gyrostat.graph.loops.closure import EQUATIONS, ClosureRows, Equation, FrameMotion, closure_rows
+from gyrostat.graph.loops.closure import (
+    EQUATIONS,
+    ClosureRows,
+    Equation,
+    FrameMotion,
+    closure_rows,
+    same_axes,
+)
 from gyrostat.graph.lower import Placement, Values, lower
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
@@ -85,6 +92,16 @@ class Closure:
         """g, J and b for the coordinates and rates that components see; without ``v`` at rest."""
         one, two = (follow(way, q, v, step) for way in self.ways)
         return closure_rows(self.equations, one, two)
+
+    def facing(self, q: Array, step: Step = plain_step) -> list[Any]:
+        """Cosines between the axes of both frames that coincide when the loop is closed: equations of directions also
+        hold where an axis points the other way, which is another mechanism."""
+        axes = same_axes(self.kind, self.props)
+        if not len(axes):
+            return []
+        one, two = (follow(way, q, None, step) for way in self.ways)
+        R = one.R.T @ two.R
+        return [axis @ (R @ axis) for axis in axes]
 
 
 def follow(way: Way, q: Array, v: Array | None, step: Step = plain_step) -> FrameMotion:

@@ -120,9 +120,9 @@ class InverseDynamics(StateSolver):
 
         Where loops stay constraints, they depend on what closes these: on ``multipliers`` (..., m) as
         :meth:`ForwardDynamics.multipliers` gives them; by default on those with which the actuated joints alone move
-        the robot so (:func:`~gyrostat.solvers.dynamics.actuator_efforts.actuator_efforts`). The ports a and b of a joint
-        or rod that was cut have the force which the side of a exerts on that of b. The same holds in loops that are
-        solved in closed form, where joints whose coordinates are kept count as actuated if no others can move the
+        the robot so (:func:`~gyrostat.solvers.dynamics.actuator_efforts.actuator_efforts`). The ports a and b of a
+        joint or rod that was cut have the force which the side of a exerts on that of b. The same holds in loops that
+        are solved in closed form, where joints whose coordinates are kept count as actuated if no others can move the
         robot."""
         plan = self.model.layout.plan
         if plan is not None and plan.solved and multipliers is None:
