@@ -444,3 +444,16 @@ def test_the_suspension_comes_to_rest_where_its_forces_hold_it():
     run = gs.simulate(model, None, t_end=6.0, t_eval=[0.0, 6.0], rtol=1e-8, atol=1e-8, progress=False)
     np.testing.assert_allclose(run.q[-1, :7], rest.q[:7], rtol=0, atol=1e-5)
     assert np.abs(run.v[-1, :6]).max() < 1e-4
+
+
+# ------------------------------------------------------------------------------------------------ Bricard
+def test_bricards_point_starts_at_its_corner_and_its_hinges_stay_where_they_are():
+    model = gs.robots.bricard()
+    np.testing.assert_allclose(gs.fk(model, gs.neutral(model))["rod3.P3"].p, (1, -1, 1), atol=1e-15)
+    (loop,) = gs.loops(model)
+    assert (loop.equations, loop.redundant, loop.mobility) == (5, 1, 1)
+    for q in gs.random_configuration(model, 2, 5):
+        place = gs.fk(model, q)
+        np.testing.assert_allclose(place["rod3.tip"].p, place["rod4.origin"].p, atol=1e-10)
+        np.testing.assert_allclose(place["rod5.tip"].p, (0, 0, 1), atol=1e-10)
+        np.testing.assert_allclose(place["rod5"].R[:, 0], (1, 0, 0), atol=1e-10)  # the axis of the last hinge
