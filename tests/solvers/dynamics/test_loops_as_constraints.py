@@ -152,14 +152,17 @@ def test_an_order_of_elimination_that_fails_is_replaced_by_one_that_does_not():
 def test_a_loop_that_is_turned_over_is_not_closed(kind):
     """The equations of axes that are parallel hold for opposite ones too."""
     arms = [
-        gs.chain("world", gs.Joint(f"ball_{x}", "spherical", passive=False), gs.RigidBody(x, mass=1.0, com=(0.1, 0, 0), inertia=(0.1,) * 3))
+        (
+            gs.Joint(f"ball_{x}", "spherical", passive=False),
+            gs.RigidBody(x, mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1)),
+        )
         for x in "ab"
-    ]  # fmt: skip
+    ]
     if kind == "fixed":
         closing = [gs.connect("a.origin", "b.origin")]
     else:
         closing = [gs.Joint("c", kind, axis="z"), gs.connect("a.origin", "c.a"), gs.connect("b.origin", "c.b")]
-    model = gs.assemble("twins", *arms, *closing, loops="constraints")
+    model = gs.assemble("twins", *(gs.chain("world", *arm) for arm in arms), *closing, loops="constraints")
     q = gs.neutral(model)
     rest = np.zeros(model.nv)
     gs.aba(model, q, rest, rest)

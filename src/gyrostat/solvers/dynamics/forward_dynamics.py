@@ -11,6 +11,7 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_dynamics import constrained_accelerations
 from gyrostat.algorithms.forward_dynamics import FORWARD
 from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.configuration.packing import packed
 from gyrostat.errors import LoopError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
@@ -96,6 +97,10 @@ class ForwardDynamics(StateSolver):
     ) -> dict[str, Array]:
         """Spatial forces (..., 6) at ports while tau acts, see :meth:`InverseDynamics.port_forces`."""
         inverse = cached_solver(self.model, InverseDynamics, representation="body")
+        plan = self.model.layout.plan
+        if plan is not None and plan.solved:
+            a, forces = self(q, v, tau, wrenches, t=t), packed(self.model, tau, "tau", self.name)
+            return inverse.solved_port_forces(plan.tree, q, v, a, wrenches, t, ports, forces)
         f = self.multipliers(q, v, tau, wrenches, t=t) if self.network.closures else None
         return inverse.port_forces(q, v, self(q, v, tau, wrenches, t=t), wrenches, t=t, ports=ports, multipliers=f)
 

@@ -19,7 +19,7 @@ from gyrostat.graph.loops.explain import refuse_unsolved
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.solvers.dynamics.actuator_efforts import loop_multipliers
-from gyrostat.solvers.dynamics.solved_loop_forces import tree_multipliers, tree_state
+from gyrostat.solvers.dynamics.solved_loop_forces import lifted, tree_multipliers, tree_state
 from gyrostat.solvers.machinery.call_signatures import of_acceleration
 from gyrostat.solvers.machinery.interpreter import expect_finite, read_states
 from gyrostat.solvers.machinery.loop_treatment import refuse_open
@@ -125,8 +125,13 @@ class InverseDynamics(StateSolver):
         are solved in closed form, where joints whose coordinates are kept count as actuated if no others can move the
         robot."""
         plan = self.model.layout.plan
-        if plan is not None and plan.solved and multipliers is None:
-            return self._solved_port_forces(plan.tree, q, v, a, wrenches, t, ports)
+        if plan is not None and plan.solved:
+            if multipliers is not None:
+                raise StateError(
+                    f"{self.name}: loops of '{self.model.name}' are solved in closed form, and have forces that no "
+                    "multipliers tell. Hint: leave them out, or loops='constraints'"
+                )
+            return self.solved_port_forces(plan.tree, q, v, a, wrenches, t, ports)
         if self.network.closures:
             return self._loop_port_forces(q, v, a, wrenches, t, ports, multipliers)
         if multipliers is not None:
@@ -156,10 +161,11 @@ class InverseDynamics(StateSolver):
         F = expect_finite(F.reshape((*shape, len(whole.ports), 6)), shape, self.name, "force")
         return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
 
-    def _solved_port_forces(
-        self, tree: Model, q: Any, v: Any, a: Any, wrenches: Any, t: Any, ports: Iterable[str] | None
+    def solved_port_forces(
+        self, tree: Model, q: Any, v: Any, a: Any, wrenches: Any, t: Any, ports: Iterable[str] | None, tau: Any = None
     ) -> dict[str, Array]:
-        """Forces at ports of a robot with solved loops: by the coordinates of its whole tree."""
+        """Forces at ports of a robot with solved loops: by the coordinates of its whole tree. ``tau`` (..., nv): what
+        the joints exert whose coordinates are kept, if that is known."""
         if self._live:
             tree = tree.replace({path: np.asarray(x).tolist() for path, x in self._live.items()})
         solver = InverseDynamics(tree, self.representation, mode=self.mode)
@@ -168,15 +174,17 @@ class InverseDynamics(StateSolver):
             tree_state(self.network, tree, *(np.asarray(x, dtype=float) for x in row[:3]))
             for row in zip(*states, strict=True)
         ]
+        given = None if tau is None else np.broadcast_to(tau, (*shape, self.model.nv)).reshape(-1, self.model.nv)
         refuse_unsolved(self.network, np.array(states[0]), self.name)
         f = []
-        for row, (_, _, _, t_k, *w_k) in zip(rows, zip(*states, strict=True), strict=True):
+        for k, (row, (_, _, _, t_k, *w_k)) in enumerate(zip(rows, zip(*states, strict=True), strict=True)):
             on = solver.setting(t_k)
-            tau = sweep_forces(solver.network, on, row.q, row.v, row.a, loads(solver.network, on, places, w_k))[0]
+            needed = sweep_forces(solver.network, on, row.q, row.v, row.a, loads(solver.network, on, places, w_k))[0]
             J = np.asarray(loop_equations(solver.network, row.q).J, dtype=float)
-            f.append(tree_multipliers(tree, J, row, np.asarray(tau, dtype=float)))
-        stacked = [np.array([getattr(row, key) for row in rows]).reshape(*shape, -1) for key in "qva"]
-        return solver.port_forces(*stacked, wrenches, t=t, ports=ports, multipliers=np.array(f).reshape(*shape, -1))
+            exerted = None if given is None else lifted(self.model, tree, given[k])
+            f.append(tree_multipliers(tree, J, row, np.asarray(needed, dtype=float), exerted))
+        q, v, a = (np.array([getattr(row, key) for row in rows]).reshape(*shape, -1) for key in "qva")
+        return solver.port_forces(q, v, a, wrenches, t=t, ports=ports, multipliers=np.array(f).reshape(*shape, -1))
 
     def _loop_port_forces(
         self, q: Any, v: Any, a: Any, wrenches: Any, t: Any, ports: Iterable[str] | None, multipliers: Any

@@ -1,7 +1,7 @@
 """Forces inside loops that are solved in closed form: those of the same robot with the coordinates of its whole tree.
 
-Minimal coordinates know no multipliers. In the coordinates of the tree, where M a + h = T^T u + J^T f, they follow from the
-motion: the actuated joints exert u if they can move the robot so, else the joints whose coordinates are kept."""
+Minimal coordinates know no multipliers. In the coordinates of the tree, where M a + h = T^T u + J^T f, they follow from
+the motion: the actuated joints exert u if they can move the robot so, else the joints whose coordinates are kept."""
 
 from __future__ import annotations
 
@@ -40,8 +40,18 @@ def tree_state(net: Network, tree: Model, q: Array, v: Array, a: Array) -> TreeS
     return new
 
 
-def tree_multipliers(tree: Model, J: Array, state: TreeState, tau: Array) -> Array:
-    """f (m,) of all equations, the least ones where these are redundant; tau (nv of the tree,) = M a + h."""
+def lifted(model: Model, tree: Model, tau: Array) -> Array:
+    """Efforts (nv of the tree,) of the joints whose coordinates are kept, from those of the model."""
+    found = np.zeros(tree.nv)
+    found[[tree.dofs.index(name) for name in model.dofs]] = tau
+    return found
+
+
+def tree_multipliers(tree: Model, J: Array, state: TreeState, tau: Array, exerted: Array | None = None) -> Array:
+    """f (m,) of all equations, the least ones where these are redundant; tau (nv of the tree,) = M a + h. ``exerted``
+    (nv of the tree,): what joints exert, if that is known."""
+    if exerted is not None:
+        return np.linalg.lstsq(J.T, tau - exerted, rcond=RANK)[0]
     try:
         return loop_multipliers(tree, state.q, tau)
     except LoopError:  # nothing is actuated, or not enough: the joints that are kept exert what is needed
