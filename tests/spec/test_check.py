@@ -13,8 +13,8 @@ from gyrostat.errors import GyrostatError, LoadError, Problem, SaveError, SpecEr
 from gyrostat.spec.assemble import assemble, assembly, chain, connect
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.cam import Cam, ScotchYoke
-from gyrostat.spec.connecting_rod import ConnectingRod
 from gyrostat.spec.check import check, problems
+from gyrostat.spec.connecting_rod import ConnectingRod
 from gyrostat.spec.context import CentralGravity, Context, GravityField, HarmonicMotion, UniformGravity
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, Port

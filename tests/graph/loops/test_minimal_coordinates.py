@@ -304,7 +304,7 @@ def test_a_live_length_undoes_a_constant_tie():
 
 
 # ------------------------------------------------------------------------------------------------ forces inside loops
-@pytest.mark.parametrize("name", [*LOOPS][:-2] + ["two rods"])
+@pytest.mark.parametrize("name", [*[*LOOPS][:-2], "two rods"])
 def test_cut_forces_balance_every_body(name):
     """Newton and Euler for each body: forces at its ports, its weight, and its motion; passive joints transmit none."""
     model = LOOPS[name](loops="minimal")

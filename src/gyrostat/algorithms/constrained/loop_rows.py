@@ -99,7 +99,8 @@ def closure_equations(closure: Closure, q: Array, v: Array | None, common: bool)
         one, two = (follow_in_common_axes(way, q, v) for way in closure.ways)
         parts.append(_point_rows(points[0], one, two))
     if others:
-        parts.append(closure_rows(others, *(follow(way, q, v, any_step) for way in closure.ways)))
+        one, two = (follow(way, q, v, any_step) for way in closure.ways)
+        parts.append(closure_rows(others, one, two))
     if len(parts) == 1:
         return parts[0]
     J = {k: np.concatenate([part.J[k] for part in parts]) for k in parts[0].J}
