@@ -46,6 +46,12 @@ class ActiveRows:
         c = c if bias is None else c + bias
         return np.linalg.solve(A, -c) if self.full else np.linalg.lstsq(A, -c, rcond=1e-10)[0]
 
+    def least(self, M_inverse: Array, asked: Array) -> Array:
+        """d (nv,) with J d = asked (k,), the smallest in the metric of the mass matrix."""
+        A = self.J @ M_inverse @ self.J.T
+        f = np.linalg.solve(A, asked) if self.full else np.linalg.lstsq(A, asked, rcond=1e-10)[0]
+        return M_inverse @ (self.J.T @ f)
+
     def accelerations(self, M_inverse: Array, a: Array) -> Array:
         """a (nv,) with these forces."""
         a = a + M_inverse @ (self.J.T @ self.forces(M_inverse, a))

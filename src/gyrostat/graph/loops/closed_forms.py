@@ -11,56 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.graph.loops.closure import ClosureRows
 from gyrostat.graph.loops.elementary import (
     Coordinates,
-    Element,
     Rigid,
     Slide,
     Turn,
+    Whole,
     back,
-    elements,
     placement,
 )
+from gyrostat.graph.loops.point_rows import point_at_end, rod_rows
+from gyrostat.graph.loops.rings import Ring
 from gyrostat.graph.loops.solutions import Branches, Known, Unknown, angle, direction, distance, shift
 from gyrostat.graph.loops.ways import Closure
-from gyrostat.graph.lower import Placement
 from gyrostat.spatial.algebra import Array, compose, cross
 
 ORIGIN = np.zeros(3)
-
-
-# ------------------------------------------------------------------------------------------------ rings
-@dataclass(frozen=True)
-class Ring:
-    """A loop as two sequences of elements; ``unknown`` ones by way and place."""
-
-    closure: Closure
-    ways: tuple[tuple[Element, ...], tuple[Element, ...]]
-    unknown: tuple[tuple[int, int], ...]
-
-    @staticmethod
-    def of(closure: Closure, slots: Sequence[int]) -> Ring:
-        ways = tuple(elements(closure.ways[0])), tuple(elements(closure.ways[1]))
-        unknown = tuple(
-            (w, i)
-            for w, way in enumerate(ways)
-            for i, e in enumerate(way)
-            if isinstance(e, Turn | Slide) and e.slot in slots
-        )
-        return Ring(closure, ways, unknown)
-
-    def element(self, at: tuple[int, int]) -> Unknown:
-        return self.ways[at[0]][at[1]]  # type: ignore[return-value]
-
-    def behind(self, at: tuple[int, int], x: Coordinates) -> Placement:
-        """The closing frame of its own way, seen from behind an element."""
-        return placement(self.ways[at[0]][at[1] + 1 :], x)
-
-    def across(self, at: tuple[int, int], x: Coordinates, until: int | None = None) -> Placement:
-        """The closing frame of the other way, or the frame before its element ``until``, seen from before an
-        element."""
-        other = self.ways[1 - at[0]]
-        return compose(*back(placement(self.ways[at[0]][: at[1]], x)), *placement(other[:until], x))
 
 
 class Form:
@@ -70,6 +37,11 @@ class Form:
 
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
         raise NotImplementedError
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        """Equations for the rates in a cheaper form than those of the closure, if there is one; ``x``, ``rate``: by
+        place, without rates at rest; ``branches``: those of the solution."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -81,10 +53,23 @@ class RodForm(Form):
     name = "rod"
 
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
-        element = self.ring.element(self.at)
-        y, x = self.ring.behind(self.at, known.x)[1], self.ring.across(self.at, known.x)[1]
+        element, ways = self.ring.element(self.at), self.ring.ways_from(self.at)
+        if ways is None:
+            y, x = self.ring.behind(self.at, known.x)[1], self.ring.across(self.at, known.x)[1]
+        else:
+            y, x = point_at_end(ways[0][1:], known.x).p, point_at_end(ways[1], known.x).p
         length = self.ring.closure.props["length"]
         return {element.slot: distance(element, x, y, length * length, known, branches)}
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        ways, element = self.ring.ways_from(self.at), self.ring.element(self.at)
+        if ways is None:
+            return None
+        numbers = self.ring.numbers
+        rates = None if rate is None else lambda slot: rate(numbers[slot])
+        rows = rod_rows(point_at_end(ways[0], x, rates), point_at_end(ways[1], x, rates), numbers)
+        rows.J[numbers[element.slot]] = np.array([branches.roots[0] * element.sign])  # the same, and known earlier
+        return rows
 
 
 @dataclass(frozen=True)
@@ -123,6 +108,9 @@ class TriangleForm(Form):
         q = distance(one, x, y, y_two @ y_two, known, branches)
         known = known.with_slot(one.slot, q)
         return {one.slot: q, two.slot: direction(two, y_two, self.ring.across(self.second, known.x)[1], known)}
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        return self.ring.point_rows(x, rate)
 
     def _one_way(self, one: Unknown, two: Unknown, known: Known, branches: Branches) -> dict[int, Any]:
         """Both on one way, ``one`` nearer to the body where it begins."""
@@ -177,6 +165,11 @@ class LegForm(Form):
             target = self.ring.across(self.pair[0], known.x)[1]
         turned, _ = placement(way[self.pair[0][1] + 1 : self.pair[1][1]], known.x)
         return {third.slot: q, **_pair(first, second, turned, y, target, known, branches)}  # type: ignore[arg-type]
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        if any(isinstance(element, Whole) for way in self.ring.ways for element in way):
+            return None  # a platform that turns in space: the axes of the closing frame are as cheap
+        return self.ring.point_rows(x, rate, self.pair[0])
 
     def _between(self, third: Unknown, square: Any, known: Known, branches: Branches) -> Any:
         """The unknown that decides about the distance from where the axes meet to the other closing frame."""

@@ -95,10 +95,11 @@ def close(numbers: LoopNumbers, q: Array, mobility: Array, size: float | None = 
     for _ in range(TURNS):
         if error <= CLOSED * size:
             break
-        W = J * weight
+        said = np.abs(J).max(axis=1, initial=0.0) > 1e-14  # planar loops have three equations that say nothing
+        W, g_said = J[said] * weight, g[said]
         u, s, vt = np.linalg.svd(W, full_matrices=False)
         good = s > 1e-9 * max(s.max(initial=0.0), 1e-300)
-        step = -weight * (vt[good].T @ ((u.T @ g)[good] * s[good] / (s[good] ** 2 + damping)))
+        step = -weight * (vt[good].T @ ((u.T @ g_said)[good] * s[good] / (s[good] ** 2 + damping)))
         longest = float(np.abs(step / np.where(lengths, size, 1.0)).max(initial=0.0))
         if longest == 0.0:
             break

@@ -4,7 +4,7 @@ A form is accepted if it closes the loop at all configurations that are tried.""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Many
 from itertools import combinations
 
@@ -102,8 +102,10 @@ class Sequence:
             rows = None if signs is None else self._rows(i, unknown)
             if signs is None or rows is None:
                 continue
-            self.points = [self._with(x, form, signs) for x in self.points]
-            depends, constant = self._depends(i, unknown), self._constant(unknown)
+            depends, constant = self._depends(i, unknown), self._constant(i, unknown, form, signs)
+            self.points = [
+                self._with(x, form, signs) if constant is None else self._tied(x, constant) for x in self.points
+            ]
             self.solved.append(Solved(i, tuple(unknown), number, form.name, signs, rows, depends, constant))
             return None
         if len(unknown) > 3:
@@ -153,8 +155,12 @@ class Sequence:
                 best, chosen = typical, rows
         return chosen
 
-    def _constant(self, unknown: Many[Rate]) -> dict[Rate, ConstantTie] | None:
-        """Ties with constant ratios, if the unknowns just solved have them: slopes of -1, 0 or 1 at all points."""
+    def _constant(
+        self, i: int, unknown: Many[Rate], form: Form, signs: tuple[float, ...]
+    ) -> dict[Rate, ConstantTie] | None:
+        """Ties with constant ratios, if the unknowns of loop i have them: slopes of -1, 0 or 1 at the reference, with
+        which the loop is closed at all points. Those of a parallelogram go on beyond its flat position, where the
+        closed form takes the other branch."""
         curved = {rate for step in self.solved if step.constant is None for rate in step.unknowns}
         others = [
             rate
@@ -162,18 +168,35 @@ class Sequence:
             if self.number[rate] in self.seen and (rate not in self.dependents or rate in curved)
         ]
         points = np.array([x for x in self.points if np.all(np.isfinite(x))])
-        if len(points) < max(3, len(others) + 1):
-            return None
-        A = points[:, [self.slots[rate] for rate in others]]
-        if np.any(np.ptp(A, axis=0) < SPREAD):
+        if len(points) < 3 or np.any(np.ptp(points[:, [self.slots[rate] for rate in others]], axis=0) < SPREAD):
             return None  # the points are too close to each other to tell a constant ratio
+        slopes = {rate: self._slopes(rate, unknown, form, signs) for rate in others}
+        if any(not abs(x - np.round(x)) < 1e-6 or not abs(x) < 1.5 for row in slopes.values() for x in row):
+            return None
         ties: dict[Rate, ConstantTie] = {}
-        for rate in unknown:
-            y = points[:, self.slots[rate]]
-            factors, *_ = np.linalg.lstsq(A - A[0], y - y[0], rcond=None)
-            whole = np.round(factors)
-            offset = y - A @ whole
-            if np.abs(whole).max(initial=0.0) > 1.0 or np.abs(offset - offset[0]).max() > AGREES:
-                return None
-            ties[rate] = ConstantTie(float(offset[0]), {r: float(f) for r, f in zip(others, whole, strict=True) if f})
-        return ties
+        for k, rate in enumerate(unknown):
+            factors = {r: float(np.round(row[k])) for r, row in slopes.items() if np.round(row[k])}
+            offset = self.near[self.slots[rate]] - sum(f * self.near[self.slots[r]] for r, f in factors.items())
+            ties[rate] = ConstantTie(offset, factors)
+        return ties if self._closed(i, [self._tied(x, ties) for x in points]) else None
+
+    def _slopes(
+        self, driver: Rate, unknown: Many[Rate], form: Form, signs: tuple[float, ...], h: float = 1e-5
+    ) -> list[float]:
+        """Derivatives of the unknowns of a form by a coordinate at the reference: constant ties follow it, what other
+        forms gave is held."""
+        ends = []
+        for step in (h, -h):
+            x = self.points[0].copy()
+            x[self.slots[driver]] += step
+            for solved in self.solved:
+                x = x if solved.constant is None else self._tied(x, solved.constant)
+            ends.append(self._with(x, form, signs))
+        return [float(ends[0][self.slots[r]] - ends[1][self.slots[r]]) / (2.0 * h) for r in unknown]
+
+    def _tied(self, x: Array, ties: Mapping[Rate, ConstantTie]) -> Array:
+        """Coordinates with the unknowns of constant ties."""
+        values = x.copy()
+        for rate, tie in ties.items():
+            values[self.slots[rate]] = tie.offset + sum(f * x[self.slots[r]] for r, f in tie.factors.items())
+        return values

@@ -25,11 +25,14 @@ Short = Callable[[], float]
 
 class Branches:
     """Signs of roots in the order in which a form asks for them: noted at the reference, then kept. ``margins`` of each
-    root: what is under it, relative to its largest value; how much is missing to a solution, and in which unit."""
+    root: what is under it, relative to its largest value; how much is missing to a solution, and in which unit.
+    ``roots``, with their signs: A sin t - B cos t, and what a slide is away from the nearest point; either is the
+    slope of half a distance squared by the unknown."""
 
     def __init__(self, signs: Sequence[float] | None = None):
         self.signs, self._asked = signs, 0
         self.noted: list[float] = []
+        self.roots: list[Any] = []
         self.margins: list[tuple[Any, Short, str]] = []
 
     def sign(self, at_reference: Callable[[], float]) -> float:
@@ -66,6 +69,7 @@ def _solved_turn(
     missing = (lambda: abs(float(C)) / float(np.sqrt(square)) - 1.0) if short is None else short
     branches.margins.append((inside / square, missing, "of its reach" if short is None else "m"))
     over, root = 1.0 / square, np.sqrt(inside) * sign
+    branches.roots.append(root)
     return Angle((A * C - B * root) * over, (B * C + A * root) * over, t) * element.sign
 
 
@@ -90,7 +94,8 @@ def distance(element: Unknown, x: Array, y: Array, square: Any, known: Known, br
     sign = branches.sign(lambda: q - float(half))
     missing = lambda: float(np.sqrt(r @ r - half * half)) - float(np.sqrt(square))  # noqa: E731
     branches.margins.append((inside / square, missing, "m"))
-    return (half + np.sqrt(inside) * sign) * element.sign
+    branches.roots.append(np.sqrt(inside) * sign)
+    return (half + branches.roots[-1]) * element.sign
 
 
 def angle(element: Turn, n: Array, y: Array, c: Any, known: Known, branches: Branches) -> Angle:

@@ -21,7 +21,7 @@ from gyrostat.graph.loops.closure import (
     same_axes,
 )
 from gyrostat.graph.lower import Placement, Values, lower
-from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.algebra import Array, compose, motion_to_child
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
 from gyrostat.spatial.representation import Motion, Pose, Shift, representation
 from gyrostat.spec.joint import Joint
@@ -38,16 +38,16 @@ def plain_step(c: Component, port: str, motion: Motion, q: Array, v: Array, a: A
     """Through a rigid component or a joint."""
     if port in c.places:
         return BODY.through(motion, JointMotion(*c.places[port], NO_RATES, ZERO6), NONE, NONE)
-    if not issubclass(c.kind, Joint):
-        raise LoopError(
-            f"'{c.name}' of kind {c.kind.__name__} is in a closed loop: how frames move through it is known to the "
-            "rows of algorithms alone. Hint: loops='constraints'"
-        )
     return BODY.through(motion, joint_motion(c, q, v), v, a)
 
 
 def joint_motion(c: Component, q: Array, v: Array) -> JointMotion:
     """The motion of the far side of a joint against the near one."""
+    if not issubclass(c.kind, Joint):
+        raise LoopError(
+            f"'{c.name}' of kind {c.kind.__name__} is in a closed loop: how frames move through it is known to the "
+            "rows of algorithms alone. Hint: loops='constraints'"
+        )
     met = MOTIONS[c["kind"]](c.props, q, v)
     met = met.reversed() if c["far"] else met
     return met.after(*c["before"]) if "before" in c.props else met
@@ -91,7 +91,7 @@ class Closure:
     def rows(self, q: Array, v: Array | None, step: Step = plain_step) -> ClosureRows:
         """g, J and b for the coordinates and rates that components see; without ``v`` at rest."""
         one, two = (follow(way, q, v, step) for way in self.ways)
-        return closure_rows(self.equations, one, two)
+        return closure_rows(self.equations, one, two, v is None)
 
     def facing(self, q: Array, step: Step = plain_step) -> list[Any]:
         """Cosines between the axes of both frames that coincide when the loop is closed: equations of directions also
@@ -106,6 +106,8 @@ class Closure:
 
 def follow(way: Way, q: Array, v: Array | None, step: Step = plain_step) -> FrameMotion:
     """How the frame at the end of a way moves against the body where it begins."""
+    if v is None and step is plain_step:
+        return _follow_at_rest(way, q)
     motion, carried = Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), np.zeros(6)), dict[int, Array]()
     for c, port in way.steps:
         rates = range(c.v_at.start, c.v_at.stop)
@@ -116,6 +118,20 @@ def follow(way: Way, q: Array, v: Array | None, step: Step = plain_step) -> Fram
     motion, shift, _ = BODY.through(motion, last, NONE, NONE)
     S = {k: shift.motion(s) for k, s in carried.items()}
     return FrameMotion(motion.pose.R, motion.pose.p, motion.V, motion.A, S)
+
+
+def _follow_at_rest(way: Way, q: Array) -> FrameMotion:
+    """The same where nothing moves: placements and unit motions alone."""
+    R, p, carried = np.eye(3), np.zeros(3), dict[int, Array]()
+    for c, port in (*way.steps, (None, "")):
+        if c is None or port in c.places:
+            place, own = way.place if c is None else c.places[port], dict[int, Array]()
+        else:
+            met = joint_motion(c, q[c.q_at], np.zeros(c.v_at.stop - c.v_at.start))
+            place, own = (met.R, met.p), {c.v_at.start + i: s for i, s in enumerate(met.S.T)}
+        R, p = compose(R, p, *place)
+        carried = {k: motion_to_child(*place, s) for k, s in carried.items()} | own
+    return FrameMotion(R, p, ZERO6, ZERO6, carried)
 
 
 def closures(network: Network, live: Mapping[str, Any] | None = None) -> tuple[Closure, ...]:

@@ -23,6 +23,8 @@ from gyrostat.simulate.constraints.impacts import settled_rates, still
 from gyrostat.simulate.constraints.penetration import AT, Penetration
 from gyrostat.simulate.constraints.stick_slip import Change, StickSlip
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.plant_loops import as_constraint
+from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
@@ -50,9 +52,18 @@ class Transitions:
         """The rows for the model of the plant, nothing of which is active yet."""
         model = self.plant.model
         dry = DryFriction.of(model)
-        rows = ConstraintSet.of(model, [*self.given, *([] if dry is None else [dry])])
-        self.plant.constrain(rows, model if dry is None else dry.smooth)
+        rows, of_loops = self._stacked(model, [] if dry is None else [dry])
+        self.plant.constrain(rows, model if dry is None else dry.smooth, of_loops)
         self.stick_slip = StickSlip(self.plant) if rows.on_speed else None
+
+    def _stacked(self, model: Model, dry: list[Any]) -> tuple[ConstraintSet, Array]:
+        """All rows, and which of them close loops: bilateral ones beside others, none where loops are alone."""
+        loops = self.plant.loops
+        beside = [as_constraint(loops)] if loops is not None and (self.given or dry) else []
+        parts = [constraints.of(x, model) for x in self.given], beside, [constraints.of(x, model) for x in dry]
+        kinds = [np.full(len(part.names), part in beside) for group in parts for part in group]
+        rows = ConstraintSet(tuple(part for group in parts for part in group), model.nv)
+        return rows, np.concatenate([np.zeros(0, dtype=bool), *kinds]).astype(bool)
 
     def expect_inside(self, q: Array) -> None:
         """Refuse a start beyond a limit, or off a bilateral constraint."""

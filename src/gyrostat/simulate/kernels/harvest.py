@@ -21,6 +21,7 @@ from gyrostat.simulate.kernels.environment import (
     TIME,
     WORK,
 )
+from gyrostat.simulate.kernels.loop_projection import closed_state
 from gyrostat.simulate.kernels.stage import accelerations, place
 
 (
@@ -52,8 +53,8 @@ def wanted(io: words, t1: float) -> int:
     return 0
 
 
-def inside(env: words, io: words, size: int, q0: ptr, s: float, y: ptr, q: ptr) -> int:
-    """y (size,) = sum_d C_d s^d, and q (nq,) there."""
+def inside(env: words, io: words, size: int, q0: ptr, s: float, y: ptr, q: ptr) -> float:
+    """y (size,) = sum_d C_d s^d, and q (nq,) there; zero if loops that are projected can be closed there."""
     C, degree = doubles(io[POLYNOMIAL]), io[DEGREE]
     for k in range(size):
         y[k] = C[degree * size + k]
@@ -77,7 +78,7 @@ def inside(env: words, io: words, size: int, q0: ptr, s: float, y: ptr, q: ptr) 
     else:
         scratch = doubles(io[SCRATCH])
         place(env, q0, y, y + n, q, scratch)
-    return 0
+    return closed_state(env, q, y + coordinates_of(env, io))
 
 
 def coordinates_of(env: words, io: words) -> int:
@@ -161,7 +162,7 @@ def sampled(
         if t == t1:
             written(env, io, row, t, q1, v1, p1, a1, tau1, done[0] + work1)
         else:
-            inside(env, io, size, q0, (t - t0) / (t1 - t0), y, q)
+            bad = bad + inside(env, io, size, q0, (t - t0) / (t1 - t0), y, q)
             bad = bad + accelerations(env, t, q, y + m, y + m + n, a, rate, tau)
             env[RHS_COUNT] = env[RHS_COUNT] - 1
             env[OUTPUT_COUNT] = env[OUTPUT_COUNT] + 1

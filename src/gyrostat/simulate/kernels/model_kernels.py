@@ -10,6 +10,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.constraint_set import ConstraintSet
+from gyrostat.algorithms.constrained.loop_dynamics import constrained_accelerations
 from gyrostat.algorithms.forward_dynamics import FORWARD
 from gyrostat.algorithms.matrices.ltdl import factorise, inboard_rates
 from gyrostat.algorithms.recursions.aba import aba
@@ -28,6 +29,7 @@ from gyrostat.engine.tracing.replay import inlined
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.simulate.kernels import discrete_mechanics as discrete
+from gyrostat.simulate.kernels import loop_programs
 from gyrostat.solvers.dynamics.derivatives import forward_mode
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
@@ -121,6 +123,9 @@ class ModelKernels:
             net, on = self._scene(t[0], live, self.block is None)
             if self.block is not None:
                 return {"a": self.block.compute(net, on, {"q": q, "v": v, "tau": tau}, no_loads)["a"]}
+            if net.closures:
+                efforts = tau + self.sliding.sliding_efforts(v, directions)
+                return {"a": constrained_accelerations(net, on, q, v, efforts, no_loads).a}
             algorithm = FORWARD["crba" if self.model.nv <= FEW else "aba"]
             return {"a": algorithm(net, on, q, v, tau + self.sliding.sliding_efforts(v, directions), no_loads)}
 
@@ -178,6 +183,26 @@ class ModelKernels:
             return {"q": moved(self.model, q0, along(self.model, d))}
 
         return record(function, {"q0": (self.model.nq,), "d": (self.model.nv,)}, f"{self.model.name}_retract")
+
+    # ------------------------------------------------------------------ loops that are constraints
+    def scene(self, t: Any, live: Array) -> tuple[Network, Setting]:
+        """Network and setting for recorded values of the live properties."""
+        return self._scene(t, live)
+
+    @cached_property
+    def close(self) -> Program:
+        """d (nv,), see :func:`~gyrostat.simulate.kernels.loop_programs.close`."""
+        return loop_programs.close(self)
+
+    @cached_property
+    def closed_rates(self) -> Program:
+        """v (nv,) without what opens loops."""
+        return loop_programs.closed_rates(self)
+
+    @cached_property
+    def loop_rows(self) -> Program:
+        """g (m,), J (m, nv), b (m,)."""
+        return loop_programs.loop_rows(self)
 
     # ------------------------------------------------------------------ discrete mechanics
     @cached_property

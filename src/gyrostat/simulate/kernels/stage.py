@@ -5,7 +5,9 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import count_at, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import (
     ANGULAR,
+    BAUMGARTE,
     CHART,
+    CLOSE,
     CONSTANTS,
     CONSTRAIN,
     DIRECTIONS,
@@ -23,6 +25,7 @@ from gyrostat.simulate.kernels.environment import (
     TURNING,
     WORK,
 )
+from gyrostat.simulate.kernels.loop_projection import closed_stage, drawn_together
 
 
 def place(env: words, q0: ptr, x: ptr, v: ptr, q: ptr, x_rate: ptr) -> float:
@@ -46,13 +49,18 @@ def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: 
     bad = bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
     if env[CONSTRAIN] != 0:
         bad = bad + kernel(env[CONSTRAIN])(time, q, v, a, work)
+    if env[BAUMGARTE] != 0:
+        bad = bad + drawn_together(env, q, v, a)
     return bad
 
 
 def stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> float:
-    """dy (2 nv + np + 1,) for y = (x, v, p, work) around q0 (nq,), with q (nq,) and tau (nv,) there."""
+    """dy (2 nv + np + 1,) for y = (x, v, p, work) around q0 (nq,), with q (nq,) and tau (nv,) there. Where loops are
+    projected, q and the rates in y become closed ones."""
     n, np = env[NV], env[NP]
     bad = place(env, q0, y, y + n, q, dy)
+    if env[CLOSE] != 0:
+        bad = bad + closed_stage(env, q0, y, q, dy)
     bad = bad + accelerations(env, t, q, y + n, y + 2 * n, dy + n, dy + 2 * n, tau)
     dy[2 * n + np] = product(n, tau, y + n)
     return bad

@@ -167,6 +167,8 @@ class RungeKutta(CompiledMethod):
             return self._stuck(worst % self.plant.nv if worst < 2 * self.plant.nv else None)
         if status == NOT_FINITE and self.words[fixed_clock.REASON] == at.TURNED_TOO_FAR:
             return StepFailure("something turns by more than half a turn in one step", hint="a smaller dt")
+        if status == NOT_FINITE and self.words[fixed_clock.REASON] == at.PROJECTED_TOO_FAR:
+            return StepFailure("closing the loops moves a step by more than half of its length", hint="a smaller dt")
         error = self.not_finite(float(self.ctl[fixed_clock.T]))
         return StepFailure(str(error), error.dof, hint="a smaller dt, or look at the efforts there")
 
@@ -176,6 +178,8 @@ class RungeKutta(CompiledMethod):
         if reason == at.STAGE_NOT_FINITE:
             error = self.not_finite(float(self.ctl[fixed_clock.T]))
             cause, worst = str(error), error.dof
+        if reason == at.PROJECTED_TOO_FAR:
+            cause, worst = "closing the loops moves every step by more than 100 tolerances", None
         return StepFailure(
             f"{cause}; steps became smaller than rounding of the time allows",
             worst,

@@ -16,6 +16,7 @@ from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.discrete_mechanics import momentum
+from gyrostat.simulate.kernels.loop_projection import K1, K2, loop_memory_size
 from gyrostat.simulate.kernels.law_kernels import shared_code
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
 from gyrostat.solvers.functions import aba, coriolis, crba, rnea, rnea_derivatives
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 WHO = "simulate"
+OF_LOOPS = {at.CLOSE: "close", at.CLOSED_RATES: "closed_rates", at.LOOP_ROWS: "loop_rows"}
 OF_THE_MANIFOLD = {at.CHART: "chart", at.RETRACT: "retract", at.CARRIED: "carried", at.ARRIVAL: "arrival"}
 """Kernels that do nothing where q and v are alike."""
 
@@ -88,6 +90,7 @@ class Machine:
         self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
         self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
         self.need(at.LAW, at.FORWARD, at.CHART)
+        self._take_loops(plant)
         self.refresh()
 
     # ------------------------------------------------------------------ kernels
@@ -117,6 +120,39 @@ class Machine:
         """What is behind a word that was needed."""
         return self._needed.get(word)
 
+    @staticmethod
+    def place_of(x: Array) -> int:
+        """Address of an array that machine code may read and write."""
+        return address(x)
+
+    def _take_loops(self, plant: Plant) -> None:
+        """Kernels and memory of loops that are constraints."""
+        if plant.loops is None:
+            return
+        self.need(at.CLOSE, at.CLOSED_RATES, at.RETRACT)
+        self.loop_memory = np.zeros(loop_memory_size(plant.nq, plant.nv))
+        self.loop_memory[K1], self.loop_memory[K2] = plant.loops.settings.k1, plant.loops.settings.k2
+        self.words[at.LOOPS], self.words[at.LOOP_COUNT] = address(self.loop_memory), plant.loops.count
+
+    def _stabilise(self, plant: Plant) -> None:
+        """Whether states are projected, or accelerations draw loops together; beside other constraints in Python."""
+        if plant.loops is None:
+            return
+        close, rates = (self._needed[word].address for word in (at.CLOSE, at.CLOSED_RATES))
+        if plant.others_active:
+            close, rates = self._closing()
+        projects = plant.loops.settings.projects
+        self.words[at.CLOSE], self.words[at.BAUMGARTE] = (close, 0) if projects else (0, close)
+        self.words[at.CLOSED_RATES] = rates
+
+    def _closing(self) -> tuple[int, int]:
+        """Projections that leave other active constraints as they are."""
+        if "close" not in self.callbacks:
+            nq, n, live = self.plant.nq, self.plant.nv, len(self.plant.live)
+            self._callback("close", self._close, (1, nq, live), (n,))
+            self._callback("closed_rates", self._closed_rates, (1, nq, n, live), (n,))
+        return self.callbacks["close"].address, self.callbacks["closed_rates"].address
+
     def need_update(self) -> bool:
         """Digital parts are sampled in machine code; False if that is not possible."""
         plant = self.plant
@@ -135,6 +171,8 @@ class Machine:
         d, par, live = len(plant.active.directions), len(plant.parameters), len(plant.live)
         if word in OF_THE_MANIFOLD:
             return None if plant.plain else model.code(OF_THE_MANIFOLD[word])
+        if word in OF_LOOPS:
+            return model.code(OF_LOOPS[word])
         if word in (at.MOMENTUM, at.RATES):
             name, inputs, outputs = "momentum", (1, nq, n, d, live), (n, n, n * n, n * n)
             if word == at.RATES:
@@ -208,6 +246,15 @@ class Machine:
     def _mass(self, t: Array, q: Array, live: Array) -> tuple[Array]:
         return (crba(self.plant.moving, q, **self.plant.time(float(t[0]))),)
 
+    def _close(self, t: Array, q: Array, live: Array) -> tuple[Array]:
+        plant = self.plant
+        rows, g = plant.active.rows(q, np.zeros(plant.nv)), plant.constraints.residuals(q)[plant.active.on]
+        return (rows.least(plant.inverse_inertia(q), -g),)  # type: ignore[union-attr]
+
+    def _closed_rates(self, t: Array, q: Array, v: Array, live: Array) -> tuple[Array]:
+        rows = self.plant.active.rows(q, v)
+        return (v + rows.least(self.plant.inverse_inertia(q), -(rows.J @ v)),)  # type: ignore[union-attr]
+
     def _project(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         rows = self.plant.active.rows(q, v)
         n = self.plant.nv
@@ -230,6 +277,7 @@ class Machine:
         plant = self.plant
         self.memory[: len(plant.memory)] = plant.memory
         self.directions[: len(plant.active.directions)] = plant.active.directions
+        self._stabilise(plant)
         if plant.active.empty:
             self.words[at.CONSTRAIN] = self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
         else:
@@ -237,7 +285,7 @@ class Machine:
             known = self.callbacks.get("constrain")
             if known is None:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
-            self.words[at.CONSTRAIN] = known.address
+            self.words[at.CONSTRAIN] = known.address if plant.others_active else 0
 
     def numbered(self) -> None:
         """The plant has other parameters."""

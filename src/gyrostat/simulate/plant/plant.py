@@ -23,8 +23,10 @@ from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import LawKernels
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
+from gyrostat.simulate.plant.loop_settings import LoopSettings
 from gyrostat.simulate.plant.machine import Machine
 from gyrostat.simulate.plant.parameters import Parameters
+from gyrostat.simulate.plant.plant_loops import PlantLoops
 from gyrostat.simulate.plant.source_recording import SourceRecording
 from gyrostat.simulate.plant.source_trial import tried
 from gyrostat.simulate.plant.torque_source import BlockSource, FunctionSource, TorqueSource, torque_source
@@ -87,11 +89,13 @@ class Plant:
         forward: Any = None,
         parameters: Parameters | None = None,
         base: Model | None = None,
+        stabilisation: LoopSettings | None = None,
     ):
         expect_model(model, WHO)
         if not model.nv:
             raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
         parameters = parameters or Parameters()
+        self.stabilisation = stabilisation or LoopSettings()
         self.base, self._machine = model if base is None else base, None
         self._give(parameters)
         self._take(model)
@@ -107,6 +111,7 @@ class Plant:
         self.forward = expected_block(forward, model)
         self.constraints = ConstraintSet((), self.nv)
         self.active = Active.none(self.constraints)
+        self.of_loops = np.zeros(0, dtype=bool)
         self.derivatives = PlantDerivatives(self)
         self.user_memory: UserMemory | None = None
         self.samples = 0, 0.0
@@ -133,6 +138,7 @@ class Plant:
         twin._machine, twin.memory = None, twin.source.m0.copy()
         twin.counters, twin.callbacks = Counters(), []
         twin.derivatives = PlantDerivatives(twin)
+        twin.loops = None if self.loops is None else PlantLoops(twin, self.stabilisation)
         return twin
 
     def numbered(self, parameters: Parameters) -> None:
@@ -152,7 +158,7 @@ class Plant:
     def _take(self, model: Model) -> None:
         self.model = self.moving = model
         self.network = kept_network(model)
-        self.network.refuse_loops(WHO)
+        self.loops = PlantLoops(self, self.stabilisation) if self.network.closures else None
         kept = cached_on(model)
         if "regular inertia" not in kept:
             expect_inertia(self.network, neutral(model), WHO)
@@ -261,8 +267,9 @@ class Plant:
         return stage
 
     # ------------------------------------------------------------------ constraints
-    def constrain(self, constraints: ConstraintSet, moving: Model) -> None:
-        """From now on these rows may act, beside the equations of ``moving``; none is active yet."""
+    def constrain(self, constraints: ConstraintSet, moving: Model, of_loops: Array | None = None) -> None:
+        """From now on these rows may act, beside the equations of ``moving``; none is active yet. ``of_loops`` (rows,)
+        bool: those that close loops, which the equations know themselves."""
         if constraints.on_speed and self.forward is not None:
             raise StateError(
                 f"{WHO}: dry friction of '{self.model.name}' sticks and slips, which the block "
@@ -270,9 +277,15 @@ class Plant:
             )
         same = moving is self.moving and not self.constraints.on_speed and not constraints.on_speed
         self.constraints, self.active = constraints, Active.none(constraints)
+        self.of_loops = np.zeros(len(constraints), dtype=bool) if of_loops is None else of_loops
         if not same:
             self.moving, self.network = moving, kept_network(moving)
         self._machine = None
+
+    @property
+    def others_active(self) -> bool:
+        """Whether constraints beside loops are active."""
+        return bool((self.active.on & ~self.of_loops).any())
 
     def sliding_efforts(self, v: Array) -> Any:
         """Efforts (nv,) of the friction that slides."""

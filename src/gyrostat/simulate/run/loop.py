@@ -109,6 +109,8 @@ class Run:
     def _begin(self, t: float, q: Array, v: Array, warn: bool = True) -> str:
         """The first state; what is said of a source that is not compiled."""
         plant, p = self.plant, self.plant.source.p0.copy()
+        if plant.loops is not None:
+            q, v = plant.loops.begun(q, v)
         if plant.source.sample_times:
             plant.sample(t, q, v, p)
         self.transitions.expect_inside(q)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import coordinates, rates
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.methods import METHODS, Method
 from gyrostat.simulate.plant.held_efforts import HELD, HeldEfforts
+from gyrostat.simulate.plant.loop_settings import NAMES as LOOP_OPTIONS
+from gyrostat.simulate.plant.loop_settings import LoopSettings, loop_settings
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.plant.torque_source import torque_source
@@ -20,6 +21,7 @@ from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.settings import made_method, sampled, spelt
+from gyrostat.simulate.run.start_configuration import start_configuration
 from gyrostat.simulate.sensitivity.asked import asked_for
 from gyrostat.simulate.sensitivity.refusals import expect_method
 from gyrostat.simulate.sensitivity.tangents import Tangents
@@ -63,6 +65,11 @@ class Task:
         return others or in_python or DryFriction.of(model) is not None
 
     @property
+    def stabilisation(self) -> LoopSettings:
+        """How loops that are constraints are kept closed."""
+        return loop_settings(self.model, self.method, self.options)
+
+    @property
     def watched(self) -> bool:
         """Whether events or constraints were given."""
         return self.events is not None and (not isinstance(self.events, list | tuple) or len(self.events) > 0)
@@ -74,18 +81,19 @@ class Task:
             torque = HeldEfforts(model, torque_source(model, torque, numbers.gains))
             numbers = with_held(numbers, np.zeros(model.nv))
         given = torque, self.compiled, self.wrenches, self.times, self.forward
-        return Plant(model, *given, parameters=numbers, base=self.model)
+        return Plant(model, *given, parameters=numbers, base=self.model, stabilisation=self.stabilisation)
 
     def state(self, q0: Any, v0: Any) -> tuple[Array, Array]:
         """q (..., nq) and v (..., nv) at the start, by default at rest in the neutral configuration."""
         model = self.model
-        q = coordinates(model, neutral(model) if q0 is None else q0, WHO)
+        q = coordinates(model, start_configuration(model) if q0 is None else q0, WHO)
         return q, rates(model, np.zeros(model.nv) if v0 is None else v0, WHO, "v")
 
     def made(self, plant: Plant) -> Method:
         """The method of a run."""
         refuse_by_residual(self.forward, spelt(self.method))
-        return made_method(METHODS, self.method, plant, self.rtol, self.atol, self.max_step, self.dt, self.options)
+        options = {name: x for name, x in self.options.items() if name not in LOOP_OPTIONS}
+        return made_method(METHODS, self.method, plant, self.rtol, self.atol, self.max_step, self.dt, options)
 
     def run(self, plant: Plant, told: Model, numbers: Parameters) -> Run:
         """A run of a plant, which nobody else runs."""

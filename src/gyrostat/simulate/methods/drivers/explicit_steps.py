@@ -11,6 +11,7 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import count_at, doubles, fma, ptr, some, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV, PLAIN, SIZE_OF
 from gyrostat.simulate.kernels.harvest import DEGREE, MOST, POLYNOMIAL, ROW, harvested, wanted
+from gyrostat.simulate.kernels.loop_projection import moved_too_far, thrown
 from gyrostat.simulate.kernels.stage import stage, turned
 from gyrostat.simulate.methods.drivers.first_step import first_step
 from gyrostat.simulate.methods.drivers.fixed_clock import (
@@ -52,7 +53,7 @@ control, shortest step relative to the time."""
 STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, REJECTED, AGAIN = range(WORDS, WORDS + 6)
 """Words: stages with the one at y1, stages for the dense output alone; kind of method; steps given up; whether the last
 one was."""
-ERROR_TOO_LARGE, STAGE_NOT_FINITE, TURNED_TOO_FAR = 1, 2, 3
+ERROR_TOO_LARGE, STAGE_NOT_FINITE, TURNED_TOO_FAR, PROJECTED_TOO_FAR = 1, 2, 3, 4
 
 
 def tolerated(env: words, rtol: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr, allowed: ptr) -> int:
@@ -208,17 +209,24 @@ def explicit_steps(
         if ok == 1 and turned(env, x, TURN) == 1:
             ok = 0
             run[REASON] = TURNED_TOO_FAR
+        if ok == 1 and run[ADAPTIVE] == 0 and thrown(env, h, y + n, K + n) == 1:
+            ok = 0
+            run[REASON] = PROJECTED_TOO_FAR
         if run[ADAPTIVE] == 1:
             err = 2.0
             if ok == 1:
                 err = estimated(env, run, ctl, tab, h, atol, q, y, q1, x, K, spare)
+                if err <= 1.0 and moved_too_far(env, spare) == 1:
+                    ok = 0
+                    err = 2.0
+                    run[REASON] = PROJECTED_TOO_FAR
             if not (err <= 1.0):
                 shrink = LEAST
                 if ok == 1 and err < 1e300:
                     run[REASON] = ERROR_TOO_LARGE
                     run[WORST] = largest_of(2 * n + env[NP], spare + 2 * n + env[NP])
                     shrink = max(LEAST, SAFETY * pow(err, -ctl[K_POWER]))
-                elif run[REASON] == TURNED_TOO_FAR:
+                elif run[REASON] == TURNED_TOO_FAR or run[REASON] == PROJECTED_TOO_FAR:
                     shrink = 0.5
                 ctl[H] = h * shrink
                 run[REJECTED] = run[REJECTED] + 1

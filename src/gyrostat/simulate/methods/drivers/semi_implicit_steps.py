@@ -5,6 +5,7 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV, PLAIN, RETRACT, WORK
 from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, harvested, wanted
+from gyrostat.simulate.kernels.loop_projection import closed_state, thrown
 from gyrostat.simulate.kernels.stage import accelerations
 from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
@@ -14,6 +15,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
     LOOK,
     NOT_FINITE,
     PENDING,
+    REASON,
     RUNAWAY,
     STOPPED,
     T,
@@ -113,6 +115,10 @@ def semi_implicit_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1:
         t1 = next_end(ctl)
         h = length_to(ctl, t1)
         bad = advanced(env, h, y, y1, d)
+        bad = bad + closed_state(env, y1, y1 + nq)
+        run[REASON] = thrown(env, h, y + nq, y + nq + n + np)
+        if run[REASON] == 1:
+            return NOT_FINITE
         if bad + known_at(env, t1, y1) != 0.0:
             return STOPPED if env[ABORT] != 0 else NOT_FINITE
         counted_to(ctl, t1)

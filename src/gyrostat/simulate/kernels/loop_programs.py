@@ -1,0 +1,56 @@
+"""Programs of loops: how they are closed, and how far those in closed form are from having no solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gyrostat.algorithms.constrained.loop_dynamics import loop_structure, position_step, velocity_projection
+from gyrostat.algorithms.constrained.loop_equations import loop_equations
+from gyrostat.engine.tracing.program import Program
+from gyrostat.engine.tracing.record import record
+
+if TYPE_CHECKING:
+    from gyrostat.simulate.kernels.model_kernels import ModelKernels
+
+Array = np.ndarray
+
+
+def _shapes(kernels: ModelKernels, *names: str) -> dict[str, tuple[int, ...]]:
+    sizes = {"t": 1, "q": kernels.model.nq, "v": kernels.model.nv, "live": kernels.live_size}
+    return {name: (sizes[name],) for name in names}
+
+
+def close(kernels: ModelKernels) -> Program:
+    """d (nv,): the Newton step towards closed loops that is the shortest in the metric of the mass matrix."""
+
+    def function(t: Array, q: Array, live: Array) -> Mapping[str, Any]:
+        return {"d": position_step(*kernels.scene(t[0], live), q)}
+
+    with np.errstate(all="ignore"):
+        return record(function, _shapes(kernels, "t", "q", "live"), f"{kernels.model.name}_close")
+
+
+def closed_rates(kernels: ModelKernels) -> Program:
+    """v (nv,) without what opens loops."""
+
+    def function(t: Array, q: Array, v: Array, live: Array) -> Mapping[str, Any]:
+        return {"rates": velocity_projection(*kernels.scene(t[0], live), q, v)}
+
+    with np.errstate(all="ignore"):
+        return record(function, _shapes(kernels, "t", "q", "v", "live"), f"{kernels.model.name}_closed_rates")
+
+
+def loop_rows(kernels: ModelKernels) -> Program:
+    """g (m,), J (m, nv) and b (m,) of all equations."""
+
+    def function(t: Array, q: Array, v: Array, live: Array) -> Mapping[str, Any]:
+        net, _ = kernels.scene(t[0], live)
+        found = loop_equations(net, q, v)
+        rows = list(loop_structure(net).rows)
+        return {"g": found.g[rows], "J": found.J[rows], "b": found.bias[rows]}
+
+    with np.errstate(all="ignore"):
+        return record(function, _shapes(kernels, "t", "q", "v", "live"), f"{kernels.model.name}_loop_rows")
