@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.constrained.loop_equations import loop_facing
 from gyrostat.algorithms.constrained.loop_numbers import LoopNumbers, loop_numbers
 from gyrostat.configuration.limits import limits_of
+from gyrostat.configuration.manifold import difference, integrate, neutral
 from gyrostat.configuration.packing import coordinates, names_of, rates, together
 from gyrostat.errors import LoopError, StateError, nearest
-from gyrostat.graph.loops.numbers import length_rates, moved_along
+from gyrostat.graph.loops.numbers import FACING, length_rates, moved_along
 from gyrostat.graph.network import Network, kept_network
 from gyrostat.solvers.machinery.loop_treatment import refuse_open
 from gyrostat.spec.check import expect_model
@@ -25,12 +27,15 @@ ENOUGH, CLOSED = 1e-14, 1e-10
 TURNS, LONGEST = 200, 0.3
 """Iterations, and the longest step of each: rad, or parts of the mechanism's size."""
 RANK = 1e-9
+NEARER = (0.25, 0.5, 0.75, 0.9, 1.0)
+"""Parts of the way to the reference, from where the search begins again if it fails."""
 
 
 def close(model: Model, q: Any, v: Any = None, keep: str | Iterable[str] = (), *, limits: Any = "model") -> Any:
     """q (..., nq) with closed loops near a given one; with ``v`` (..., nv) both (q, v), the velocity with J v = 0.
 
-    Coordinates move by least squares, 1 rad counting as much as the size of the mechanism; velocities change least in
+    Coordinates move by least squares, 1 rad counting as much as the size of the mechanism, from nearer to the reference
+    where that fails; velocities change least in
     the metric of the mass matrix. ``keep``: names of joints or rates that stay as they are given. ``limits``: of the
     joints ("model"), None, or (lower, upper), within which the others stay. Where loops are solved in closed form or
     there are none, q and v come back as they are.
@@ -84,10 +89,21 @@ class Closing:
     def closed(self, q: Array, number: int = 0, shape: tuple[int, ...] = ()) -> Array:
         """q (nq,) with closed loops, or a :class:`LoopError`."""
         found, gap = self._searched(q)
+        if not self._good(found, gap):
+            toward = np.where(self.kept, 0.0, difference(self.model, q, neutral(self.model)))
+            for share in NEARER:
+                new, other = self._searched(integrate(self.model, q, share * toward))
+                if self._good(new, other):
+                    return new
         if not gap <= CLOSED:
             self._refuse(found, number, shape)
-        refuse_open(self.net, found, WHO)  # or turned over
+        refuse_open(self.net, found, WHO)  # turned over
         return found
+
+    def _good(self, q: Array, gap: float) -> bool:
+        """Whether loops are closed, and their axes point the same way."""
+        cosines = [float(x) for own in loop_facing(self.net, q) for x in own]
+        return gap <= CLOSED and min(cosines, default=1.0) > FACING
 
     def _searched(self, q: Array) -> tuple[Array, float]:
         model = self.model
