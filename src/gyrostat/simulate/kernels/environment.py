@@ -46,7 +46,8 @@ from __future__ import annotations
     BY_ACCELERATIONS,  # 1 if accelerations are those of a user's block, which has no inverse dynamics
     MASS,
     CLOSE, CLOSED_RATES, LOOP_ROWS, LOOP_COUNT,  # kernels of loops that are constraints; 0 if states are not projected; rows
+    LOOP_WORK, LOOP_PROJECTOR,  # memory of residuals; 1 if loops are among the constraints of residuals
     LOOPS, BAUMGARTE,  # their memory, see loop_projection; CLOSE where accelerations draw loops together
     MARGINS, MARGIN_COUNT, MARGIN_MEMORY,  # of loops in closed form
-) = range(55)  # fmt: skip
-WORDS_OF_A_PLANT = 56
+) = range(57)  # fmt: skip
+WORDS_OF_A_PLANT = 60
