@@ -70,8 +70,8 @@ class PlantLoops:
         if not self.settings.projects:
             return q, v
         machine, lead = self.plant.machine, np.shape(q)[:-1]
-        rows = np.array(q, dtype=float).reshape(-1, self.plant.nq)
-        rates = np.array(v, dtype=float).reshape(-1, self.plant.nv)
+        rows = np.array(q, dtype=float, order="C").reshape(-1, self.plant.nq)
+        rates = np.array(v, dtype=float, order="C").reshape(-1, self.plant.nv)
         machine.refresh()
         done = driver(closed_rows).call(machine.env, len(rows), machine.place_of(rows), machine.place_of(rates))
         machine.expect_no_abort()
