@@ -6,25 +6,20 @@ Rows come loop by loop in the order of ``network.closures``, each with its equat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.loop_rows import CutWrench, closure_equations, common_axes, cut_wrench
 from gyrostat.algorithms.constrained.sparse_ldl import is_zero
-from gyrostat.algorithms.recursions.kinematics import JointMemo, kinematics
-from gyrostat.algorithms.user_components.component_equations import equations
-from gyrostat.graph.loops.closure import ZERO3
-from gyrostat.graph.loops.ways import Closure, follow, plain_step
-from gyrostat.graph.network import Component, Network
-from gyrostat.spatial.algebra import Array, cross, join
-from gyrostat.spatial.gravity import Gravity
-from gyrostat.spatial.representation import Motion, Shift, representation
-from gyrostat.spec.joint import Joint
-
-STILL = Setting(representation("body"), Gravity(np.zeros(3)))
+from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.graph.loops.ways import Closure
+from gyrostat.graph.network import Network
+from gyrostat.spatial.algebra import Array, force_to_parent
+from gyrostat.spatial.representation import Motion
 
 
 @dataclass(frozen=True)
@@ -37,17 +32,6 @@ class LoopEquations:
     bias: Array
 
 
-def any_step(c: Component, port: str, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motion, Shift, Array]:
-    """Through any component, as its row of kinematics says."""
-    if port in c.places or issubclass(c.kind, Joint):
-        return plain_step(c, port, motion, q, v, a)
-    out, memo = kinematics.of(c)(c, STILL, motion, q, v, a)
-    if isinstance(memo, JointMemo):
-        return out[port], memo.shift, memo.S
-    own = equations(c, STILL, motion, q, v)
-    return out[port], own.shifts[port], own.S[port]
-
-
 def loop_equations(network: Network, q: Array, v: Array | None = None) -> LoopEquations:
     """All equations at q (nq,) and v (nv,); without ``v`` the bias is that of rest, zero."""
     network = network.at(q, v)
@@ -58,8 +42,8 @@ def loop_equations(network: Network, q: Array, v: Array | None = None) -> LoopEq
     g: list[Any] = []
     bias: list[Any] = []
     rows: list[dict[int, Any]] = []
-    for closure in network.closures:
-        one = closure.rows(every_q, every_v, any_step)
+    for closure, common in zip(network.closures, common_axes(network.model), strict=True):
+        one = closure_equations(closure, every_q, every_v, common)
         g += list(one.g)
         own = list(one.bias) if v is not None else [0.0] * len(one.g)
         parts: list[dict[int, Any]] = [{} for _ in one.g]
@@ -88,8 +72,8 @@ def loop_residual(network: Network, q: Array) -> Array:
     network = network.at(q)
     every = network.transmission.coordinates(q)
     found: list[Any] = []
-    for closure in network.closures:
-        found += list(closure.rows(every, None, any_step).g)
+    for closure, common in zip(network.closures, common_axes(network.model), strict=True):
+        found += list(closure_equations(closure, every, None, common).g)
     return _array(found)
 
 
@@ -98,32 +82,34 @@ def row_names(network: Network) -> list[tuple[Closure, int]]:
     return [(closure, i) for closure in network.closures for i in range(len(closure.equations))]
 
 
-@dataclass(frozen=True)
-class CutForce:
-    """What closes a loop acts on the body at its port b with a force and a torque about the origin of that frame, in the
-    axes of the frame at port a; on the body at port a with the opposite, about the origin of its own frame."""
-
-    on_a: Array
-    on_b: Array
-
-
-def cut_forces(network: Network, q: Array, multipliers: Array) -> list[CutForce]:
-    """Of each loop: wrenches (6,), torque first, on the two bodies that it joins, each in the axes of its own frame and
-    about its origin, from the multipliers (m,) [N, N m]."""
+def cut_wrenches(network: Network, q: Array, multipliers: Array) -> list[CutWrench]:
+    """Of each loop, what closes it exerts on the two bodies that it joins, from the multipliers (m,) [N, N m]."""
     network = network.at(q)
     every = network.transmission.coordinates(q)
-    found: list[CutForce] = []
+    found: list[CutWrench] = []
     at = 0
-    for closure in network.closures:
-        one, two = (follow(way, every, None, any_step) for way in closure.ways)
-        R, p = one.R.T @ two.R, one.R.T @ (two.p - one.p)
-        torque, force = ZERO3, ZERO3
-        for equation in closure.equations:
-            row = equation.at(R, p)
-            torque, force = torque + row.a * multipliers[at], force + row.b * multipliers[at]
-            at += 1
-        found.append(CutForce(-join(torque + cross(p, force), force), join(R.T @ torque, R.T @ force)))
+    for closure, common in zip(network.closures, common_axes(network.model), strict=True):
+        count = len(closure.equations)
+        found.append(cut_wrench(closure, every, multipliers[at : at + count], common))
+        at += count
     return found
+
+
+def cut_loads(network: Network, on: Setting, q: Array, multipliers: Array, given: Loads) -> Loads:
+    """External forces ``given``, and with them those of what closes the loops: with both, the tree moves as the closed
+    robot does."""
+    wrenches = cut_wrenches(network, q, multipliers)
+
+    def loads(motions: Mapping[int, Motion]) -> Mapping[int, Array]:
+        total = dict(given(motions))
+        for closure, wrench in zip(network.closures, wrenches, strict=True):
+            for port, w in zip(closure.loop.frames, wrench, strict=True):
+                at, place = network.located[port]
+                f = on.representation.force(motions[at].pose, force_to_parent(*place, w))
+                total[at] = total[at] + f if at in total else f
+        return total
+
+    return loads
 
 
 def _array(values: Sequence[Any]) -> Array:

@@ -2,11 +2,12 @@
 that the recorded program has neither loops nor choices of pivots.
 
 Pivots are single entries of the diagonal. The matrices of constrained dynamics, [[M, J^T], [J, 0]] with M positive
-definite, have such an order whenever the rows of J are independent; rows that depend on others have no pivot left."""
+definite, have pivots as long as the rows of J are independent, whatever the state is, if each row comes after all rates
+that it has an entry for. Rows that depend on others have no pivot left."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,14 +37,24 @@ def product(rows: Array, x: Array) -> Array:
     return np.array(found) if found else np.zeros(0)
 
 
-def elimination_order(samples: Sequence[Array], first: Sequence[int] = ()) -> tuple[list[int], list[int]]:
-    """Order of the pivots for symmetric matrices (n, n) of one kind: fewest neighbours first [Markowitz 1957], among
-    those that are :data:`GOOD` in every sample; if there is none, the largest. And what is left over without a pivot.
+@dataclass(frozen=True)
+class Elimination:
+    """``order`` of the pivots; ``left``: rows without one; ``cost``: multiplications of the factors and one solution."""
 
-    Samples have a diagonal, or rows, of about 1. ``first``: rows to prefer among equals, by their place in it."""
+    order: tuple[int, ...]
+    left: tuple[int, ...]
+    cost: int
+
+
+def elimination_order(samples: Sequence[Array], after: Mapping[int, Collection[int]]) -> Elimination:
+    """Order of the pivots for symmetric matrices (n, n) of one kind: fewest neighbours first [Markowitz 1957], among
+    those that are :data:`GOOD` in every sample; if there is none, the largest.
+
+    Samples have a diagonal, or rows, of about 1. ``after``: what must come before a row."""
     A = np.array(samples, dtype=float)
     n = A.shape[1]
-    preferred = {k: i for i, k in enumerate(first)}
+    waits = {k: set(others) for k, others in after.items()}
+    cost = 0
     there = (np.abs(A) > NOTHING).any(axis=0)
     beside = [set(np.flatnonzero(there[k]).tolist()) - {k} for k in range(n)]
     left, order = set(range(n)), list[int]()
@@ -57,14 +68,18 @@ def elimination_order(samples: Sequence[Array], first: Sequence[int] = ()) -> tu
 
     size = sizes() if n else np.zeros(0)
     while left:
-        good = [k for k in left if size[k] > GOOD]
+        ready = [k for k in left if not waits.get(k)]
+        good = [k for k in ready if size[k] > GOOD]
         if good:
-            k = min(good, key=lambda k: (len(beside[k]), preferred.get(k, n), k))
+            k = min(good, key=lambda k: (len(beside[k]), k))
         else:
-            k = max(left, key=lambda k: (size[k], -k))
-            if size[k] < DEPENDENT:
+            k = max(ready, key=lambda k: (size[k], -k), default=-1)
+            if k < 0 or size[k] < DEPENDENT:
                 break
         js = sorted(beside[k])
+        cost += len(js) * (len(js) + 7) // 2
+        for others in waits.values():
+            others.discard(k)
         order.append(k)
         left.discard(k)
         if js:
@@ -77,14 +92,16 @@ def elimination_order(samples: Sequence[Array], first: Sequence[int] = ()) -> tu
         if js:
             own = np.abs(A[:, js, js])
             size[js] = (own / np.maximum(np.abs(A[:, js, :]).max(axis=2), 1.0)).min(axis=0)
-    return order, sorted(left)
+    return Elimination(tuple(order), tuple(sorted(left)), cost)
 
 
 @dataclass(frozen=True)
 class SparseFactors:
-    """Of each pivot in order: its number, 1/D, and the entries of its column of L."""
+    """Of each pivot in order: its number, 1/D, and the entries of its column of L. ``margins``: of pivots of rows, by
+    their number, what is left of the sum that they are the difference of; zero where rows are dependent."""
 
     steps: tuple[tuple[int, Any, Mapping[int, Any]], ...]
+    margins: Mapping[int, Any]
 
     def solve(self, b: Array) -> Array:
         """K^-1 b (n,), zero for rows that are not among the pivots; zeros of b cost nothing."""
@@ -107,8 +124,9 @@ class SparseFactors:
         return found if any(not isinstance(y, float) for y in found) else found.astype(float)
 
 
-def sparse_factors(K: Array, order: Sequence[int]) -> SparseFactors:
-    """L and D of the rows and columns of K (n, n) that are in ``order``, in that order."""
+def sparse_factors(K: Array, order: Sequence[int], rates: int) -> SparseFactors:
+    """L and D of the rows and columns of K (n, n) that are in ``order``, in that order; the first ``rates`` ones have
+    positive pivots, the others negative ones."""
     chosen = set(order)
     H: dict[tuple[int, int], Any] = {}
     beside: dict[int, set[int]] = {}
@@ -117,13 +135,19 @@ def sparse_factors(K: Array, order: Sequence[int]) -> SparseFactors:
         H |= {(i, j): x for j, x in entries.items()}
         beside[i] = (set(entries) & chosen) - {i}
     steps: list[tuple[int, Any, Mapping[int, Any]]] = []
+    whole: dict[int, Any] = {}
+    margins: dict[int, Any] = {}
     for k in order:
         js, inverse = sorted(beside[k]), 1.0 / H[k, k]
+        if k in whole and not is_zero(whole[k]):
+            margins[k] = -H[k, k] / whole[k]
         L = {i: H[i, k] * inverse for i in js}
         for n, i in enumerate(js):
             for j in js[n:]:
                 x = L[i] * H[j, k]
                 H[i, j] = H[j, i] = H[i, j] - x if (i, j) in H else -x
+                if i == j and i >= rates and k < rates:
+                    whole[i] = whole[i] + x if i in whole else x
             beside[i] = (beside[i] | set(js)) - {i, k}
         steps.append((k, inverse, L))
-    return SparseFactors(tuple(steps))
+    return SparseFactors(tuple(steps), margins)

@@ -14,6 +14,7 @@ from gyrostat.engine.cpython.layout import available
 from gyrostat.errors import GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.builders.answers import WHO, answering_solver
+from gyrostat.solvers.dynamics.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.call_signatures import by_name
 from gyrostat.solvers.machinery.machine_call import default_options
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
@@ -41,6 +42,7 @@ class Solvers(StateSolver):
     names of the answers, or ``com.p``, ``com.v`` for an answer with several."""
 
     name = "solvers"
+    loops = "any"  # each answer treats them as its own solver does
 
     def __init__(
         self, model: Model, *, live: Sequence[str] = (), mode: str = "auto", **answers: Mapping[str, Any] | Any
@@ -53,11 +55,21 @@ class Solvers(StateSolver):
         self.parts = {
             name: answering_solver(model, name, options, self.live, mode) for name, options in self.answers.items()
         }
+        for solver in self.parts.values():
+            if isinstance(solver, ConstrainedSolver):
+                solver.safe = True  # no other order can be tried for one answer alone
         used = {name for solver in self.parts.values() for name in solver.state}
         self.state = tuple(name for name in ORDER if name in used)
         self.inverts = any(solver.inverts for solver in self.parts.values())
         self.takes_wrenches = any(solver.takes_wrenches for solver in self.parts.values())
         self.Result = answers_class(tuple(self.parts))
+
+    def loop_guards(self, net: Network, on: Setting, q: Array) -> list[Any]:
+        return [x for solver in self.parts.values() for x in solver.loop_guards(net, on, q)]
+
+    def examine_loops(self, q: Array) -> None:
+        for solver in self.parts.values():
+            solver.examine_loops(q)
 
     def options(self) -> dict[str, Any]:
         order = {} if self.order is None else {"order": self.order}
@@ -69,6 +81,9 @@ class Solvers(StateSolver):
     def in_order(self, joints: Sequence[str]) -> Self:
         twin = super().in_order(joints)
         twin.parts = {name: solver.in_order(joints) for name, solver in self.parts.items()}
+        for solver in twin.parts.values():
+            if isinstance(solver, ConstrainedSolver):
+                solver.safe = True
         return twin
 
     def __call__(

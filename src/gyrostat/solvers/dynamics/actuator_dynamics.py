@@ -34,6 +34,7 @@ class ActuatorDynamics(StateSolver):
     actuators. The map T from joint to actuator rates is ``motor_map``. ``torques(q, v, a)`` are the required actuator
     torques along a trajectory."""
 
+    loops_hint = "gs.rnea and gs.actuator_efforts give the efforts of the drives"
     name = "actuator_dynamics"
     Result = ActuatorTerms
     takes_wrenches = True

@@ -8,6 +8,7 @@ import numpy as np
 
 from gyrostat.configuration.manifold import generator, random_configuration
 from gyrostat.errors import StateError
+from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.regressor import Regressor
 from gyrostat.solvers.machinery.state_solver import Array
 from gyrostat.spec.model import Model
@@ -61,6 +62,7 @@ def base_parameters(model: Model, rng: Any = 0, tolerance: float = 1e-9) -> Base
     if isinstance(tolerance, bool) or not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:
         raise StateError(f"base_parameters: tolerance must be a number between 0 and 1, got {tolerance!r}. Hint: 1e-9")
     random = generator(rng, "base_parameters")
+    kept_network(model).refuse_loops("base_parameters")
     solver = Regressor(model)
     count = max(20, 4 * len(solver.columns) // max(1, model.nv) + 10)
     q = random_configuration(model, random, (count,), within_limits=False)

@@ -19,6 +19,7 @@ class Bias(StateSolver):
     """Generalised forces (..., nv) that are needed without any acceleration: C v + G, and what force elements and a
     moving base add. tau = M a + bias."""
 
+    loops = "closed"
     name = "bias"
     state = ("q", "v")
     __call__ = of_motion
@@ -31,6 +32,7 @@ class Bias(StateSolver):
 class GravityForces(StateSolver):
     """G(q) (..., nv): what holds the robot at rest against its weight; force elements do not count."""
 
+    loops = "closed"
     name = "gravity"
     state = ("q",)
     __call__ = of_configuration

@@ -36,6 +36,7 @@ class Mass(NamedTuple):
 class TotalInertia(StateSolver):
     """Total mass, centre of mass and inertia of the robot [H04 4.3.2.2]; bodies that are fixed to the world count."""
 
+    loops = "any"
     name = "total_inertia"
     state = ("q",)
     __call__ = of_configuration
@@ -66,6 +67,7 @@ class Centre(NamedTuple):
 class CenterOfMass(StateSolver):
     """Position and velocity of the centre of mass."""
 
+    loops = "any"
     name = "center_of_mass"
     state = ("q", "v")
     __call__ = of_motion

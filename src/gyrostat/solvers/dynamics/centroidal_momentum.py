@@ -20,6 +20,7 @@ from gyrostat.spatial.algebra import force_to_child
 class CentroidalMomentum(StateSolver):
     """Momentum (..., 6) about the centre of mass, world axes: angular [N m s], then linear [N s]."""
 
+    loops = "any"
     name = "centroidal_momentum"
     state = ("q", "v")
     __call__ = of_motion
@@ -36,6 +37,7 @@ class CentroidalMatrix(StateSolver):
     """A(q) (..., 6, nv): momentum about the centre of mass = A v [Orin, Goswami]; the forces of unit accelerations that
     the composite-body algorithm carries to the base."""
 
+    loops = "any"
     name = "centroidal_matrix"
     state = ("q",)
     __call__ = of_configuration

@@ -20,6 +20,7 @@ class Coriolis(StateSolver):
     So dM/dt - 2 C is skew, as passivity-based controllers need it; a base that moves by itself is not in it
     [Echeandia, Wensing 2021; (3.52) halved]."""
 
+    loops = "any"
     name = "coriolis"
     state = ("q", "v")
     __call__ = of_motion

@@ -25,6 +25,7 @@ class DeltaAcceleration(StateSolver):
     forces that the true accelerations need in one more (numbers with a rate), and the articulated bodies' answer to
     it. dq is a displacement on the manifold."""
 
+    loops_hint = "gs.aba_derivatives has the matrices of the closed robot"
     name = "delta_acceleration"
     result = "da"
     inverts = True

@@ -100,6 +100,7 @@ class InverseDynamicsDerivatives(DerivativeSolver):
     quaternions a turn in the frame's own axes. ``wrenches`` as in :class:`InverseDynamics`; those in the world's axes
     turn against the body, which is in the derivative. See :class:`DerivativeSolver` for ``method``."""
 
+    loops = "closed"
     name = "rnea_derivatives"
     state = ("q", "v", "a")
     __call__ = of_acceleration
@@ -147,6 +148,7 @@ class InverseDynamicsSecondDerivatives(DerivativeSolver):
     tau is linear in a and quadratic in v, so d2tau_dada and d2tau_dadv are zero. Along quaternions the order of two
     displacements matters: d2tau_dqdq is not symmetric in its last two indices there."""
 
+    loops = "closed"
     name = "rnea_second_derivatives"
     state = ("q", "v", "a")
     __call__ = of_acceleration

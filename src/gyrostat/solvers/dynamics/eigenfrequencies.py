@@ -9,7 +9,7 @@ import numpy as np
 
 from gyrostat.configuration.packing import names_of, packed, real_array
 from gyrostat.errors import GyrostatError, StateError, nearest
-from gyrostat.graph.network import network
+from gyrostat.graph.network import kept_network, network
 from gyrostat.solvers.dynamics.derivatives import InverseDerivatives, InverseDynamicsDerivatives
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.dynamics.mass_matrix import MassMatrix
@@ -54,6 +54,7 @@ def eigenfrequencies(
     the springs carry the weight. ``locked``: names of rates that stand still, for example all rotors, as motors
     under stiff position control do. ``method`` and ``options`` are those of :func:`rnea_derivatives`."""
     expect_model(model, "eigenfrequencies")
+    kept_network(model).refuse_loops("eigenfrequencies")
     free = _free(model, names_of(locked, "eigenfrequencies", "locked"))
     q = rotors_at_rest(model, q)
     K, D, _ = _derivatives(model, q, method, **options)

@@ -55,6 +55,7 @@ class ElasticInverseDynamics(StateSolver):
     rotors whose joints move them in a circle, a base that is free or moved by a function: each is a clear error, when
     the solver is built."""
 
+    loops_hint = "elastic joints in loops need minimal coordinates"
     name = "elastic_inverse_dynamics"
     Result = ElasticResult
     state = ("q",)

@@ -29,6 +29,7 @@ class KineticEnergy(StateSolver):
     """T = 1/2 sum of V^T M V (...) [J], rotors of drives included: I (w_r^2 / 2 + w_r z . w) above what their carrier
     has. The constant momentum of gyrostats does no work and is left out."""
 
+    loops = "any"
     name = "kinetic_energy"
     state = ("q", "v")
     __call__ = of_motion
@@ -70,6 +71,7 @@ class PotentialEnergy(StateSolver):
     """U (...) [J] of gravity, -m g . p summed over bodies in uniform gravity, in fields the potential whose derivatives
     are the weights and gradient torques of extended bodies; and of springs, on shafts and between frames."""
 
+    loops = "any"
     name = "potential_energy"
     state = ("q",)
     __call__ = of_configuration

@@ -41,6 +41,7 @@ class EquationsOfMotion(StateSolver):
     What a base that moves by itself adds is in Q, also the part that is linear in v: ``C`` and ``G`` are those of the
     robot on a base that stands still where it is."""
 
+    loops = "closed"
     name = "equations_of_motion"
     needs = ("inertial",)
     Result = Terms

@@ -6,22 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.loop_dynamics import constrained_accelerations
 from gyrostat.algorithms.forward_dynamics import FORWARD
 from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.errors import LoopError
 from gyrostat.graph.network import Network
+from gyrostat.solvers.dynamics.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.dynamics.locked_joints import free_accelerations
 from gyrostat.solvers.machinery.call_signatures import of_force
-from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.spec.model import Model
 
+LOOP_WAYS = {"aba": None, "crba": "kkt"}
+"""How algorithms solve with loops that stay constraints; None: the cheaper way."""
 
-class ForwardDynamics(StateSolver):
+
+class ForwardDynamics(ConstrainedSolver):
     """a = M(q)^-1 (tau - C(q, v) - G(q) + J^T w).
 
     ``algorithm``: ``"aba"`` articulated bodies, O(n) [H04 Table 3.11]; ``"crba"`` composite bodies and L^T D L along
     the tree; ``"walker-orin"`` n + 1 inverse dynamics; ``"mrnea"`` mass matrix and bias in one pass [KV (4)-(36)];
     ``"newton-euler"`` every row by itself [G13 (12)]; ``"operators"`` D, C, G, Q from stacked Jacobians [WM15
     (23)-(27)]. All give the same numbers; ``explain()`` tells their operations.
+
+    Where loops stay constraints: M a + C + G = tau + J^T (w, f) with the forces f that keep them closed, J a + dJ/dt v =
+    0, and q must be closed. ``"aba"`` then takes the cheaper of the sparse [[M, J^T], [J, 0]] and articulated bodies,
+    ``"crba"`` the first; the others are refused. :meth:`multipliers` gives f.
 
     Called with q (..., nq), v and tau (..., nv) [N m, N]; returns a (..., nv) in the order of ``model.dofs``. The other
     arguments are those of :class:`InverseDynamics`."""
@@ -44,8 +53,20 @@ class ForwardDynamics(StateSolver):
         mode: str = "auto",
     ):
         super().__init__(model, representation, rules, live, mode, algorithm)
+        if self.network.closures and self.algorithm not in LOOP_WAYS:
+            raise LoopError(
+                f"{self.name}: algorithm='{self.algorithm}' knows no loops that stay constraints, as '{model.name}' has. "
+                f"Hint: {' or '.join(map(repr, LOOP_WAYS))}",
+                [closure.loop.entities for closure in self.network.closures],
+            )
+
+    def loop_way(self) -> str | None:
+        return LOOP_WAYS[self.algorithm]
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if net.closures:
+            state = x["q"], x["v"], x["tau"]
+            return {"a": constrained_accelerations(net, on, *state, given, way=self.loop_way(), safe=self.safe).a}
         if self.locked:
             return {"a": free_accelerations(net, on, x["q"], x["v"], x["tau"], given, self.locked)[0]}
         return {"a": FORWARD[self.algorithm](net, on, x["q"], x["v"], x["tau"], given)}

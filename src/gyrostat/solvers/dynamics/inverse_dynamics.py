@@ -53,6 +53,7 @@ class InverseDynamics(StateSolver):
     ``t`` is the time [s] where the base is driven. ``out`` takes the result, ``threads`` share a batch,
     ``nonfinite="return"`` lets NaN and infinity through."""
 
+    loops = "closed"
     name = "rnea"
     state = ("q", "v", "a")
     __call__ = of_acceleration

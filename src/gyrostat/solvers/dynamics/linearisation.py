@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.configuration.packing import packed
+from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.machinery.solver_cache import cached_solver
@@ -32,6 +33,7 @@ def linearise(
     ``v``: at rest by default. ``tau``: by default what gives no acceleration. ``method`` and ``options``
     are those of :func:`aba_derivatives`."""
     expect_model(model, "linearise")
+    kept_network(model).refuse_loops("linearise")
     q = packed(model, q, "q", "linearise")
     v = np.zeros(model.nv) if v is None else packed(model, v, "v", "linearise")
     timed = {k: x for k, x in options.items() if k == "t"}

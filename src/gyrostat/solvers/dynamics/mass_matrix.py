@@ -24,6 +24,7 @@ class MassMatrix(StateSolver):
     ``algorithm``: ``"crba"`` composite bodies [H04 1.1], ``"walker-orin"`` column by column, ``"mrnea"`` with the bias
     in one pass [KV], ``"newton-euler"`` row by row [G13 (12)], ``"operators"`` sum of J^T M J [WM15 (24)]."""
 
+    loops = "any"
     name = "crba"
     state = ("q",)
     __call__ = of_configuration
@@ -48,6 +49,7 @@ class MassMatrix(StateSolver):
 class InverseMassMatrix(StateSolver):
     """M(q)^-1 (..., nv, nv) from the articulated bodies, without M and without inverting it [H04 (3.6)]."""
 
+    loops_hint = "da_dtau of gs.aba_derivatives is what forces do to the closed robot"
     name = "inverse_mass_matrix"
     state = ("q",)
     __call__ = of_configuration
@@ -73,6 +75,7 @@ class Innovations(StateSolver):
 
     A joint with several rates lets them go one after the other, so D is diagonal."""
 
+    loops_hint = "they are those of articulated bodies without loops"
     name = "innovations"
     state = ("q",)
     __call__ = of_configuration

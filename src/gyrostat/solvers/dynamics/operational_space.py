@@ -38,6 +38,7 @@ class InverseOperationalInertia(StateSolver):
     of the frame's origin), or a selector Q (m_k, 6) on (angular, linear) velocity in the frame's own axes. A list of
     frames means fixed ones."""
 
+    loops_hint = "J da_dtau J^T with gs.aba_derivatives and gs.jacobian"
     name = "operational_inertia"
     state = ("q",)
     __call__ = of_configuration

@@ -17,6 +17,7 @@ class ReferenceDynamics(StateSolver):
     """tau = M(q) a_r + C(q, v) v_r + G(q): inverse dynamics with a reference velocity, for passivity-based control
     [Slotine, Li 1987]. C is that of :class:`Coriolis`. All of q, v, v_r, a_r may be batches; force elements count."""
 
+    loops = "closed"
     name = "rnea_reference"
     needs = ("inertial",)
     result = "tau"

@@ -50,6 +50,7 @@ class Regressor(StateSolver):
     """tau = Y(q, v, a) pi + tau_0 with the inertial parameters pi of :func:`inertial_parameters`; ``columns`` names
     them."""
 
+    loops = "closed"
     name = "regressor"
     state = ("q", "v", "a")
     __call__ = of_acceleration

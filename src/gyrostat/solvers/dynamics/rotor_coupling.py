@@ -53,6 +53,7 @@ def _carried(net: Network, on: Setting, q: Array, v: Array) -> Array:
 class RotorCouplingSolver(StateSolver):
     """Abstract: what both solvers share."""
 
+    loops_hint = "elastic joints in loops need minimal coordinates"
     Result = RotorCoupling
     rate_axes = (("S", ()), ("C_rotor", ()), ("C_carrier", ()))
 

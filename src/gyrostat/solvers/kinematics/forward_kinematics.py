@@ -37,6 +37,7 @@ class ForwardKinematics(Solver):
     ``frames``: names of ports or entities, all spatial ports by default. Called with q (..., nq) and, if wanted, v
     and a (..., nv); returns :class:`Motions`."""
 
+    loops = "any"
     name = "fk"
 
     def __init__(

@@ -52,6 +52,8 @@ def expressed(V: Array, pose: Pose, expressed_in: str) -> Array:
 class OfFrame(StateSolver):
     """Abstract: something of one frame."""
 
+    loops = "any"
+
     def __init__(
         self,
         model: Model,

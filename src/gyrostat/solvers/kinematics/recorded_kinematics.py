@@ -27,6 +27,7 @@ class RecordedKinematics(StateSolver):
     with accelerations for 2; called with as many of q, v, a. Outputs R (..., f, 3, 3), p (..., f, 3), V, A (..., f, 6);
     see :class:`~gyrostat.solvers.kinematics.frame_motion.FrameMotion`."""
 
+    loops = "any"
     name = "fk"
     rate_axes = (("R", ()), ("p", ()), ("V", ()), ("A", ()))
 

@@ -43,6 +43,9 @@ def interpreted(
     places, shape, states = read_states(solver, solver.network, state, wrenches, t, nonfinite)
     solver._expect_inertia()
 
+    if solver.network.closures and solver.state[:1] == ("q",):
+        _look_at_loops(solver, states)
+
     def one(row: Sequence[Array]) -> Mapping[str, Any]:
         return _one_state(solver, row, places)
 
@@ -53,6 +56,15 @@ def interpreted(
         name: np.array([row[name] for row in rows], dtype=float).reshape((*shape, *np.shape(example[name])))
         for name in example
     }, shape
+
+
+def _look_at_loops(solver: StateSolver, states: Sequence[Array]) -> None:
+    """What the guards of compiled programs do."""
+    with np.errstate(all="ignore"):
+        for q, t in zip(states[0], states[len(solver.state)], strict=True):
+            guards = solver.loop_guards(solver.network, solver.setting(t), q)
+            if np.isfinite(q).all() and not np.isfinite(np.asarray(guards, dtype=float)).all():
+                solver.examine_loops(q)
 
 
 def _one_state(solver: StateSolver, row: Sequence[Array], places: Sequence[Application]) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from gyrostat.solvers.machinery.attributes import Attributes, Origin, attributes
 from gyrostat.solvers.machinery.base_inputs import base_arrays, base_shapes, read_times, recorded_time
 from gyrostat.solvers.machinery.explanation import explanation
 from gyrostat.solvers.machinery.live_properties import expect_only_live_differences, live_value
+from gyrostat.solvers.machinery.loop_treatment import closed_guard, expect_treatment
 from gyrostat.solvers.machinery.machine_call import written_class
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation as known_representation
@@ -51,6 +52,10 @@ class Solver(Direct):
     name = "solver"
     needs: tuple[str, ...] = ()
     """What every component must be able to give, see :data:`~gyrostat.algorithms.user_components.requirements.WHY`."""
+    loops: str = "refused"
+    """How loops that stay constraints are treated, see :mod:`~gyrostat.solvers.machinery.loop_treatment`."""
+    loops_hint: str = ""
+    """What to do instead where they are refused."""
 
     def __init__(
         self,
@@ -76,7 +81,7 @@ class Solver(Direct):
         self._representation = known_representation(representation)
         self._rules = None if rules is None else tuple(rules)
         self.network = network(model, self._rules)
-        self.network.refuse_loops(self.name)
+        expect_treatment(self.network, self.name, self.loops, self.loops_hint)
         examined(self.network)
         refuse(self.network, self.name, self.needs)
         self._live = {path: live_value(model, path) for path in self.live}
@@ -140,9 +145,12 @@ class Solver(Direct):
             start = time.perf_counter()
 
             def guarded(**arrays: Array) -> Mapping[str, Any]:
-                return dict(function(**arrays)) | {
-                    "guard": quaternion_guard(self.model, self._by_model(arrays["q"], "q"))
-                }
+                outputs = dict(function(**arrays))
+                q = self._by_model(arrays["q"], "q")
+                guards = quaternion_guard(self.model, q)
+                if self.network.closures:
+                    guards = [*guards, *self.loop_guards(*self._scene(arrays), q)]
+                return outputs | {"guard": guards}
 
             program = self._recorded(guarded, {**inputs, **self._shapes()})
             self._seconds["trace"] = time.perf_counter() - start
@@ -154,6 +162,10 @@ class Solver(Direct):
     def _by_model(self, x: Any, name: str) -> Any:
         """A part of the state in the order of the model; solvers may have another."""
         return x
+
+    def loop_guards(self, net: Network, on: Setting, q: Array) -> list[Any]:
+        """Numbers that are NaN where q does not close the loops, if it has to, or where they are singular."""
+        return closed_guard(net, q) if self.loops == "closed" else []
 
     def _recorded(self, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]) -> Program:
         try:

@@ -25,6 +25,7 @@ from gyrostat.solvers.machinery.derivative import Derivative
 from gyrostat.solvers.machinery.export import c_files, casadi_function, entry_names, example_input
 from gyrostat.solvers.machinery.interpreter import expect_finite, interpreted
 from gyrostat.solvers.machinery.joint_order import JointOrder, read_joints
+from gyrostat.solvers.machinery.loop_treatment import expect_all_joints, refuse_open
 from gyrostat.solvers.machinery.machine_call import default_options, install_machine_call, written_class
 from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.solvers.machinery.wrench import Application, loads, read_wrenches
@@ -101,6 +102,7 @@ class StateSolver(Solver):
         the mass matrix is M_ss, its inverse is the inverse of M_ss, and forward dynamics, by any algorithm, solves
         M_ss a_s = tau_s - b_s. Wrenches act as before."""
         names = read_joints(self.model, joints, f"{self.name}.in_order")
+        expect_all_joints(self.network, names, f"{self.name}.in_order")
         twin = written_class(self)(self.model, **{k: v for k, v in self.options().items() if k != "order"})
         twin.order, twin._joints = names, JointOrder(self.model, names)
         return twin
@@ -193,7 +195,14 @@ class StateSolver(Solver):
     def examine(self, state: Sequence[Any], nonfinite: str = "raise") -> None:
         """Raise what is wrong with a state, in the words of the model."""
         for x, name in zip(state, self.state, strict=False):
-            self._read(self._by_model(x, name), name, nonfinite)
+            read = self._read(self._by_model(x, name), name, nonfinite)
+            if name == "q" and self.network.closures:
+                self.examine_loops(read)
+
+    def examine_loops(self, q: Array) -> None:
+        """Raise what is wrong with the loops at q (..., nq), in words."""
+        if self.loops == "closed":
+            refuse_open(self.network, q, self.name)
 
     def _read(self, x: Any, name: str, nonfinite: str) -> Array:
         if name == "q":

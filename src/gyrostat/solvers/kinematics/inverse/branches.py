@@ -11,6 +11,7 @@ import numpy as np
 from gyrostat.configuration.limits import limits_of
 from gyrostat.configuration.manifold import difference
 from gyrostat.errors import ShapeError, StateError
+from gyrostat.graph.network import kept_network
 from gyrostat.solvers.kinematics.inverse.damped_least_squares import minimise
 from gyrostat.solvers.kinematics.inverse.start_points import start_points, with_held
 from gyrostat.solvers.kinematics.inverse.task import Task, count_of
@@ -64,6 +65,7 @@ def inverse_kinematics_branches(
     ``hold`` at ``q0``: otherwise there are infinitely many configurations, and an error says so.
     """
     expect_model(model, WHO)
+    kept_network(model).refuse_loops(WHO)
     low, high = limits_of(model, limits, WHO)
     starts, iterations = count_of(starts, "starts"), count_of(iterations, "iterations")
     at, turning = model.layout.number_q, model.layout.periodic_q

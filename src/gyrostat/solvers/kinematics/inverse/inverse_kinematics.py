@@ -10,6 +10,7 @@ import numpy as np
 
 from gyrostat.configuration.limits import unwound
 from gyrostat.configuration.manifold import difference
+from gyrostat.graph.network import kept_network
 from gyrostat.solvers.kinematics.inverse.closed_form import expect_solver, held_rates, part_of, solved_by
 from gyrostat.solvers.kinematics.inverse.damped_least_squares import Minima, minimise
 from gyrostat.solvers.kinematics.inverse.start_points import start_points, with_held
@@ -95,6 +96,7 @@ def inverse_kinematics(
     needs no iterations; where it does not reach the target, the search begins at its best solution.
     """
     expect_model(model, WHO)
+    kept_network(model).refuse_loops(WHO)
     task = Task(model, frame, target, q0, axes, weights, limits, held_rates(solver, model, hold), tolerance, t)
     expect_solver(solver, task)
     starts, iterations = count_of(starts, "starts"), count_of(iterations, "iterations")
