@@ -22,6 +22,7 @@ from gyrostat.spec.context import GravityField as GravityField
 from gyrostat.spec.context import HarmonicMotion as HarmonicMotion
 from gyrostat.spec.context import MovingBase as MovingBase
 from gyrostat.spec.context import UniformGravity as UniformGravity
+from gyrostat.spec.connecting_rod import ConnectingRod as ConnectingRod
 from gyrostat.spec.displacement import DHDisplacement as DHDisplacement
 from gyrostat.spec.displacement import Displacement as Displacement
 from gyrostat.spec.entity import Entity as Entity
@@ -70,6 +71,8 @@ from gyrostat.graph.network import network as network
 from gyrostat.graph.rewrite import RULES as RULES
 
 # ---- configurations q and rates v
+from gyrostat.configuration.loop_reports import loops as loops
+from gyrostat.graph.loops.plan_data import LoopReport as LoopReport
 from gyrostat.configuration.manifold import difference as difference
 from gyrostat.configuration.manifold import integrate as integrate
 from gyrostat.configuration.manifold import neutral as neutral

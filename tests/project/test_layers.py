@@ -56,6 +56,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
+    "graph": (frozenset({"loops", "*"}),),  # networks hold loops, which are found on networks
     "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "urdf", "xacro", "yaml"), ("*",)),
     "simulate": (
         ("rollout",),

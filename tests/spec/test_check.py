@@ -127,7 +127,30 @@ class ForeignPose(Entity):
 
 
 # name of the case -> (model, entity, rule, what the message says, what the remedy says)
+def looped(*more, **options):
+    """Two hinged rods whose tips a third joint could join."""
+    return assemble(
+        "loop", chain("world", hinge("a"), rod("x")), chain("world", hinge("b"), rod("y")), *more, **options
+    )
+
+
 WRONG = {
+    # ---------------------------------------------------------------------------------------------------- loops
+    "a rod of no length": (
+        lambda: looped(gyrostat.ConnectingRod("link", 0.0), connect("x.tip", "link.a"), connect("y.tip", "link.b")),
+        "connecting rod 'link'", "rod-length", "'length' must be positive, got 0", "spherical joint"),
+    "a rod that carries a body": (
+        lambda: looped(gyrostat.ConnectingRod("link", 1.0), rod("z"), connect("x.tip", "link.a"), connect("z", "link.b")),
+        "connecting rod 'link'", "rod-closes", "closes no loop", "a joint of its own"),
+    "a passive joint with a drive": (
+        lambda: assemble("driven", chain("world", hinge("a", passive=True), rod())).with_drive("a", rotor_inertia=1e-3),
+        "joint 'a'", "passive-drive", "said to be passive, but has a drive", "leave 'passive' out"),
+    "a reference of a joint that is not there": (
+        lambda: looped(reference={"aa": 0.3}), "context", "loop-joint", "'reference' names 'aa'", "did you mean 'a'"),
+    "independent coordinates without a loop": (
+        lambda: looped(independent=["a"]), "context", "loop-joint", "the model has no closed loop", "leave it out"),
+    "a reference with too many numbers": (
+        lambda: looped(reference={"a": [0.3, 0.1]}), "context", "reference-size", "has 2 number(s), expected 1", "rad"),
     # ---------------------------------------------------------------------------------------------------- solvers
     "a solver in the order of a joint that is not there": (
         lambda: specified("MassMatrix", order=["hing"]), "solver 'mine'", "unknown-joint",

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.closed_configurations import closed_samples, reference_configuration
 from gyrostat.configuration.packing import coordinates, finite, rates, real_array, together
 from gyrostat.configuration.sampling_range import sampling_range
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped
@@ -33,11 +34,10 @@ Array = np.ndarray
 
 
 def neutral(model: Model) -> Array:
-    """q (nq,) at rest: zero angles [rad] and shifts [m], quaternions (0, 0, 0, 1)."""
+    """q (nq,) at rest: zero angles [rad] and shifts [m], quaternions (0, 0, 0, 1); where the model gives a reference
+    configuration, that one, with its loops closed."""
     expect_model(model, "neutral")
-    q = np.zeros(model.nq)
-    q[model.layout.quaternions[:, 3]] = 1.0
-    return q
+    return reference_configuration(model)
 
 
 def integrate(model: Model, q: Any, v: Any, dt: Any = 1.0) -> Array:
@@ -105,7 +105,7 @@ def tangent(model: Model, q: Any) -> Array:
 
 def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_limits: bool = True) -> Array:
     """q (*shape, nq), uniform within the limits of the joints, those of followers included; without limits over the
-    circle [-pi, pi) for angles, over [-1, 1) m for shifts, and over all rotations for quaternions.
+    circle [-pi, pi) for angles, over [-1, 1) m for shifts, and over all rotations for quaternions. Loops are closed.
 
     ``rng``: a seed, a NumPy Generator, or None for other numbers every time. ``within_limits=False``: as if there were
     no limits.
@@ -113,10 +113,15 @@ def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_
     expect_model(model, "random_configuration")
     source, lead = generator(rng, "random_configuration"), _lead(shape)
     at = model.layout
-    q = sampling_range(model, np.where(at.lengths, 1.0, np.pi), within_limits).draw(source, lead)
-    if at.turning:
-        q[..., at.quaternions] = so3.normalised(source.normal(size=(*lead, *at.quaternions.shape)))
-    return q
+    limits = sampling_range(model, np.where(at.lengths, 1.0, np.pi), within_limits)
+
+    def draw(lead: tuple[int, ...]) -> Array:
+        q = limits.draw(source, lead)
+        if at.turning:
+            q[..., at.quaternions] = so3.normalised(source.normal(size=(*lead, *at.quaternions.shape)))
+        return q
+
+    return closed_samples(model, draw, lead, within_limits) if model.wiring.tree.loops else draw(lead)
 
 
 # ------------------------------------------------------------------------------------------------ random numbers

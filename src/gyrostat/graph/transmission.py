@@ -47,7 +47,11 @@ class ShaftComponent:
 
 
 class LoopSolution(Protocol):
-    """Coordinates that follow from closed loops: :class:`gyrostat.graph.loops.ties.LoopTies`."""
+    """Coordinates that follow from closed loops: :class:`gyrostat.graph.loops.ties.LoopTies`; ``blocks``: places in q
+    and in v of each joint, and of its quaternion."""
+
+    @property
+    def blocks(self) -> tuple[tuple[slice, slice, int | None], ...]: ...
 
     def at(self, q: Array, v: Array, curves: Callable[[Array], list[Moved]], moving: bool) -> list[Moved]:
         """How the followers of curves and of loops move."""
@@ -81,7 +85,7 @@ class Transmission:
 
     def at(self, q: Array, v: Array | None = None) -> Transmission:
         """With ties and biases at a state; without ``v`` at rest. Itself where all ties are constant."""
-        if (not self.curves and self.loops is None) or self._is_at(q, v):
+        if not self.bends or self._is_at(q, v):
             return self
         rates = np.zeros(self.n) if v is None else v
 
@@ -98,6 +102,11 @@ class Transmission:
             for c in self.elements
         )
         return replace(self, followers=followers, elements=elements, state=(q, v))
+
+    @property
+    def bends(self) -> bool:
+        """Whether ties depend on the state."""
+        return bool(self.curves) or self.loops is not None
 
     def _is_at(self, q: Array, v: Array | None) -> bool:
         return self.state is not None and self.state[0] is q and (v is None or self.state[1] is v)
@@ -229,11 +238,11 @@ class _Shafts:
 
     def _solve(self, model: Model, plan: LoopPlan, live: Mapping[str, Any], first: int) -> None:
         """Rates that loops are solved for, in order."""
-        changed = {path.rpartition(".")[0].partition(".frames")[0] for path in live if not _is_inertia(path)}
+        moving = [path for path in live if not _is_inertia(path)]
         for step in plan.solved:
             loop = model.wiring.tree.loops[step.loop]
             around = {*loop.entities, loop.closer}
-            if step.constant is not None and not any(name and _inside(name, changed) for name in around):
+            if step.constant is not None and not any(path.startswith(f"{name}.") for path in moving for name in around):
                 self.constant_loops.append(step.loop)
                 for rate, tie in step.constant.items():
                     parts = [(factor, self.of_rate(other)) for other, factor in tie.factors.items()]
@@ -265,6 +274,8 @@ class _Shafts:
     def combined(self, offset: Any, parts: list[tuple[Any, Terms]]) -> Shaft:
         """A sum of base shafts."""
         offset, direct, bent = _sum(offset, parts)
+        if self.rates and not direct and not any(self.bent[i] for i in bent):
+            direct = {0: 0.0}  # a loop that cannot move: tied to any rate, by nothing
         if not bent:
             return Shaft(tuple(direct.items()), offset)
         ties: dict[int, Any] = {k: unknown for i in bent for k, unknown in self.bent[i]}
@@ -288,10 +299,6 @@ def _sum(offset: Any, parts: list[tuple[Any, Terms]]) -> Terms:
 def _is_inertia(path: str) -> bool:
     """Whether a property says nothing about where frames are."""
     return path.rpartition(".")[2] in ("mass", "com", "inertia", "momentum")
-
-
-def _inside(name: str, changed: set[str]) -> bool:
-    return name in changed
 
 
 def _solved(

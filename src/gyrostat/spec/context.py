@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from gyrostat.errors import Problem
 from gyrostat.spec.closed_loops import LoopTreatment, Names, Reference, ReferenceConfiguration
@@ -158,7 +158,7 @@ class Context(Value):
         PlainSerializer(plain_base),
         WithJsonSchema({"anyOf": [{"enum": ["fixed", "free"]}, HarmonicMotion.model_json_schema()]}),
     ] = "fixed"
-    reference: ReferenceConfiguration = Reference()
+    reference: ReferenceConfiguration = Field(default_factory=Reference)
     independent: Names = ()
     loops: LoopTreatment = "auto"
 

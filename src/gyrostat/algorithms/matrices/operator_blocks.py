@@ -82,7 +82,7 @@ def read_blocks(net: Network, on: Setting, q: Array, v: Array) -> Blocks:
             _read_motion(c, motions[c.inport], blocks)
             _read_force(c, motions[c.inport], blocks)
     blocks.rotors.sort(key=lambda pair: pair[0].v_at.start)
-    if moved.curves:
+    if moved.bends:
         blocks.stacks["H_rate"] += blocks.H @ moved.accelerations(np.zeros(len(v)))
     for port, f in with_frame_forces(net, on, motions, {}).items():
         blocks.stacks["F_given"][at(port)] -= f

@@ -22,7 +22,7 @@ from gyrostat.algorithms.recursions.sensitivity import (
     sweep_sensitivity,
 )
 from gyrostat.algorithms.shafts.element_derivatives import element_derivatives
-from gyrostat.algorithms.shafts.tie_slopes import Slopes, doubled, follower_slopes
+from gyrostat.algorithms.shafts.tie_slopes import Slopes, follower_slopes
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import Ties
 from gyrostat.spatial.algebra import Array, cross_force
@@ -40,9 +40,10 @@ class MotionSums:
         self.q.put(rows, tied.ties, by_q)
         self.v.put(rows, tied.ties, by_v)
         if tied.tie_rates:
-            self.q.put(rows, tied.tie_rates, by_v)
-            self.q.put(rows, tuple(self.slopes[tied.number].pull.items()), by_a)
-            self.v.put(rows, doubled(tied.tie_rates), by_a)
+            slopes = self.slopes[tied.number]
+            self.q.put(rows, tuple(slopes.swing.items()), by_v)
+            self.q.put(rows, tuple(slopes.pull.items()), by_a)
+            self.v.put(rows, tuple(slopes.by_v.items()), by_a)
 
     def turn(self, tied: TiedRate, force: Any) -> None:
         """The force of a rate acts on those of the model by ties that change."""
@@ -54,10 +55,9 @@ class MotionSums:
         columns = sent(tied, forces)
         if tied.tie_rates:
             F, _, with_v, _, _ = forces.T
-            by_q, none = dict(tied.tie_rates), np.zeros(6)
-            for k, pull in self.slopes[tied.number].pull.items():
-                rate = by_q[k]
-                more = np.stack([none, with_v * rate + F * pull, F * (2.0 * rate), none, none], axis=1)
+            slopes, none = self.slopes[tied.number], np.zeros(6)
+            for k, pull in slopes.pull.items():
+                more = np.stack([none, with_v * slopes.swing[k] + F * pull, F * slopes.by_v[k], none, none], axis=1)
                 columns[k] = columns[k] + more
         return columns
 

@@ -139,9 +139,9 @@ def elimination_plan(network: Network, serves: Callable[[Component], bool]) -> E
         return k
 
     def join(rates: Iterable[int]) -> None:
-        first, *others = rates
-        for k in others:
-            group[find(k)] = find(first)
+        every = list(rates)  # none, where a joint cannot move: a loop without mobility
+        for k in every[1:]:
+            group[find(k)] = find(every[0])
 
     for c in network.components:
         for ties in c.ties:

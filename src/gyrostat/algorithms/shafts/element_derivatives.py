@@ -9,7 +9,7 @@ import numpy as np
 
 from gyrostat.algorithms.recursions.affine_number import Affine
 from gyrostat.algorithms.shafts.elements import At, is_zero, shaft_motion, shafts
-from gyrostat.algorithms.shafts.tie_slopes import Slopes, doubled, element_slopes
+from gyrostat.algorithms.shafts.tie_slopes import Slopes, element_slopes
 from gyrostat.engine.tracing.dual import Dual, rates_of
 from gyrostat.graph.network import Network
 from gyrostat.graph.transmission import ShaftComponent, Ties
@@ -58,10 +58,10 @@ def _chain(
     rows, shaft = c.shafts[ports[0]].ties, c.shafts[ports[1]]
     _put(entries[which], rows, shaft.ties, slope)
     if bent is not None and which == 1:
-        _put(entries[0], rows, shaft.tie_rates, slope)
+        _put(entries[0], rows, tuple(bent.swing.items()), slope)
     if bent is not None and which == 2:
         _put(entries[0], rows, tuple(bent.pull.items()), slope)
-        _put(entries[1], rows, doubled(shaft.tie_rates), slope)
+        _put(entries[1], rows, tuple(bent.by_v.items()), slope)
 
 
 def _turn(
@@ -78,7 +78,7 @@ def element_coriolis(net: Network, q: Array, v: Array) -> Entries:
     """C {(j, k): x} of the inertia of elements: sum of G^T J G'; nothing where all ratios are constant."""
     entries: Entries = {}
     moved = net.transmission.at(q, v)
-    for c in moved.elements if moved.curves else ():
+    for c in moved.elements if moved.bends else ():
         angle, rate, _ = shaft_motion(c, moved, q, v, np.zeros(moved.n))
         ports = list(c.shafts)
         unknown = {port: Affine(0.0, {i: 1.0}) for i, port in enumerate(ports)}

@@ -33,15 +33,18 @@ from gyrostat.graph.lower import Placement
 from gyrostat.spatial.algebra import Array, compose, cross
 
 Unknown = Turn | Slide
+Short = Callable[[], float]
 ORIGIN = np.zeros(3)
 
 
 class Branches:
-    """Signs of roots in the order in which a form asks for them: noted at the reference, then kept. ``margins``: what is
-    under the roots, relative to its largest value: the distance to the end of the workspace."""
+    """Signs of roots in the order in which a form asks for them: noted at the reference, then kept. ``margins`` of each
+    root: what is under it, relative to its largest value; how much is missing to a solution, and in which unit."""
 
     def __init__(self, signs: Sequence[float] | None = None):
-        self.signs, self.noted, self.margins, self._asked = signs, [], list[Any](), 0
+        self.signs, self._asked = signs, 0
+        self.noted: list[float] = []
+        self.margins: list[tuple[Any, Short, str]] = []
 
     def sign(self, at_reference: Callable[[], float]) -> float:
         if self.signs is None:
@@ -62,8 +65,10 @@ class Known:
         return Known(lambda k: value if k == slot else self.x(k), self.near)
 
 
-def _solved_turn(element: Turn, A: Any, B: Any, C: Any, known: Known, branches: Branches) -> Angle:
-    """A cos t + B sin t = C, t = sign x coordinate."""
+def _solved_turn(
+    element: Turn, A: Any, B: Any, C: Any, known: Known, branches: Branches, short: Short | None = None
+) -> Angle:
+    """A cos t + B sin t = C, t = sign x coordinate; ``short(reach)``: what is missing where C is beyond the reach."""
     t = element.sign * known.near[element.slot]
 
     def at_reference() -> float:
@@ -72,7 +77,8 @@ def _solved_turn(element: Turn, A: Any, B: Any, C: Any, known: Known, branches: 
     sign = branches.sign(at_reference)
     square = A * A + B * B
     inside = square - C * C
-    branches.margins.append(inside / square)
+    missing = (lambda: abs(float(C)) / float(np.sqrt(square)) - 1.0) if short is None else short
+    branches.margins.append((inside / square, missing, "of its reach" if short is None else "m"))
     over, root = 1.0 / square, np.sqrt(inside) * sign
     return Angle((A * C - B * root) * over, (B * C + A * root) * over, t) * element.sign
 
@@ -84,13 +90,20 @@ def distance(element: Unknown, x: Array, y: Array, square: Any, known: Known, br
         along_x, along_y = u @ x, u @ y
         A, B = x @ y - along_x * along_y, u @ cross(y, x)
         C = (x @ x + y @ y - square) * 0.5 - along_x * along_y
-        return _solved_turn(element, A, B, C, known, branches)
+
+        def short() -> float:
+            reach = float(np.sqrt(A * A + B * B)) * (1.0 if float(C) > 0.0 else -1.0)
+            nearest = float(x @ x + y @ y) - 2.0 * (float(along_x * along_y) + reach)
+            return abs(np.sqrt(max(nearest, 0.0)) - np.sqrt(float(square)))
+
+        return _solved_turn(element, A, B, C, known, branches, short)
     r = x - y
     half = u @ r  # (q - u.r)^2 = (u.r)^2 - r.r + l^2
     inside = half * half - r @ r + square
     q = element.sign * known.near[element.slot]
     sign = branches.sign(lambda: q - float(half))
-    branches.margins.append(inside / square)
+    missing = lambda: float(np.sqrt(r @ r - half * half)) - float(np.sqrt(square))  # noqa: E731
+    branches.margins.append((inside / square, missing, "m"))
     return (half + np.sqrt(inside) * sign) * element.sign
 
 
@@ -291,6 +304,29 @@ class AxisForm(Form):
         return _pair(first, second, turned, y, x, known, branches)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class ShiftsForm(Form):
+    """Two slides that bring the two closing frames together: linear equations."""
+
+    ring: Ring
+    first: tuple[int, int]
+    second: tuple[int, int]
+    name = "two shifts"
+
+    def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
+        slides = [self.ring.element(at) for at in (self.first, self.second)]
+        still = known.with_slot(slides[0].slot, 0.0).with_slot(slides[1].slot, 0.0)
+        ends = [placement(way, still.x)[1] for way in self.ring.ways]
+        r = ends[1] - ends[0]
+        d = []
+        for (w, i), slide in zip((self.first, self.second), slides, strict=True):
+            R, _ = placement(self.ring.ways[w][:i], still.x)
+            d.append((R @ slide.axis) * (slide.sign if w == 0 else -slide.sign))
+        aa, ab, bb, ar, br = d[0] @ d[0], d[0] @ d[1], d[1] @ d[1], d[0] @ r, d[1] @ r
+        over = 1.0 / (aa * bb - ab * ab)
+        return {slides[0].slot: (ar * bb - br * ab) * over, slides[1].slot: (br * aa - ar * ab) * over}
+
+
 POINT = ("spherical", "revolute", "continuous", "universal", "fixed")
 
 
@@ -307,8 +343,7 @@ def candidates(closure: Closure, slots: Sequence[int]) -> list[Form]:
     if count == 1 and closure.kind == "universal" and turns:
         forms.append(AxesForm(ring, at[0]))
     if count == 2 and closure.kind in POINT:
-        if not (at[0][0] == at[1][0] and all(isinstance(ring.element(place), Slide) for place in at)):
-            forms.append(TriangleForm(ring, at[0], at[1]))
+        forms.append(TriangleForm(ring, at[0], at[1]) if turns else ShiftsForm(ring, at[0], at[1]))
         if closure.kind in ("revolute", "continuous") and len(turns) == 2 and at[0][0] == at[1][0]:
             forms.append(AxisForm(ring, (at[0], at[1])))
     if count == 3 and closure.kind in POINT:
@@ -321,6 +356,10 @@ def candidates(closure: Closure, slots: Sequence[int]) -> list[Form]:
     return forms
 
 
+def _is_zero(p: Array) -> bool:
+    return all(isinstance(x, float) and x == 0.0 for x in p)
+
+
 def _meeting_turns(ring: Ring, turns: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Pairs of turns, one behind the other, with nothing but rotations between them."""
     pairs = []
@@ -328,8 +367,6 @@ def _meeting_turns(ring: Ring, turns: Sequence[tuple[int, int]]) -> list[tuple[t
         for two in turns:
             if one[0] == two[0] and one[1] < two[1]:
                 between = ring.ways[one[0]][one[1] + 1 : two[1]]
-                if all(isinstance(e, Rigid) and not np.any(e.p.astype(float)) for e in between if isinstance(e, Rigid)) and all(
-                    isinstance(e, Rigid) for e in between
-                ):
+                if all(isinstance(e, Rigid) and _is_zero(e.p) for e in between):
                     pairs.append((one, two))
     return pairs

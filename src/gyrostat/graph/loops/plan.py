@@ -27,6 +27,8 @@ SAMPLES = 5
 RANK = 1e-7
 """Singular values below this part of the largest one are zero."""
 AGREES = 1e-9
+BRANCH = 1e-7
+"""Parts of the reach that the reference must be away from where two branches meet."""
 
 
 
@@ -108,7 +110,9 @@ class _Planner:
 
     # -------------------------------------------------------------------- configurations
     def _start(self) -> tuple[Array, Array]:
-        """The reference as it is given, and how readily each coordinate moves: given ones hardly."""
+        """The reference as it is given, and how readily each coordinate moves: given ones less, those that are kept
+        hardly."""
+        kept = {*self.model.context.independent, *self.actuated()}
         q = np.zeros(self.tree.nq)
         mobility = np.ones(self.tree.nv)
         for block in self.tree.layout:
@@ -117,7 +121,7 @@ class _Planner:
             given = self.model.context.reference.get(block.entity)
             if given is not None and len(given) == block.nq:
                 q[block.q] = given
-                mobility[block.v] = 1e-2
+                mobility[block.v] = 1e-5 if block.entity in kept else 1e-2
             if block.turns:
                 q[block.quaternion] /= np.linalg.norm(q[block.quaternion])
         return q, mobility
@@ -172,16 +176,20 @@ class _Planner:
         }
 
     def _dependents(self, at: Sequence[Array], present: Sequence[int], rank: int) -> list[Rate]:
-        """As many rates as the equations determine: passive ones first, far from the base first."""
+        """As many rates as the equations determine: passive ones first, far from the base first, then those late in the
+        alphabet; the order of the file does not count."""
         actuated, wanted = self.actuated(), set(self.model.context.independent)
+
+        depth = _depths(self.tree)
 
         def reluctance(k: int) -> tuple[int, int]:
             name = self.rates[k][0]
             kind = 2 if name in wanted else 1 if name in actuated else 0
-            return kind, -k
+            return kind, -depth[name]
 
         chosen: list[int] = []
-        for k in sorted(present, key=reluctance):
+        by_name = sorted(present, key=self.rates.__getitem__, reverse=True)
+        for k in sorted(by_name, key=reluctance):
             if len(chosen) == rank:
                 break
             if self.rates[k][0] in wanted:
@@ -232,6 +240,14 @@ class _Planner:
 
     def _name(self, rate: Rate) -> str:
         return self.tree.dofs[self.number[rate]]
+
+
+def _depths(model: Model) -> dict[str, int]:
+    """How far each entity is from the reference frame, along the tree."""
+    depth: dict[str, int] = {}
+    for name, parent in model.wiring.tree.parent.items():  # parents first
+        depth[name] = 0 if name == parent else depth[parent] + 1
+    return depth
 
 
 def driven_joints(model: Model) -> set[str]:
@@ -324,6 +340,8 @@ class _Sequence:
         closure = self.planner.closures[i]
         for number, form in enumerate(candidates(closure, slots)):
             signs = self._accepted(i, form, slots)
+            if isinstance(signs, str):
+                return signs
             if signs is not None:
                 rows = self._rows(i, unknown)
                 if rows is None:
@@ -337,8 +355,8 @@ class _Sequence:
             return f"{len(unknown)} unknowns ({names}) are coupled"
         return f"no closed form for {names} in a loop closed by a {closure.kind} joint"
 
-    def _accepted(self, i: int, form: Form, slots: Sequence[int]) -> tuple[float, ...] | None:
-        """Signs of the roots of a form that closes the loop at the samples."""
+    def _accepted(self, i: int, form: Form, slots: Sequence[int]) -> tuple[float, ...] | str | None:
+        """Signs of the roots of a form that closes the loop at the samples; in words, why none can be chosen."""
         near = dict(enumerate(self.near))
         with np.errstate(all="ignore"):
             branches = Branches()
@@ -358,7 +376,11 @@ class _Sequence:
                 if float(np.abs(g).max()) > AGREES:
                     return None
                 good += 1
-        return signs if good >= 2 else None
+        if good < 2:
+            return None
+        if any(not margin > BRANCH for margin, _, _ in branches.margins):
+            return "the reference is at a singular position, where the ways to assemble it meet: it chooses none"
+        return signs
 
     def _with(self, x: Array, forms: Sequence[tuple[Form, tuple[float, ...]]]) -> Array:
         """Coordinates with the unknowns of forms solved one after the other."""

@@ -7,7 +7,7 @@ whatever the form is: with the columns J_u of the unknowns and J_k of what is kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,10 +64,10 @@ class LoopTies:
             for m, later in zip(solved, varied, strict=True)
         ]
 
-    def margins(self, q: Array) -> list[tuple[Closure, tuple[int, ...], list[float]]]:
-        """On numbers: for each loop its unknowns and how far their equations are from having no solution, as parts of
-        their greatest distance (negative beyond it)."""
-        state = _State(self, q, np.zeros(self.n), [])
+    def margins(self, q: Array, curves: Callable[[Array], list[Moved]] = lambda q: []) -> list[tuple[Closure, tuple[int, ...], list[Any]]]:
+        """On numbers: for each loop its unknowns, and for each of their roots how far the equation is from having no
+        solution, see :class:`Branches`."""
+        state = _State(self, q, np.zeros(self.n), curves(q))
         with np.errstate(all="ignore"):
             state.solve()
         return state.margins
@@ -79,7 +79,7 @@ class _State:
     def __init__(self, ties: LoopTies, q: Array, v: Array, moved: list[Moved]):
         self.ties, self.q, self.v, self.moved = ties, q, v, moved
         self.first, self._shafts = len(moved), dict[int, Shaft]()
-        self.margins: list[tuple[Closure, tuple[int, ...], list[float]]] = []
+        self.margins: list[tuple[Closure, tuple[int, ...], list[Any]]] = []
 
     def shaft(self, i: int) -> Shaft:
         """Follower i, which depends on what was solved before."""
@@ -165,13 +165,3 @@ def _minor(A: Array, i: int, j: int) -> Any:
     r, c = [k for k in range(3) if k != i], [k for k in range(3) if k != j]
     value = A[r[0], c[0]] * A[r[1], c[1]] - A[r[0], c[1]] * A[r[1], c[0]]
     return value if (i + j) % 2 == 0 else -value
-
-
-def dependencies(steps: Sequence[LoopStep], followers: Sequence[Shaft], n: int) -> dict[int, None]:
-    """Numbers of the model's rates that unknowns depend on, by the components in their loops."""
-    rates: dict[int, None] = {}
-    for step in steps:
-        for c in step.closure.components:
-            for k in range(c.v_at.start, c.v_at.stop):
-                rates |= dict.fromkeys(j for j, _ in (((k, 1.0),) if k < n else followers[k - n].ties))
-    return rates

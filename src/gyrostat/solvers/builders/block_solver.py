@@ -211,7 +211,7 @@ class BlockSolver(StateSolver):
             outputs = self._outputs(self.function(*(np.array(x) for x in states[:n]), **time), (count,))
         chosen = {name: np.array(self._selected(array, name), dtype=float) for name, array in outputs.items()}
         shaped = {name: array.reshape(*lead, *array.shape[1:]) for name, array in chosen.items()}
-        return self._handed_over(shaped, lead, out, nonfinite)
+        return self._handed_over(shaped, lead, out, nonfinite, lambda: self.examine(state, nonfinite))
 
     # ------------------------------------------------------------------ agreement
     def check(self, samples: int = 64, rng: Any = 0, tolerance: float | None = None) -> Agreement:

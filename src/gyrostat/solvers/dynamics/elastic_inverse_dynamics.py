@@ -181,4 +181,4 @@ class ElasticInverseDynamics(StateSolver):
         outputs = {
             name: np.array([row[name] for row in rows], dtype=float).reshape(shape) for name in ElasticResult._fields
         }
-        return self._handed_over(outputs, lead, out, nonfinite)
+        return self._handed_over(outputs, lead, out, nonfinite, lambda: self.examine((x,), nonfinite))

@@ -11,6 +11,7 @@ from gyrostat.configuration.packing import coordinates, packed, rates, together
 from gyrostat.engine.arguments import check_nonfinite, check_threads
 from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import NonFiniteError, StateError
+from gyrostat.graph.loops.explain import refuse_unsolved
 from gyrostat.solvers.kinematics.frame_motion import (
     EXPRESSIONS,
     TRAILING,
@@ -106,7 +107,9 @@ class ForwardKinematics(Solver):
 
     def _examine(self, state: list[tuple[Any, str]], nonfinite: str) -> None:
         for x, n in state:
-            self._given(x, n, nonfinite)
+            read = self._given(x, n, nonfinite)
+            if n == "q" and nonfinite == "raise":
+                refuse_unsolved(self.network, read, self.name)
 
     def _given(self, x: Any, n: str, nonfinite: str) -> Array:
         if n == "q":
@@ -131,6 +134,7 @@ class ForwardKinematics(Solver):
                         arrays[k][n] = np.array(values).reshape(arrays[k].shape[1:])
         for k in keys:
             if nonfinite == "raise" and not np.all(np.isfinite(arrays[k])):
+                self._examine(state, nonfinite)
                 raise NonFiniteError(
                     f"{self.name}: {k} is not finite. Hint: the numbers of the state or model are too large"
                 )

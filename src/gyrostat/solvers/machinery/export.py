@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gyrostat.configuration.closed_configurations import closed_example
 from gyrostat.engine.export_c import export_c
 from gyrostat.engine.tracing.derivative import to_casadi
 from gyrostat.spec.model import Model
@@ -46,9 +47,11 @@ def entry_names(model: Model) -> dict[str, Sequence[str]]:
 
 
 def example_input(model: Model, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright."""
+    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright, loops are closed."""
     if name == "base_R":
         return np.eye(3)
+    if name == "q" and model.wiring.tree.loops and shape == (model.nq,):
+        return closed_example(model, rng)
     value = rng.uniform(-1.0, 1.0, shape)
     if name == "q":
         for block in model.layout.turning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MethodType
@@ -18,6 +18,7 @@ from gyrostat.configuration.packing import coordinates, packed, rates
 from gyrostat.engine.arguments import check_nonfinite, check_out, check_threads, refuse_overlap
 from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, RecordError, ShapeError, nearest
+from gyrostat.graph.loops.explain import refuse_unsolved
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery import differentiation
 from gyrostat.solvers.machinery.call_signatures import name_call
@@ -174,7 +175,7 @@ class StateSolver(Solver):
 
     def _interpreted(self, state: Sequence[Any], wrenches: Any, t: Any, out: Any, nonfinite: str) -> Any:
         outputs, shape = interpreted(self, state, wrenches, t, nonfinite)
-        return self._handed_over(outputs, shape, out, nonfinite)
+        return self._handed_over(outputs, shape, out, nonfinite, lambda: self.examine(state, nonfinite))
 
     # ------------------------------------------------------------------ inputs
     def expect(self, state: Sequence[Any]) -> None:
@@ -196,6 +197,8 @@ class StateSolver(Solver):
         """Raise what is wrong with a state, in the words of the model."""
         for x, name in zip(state, self.state, strict=False):
             read = self._read(self._by_model(x, name), name, nonfinite)
+            if name == "q" and nonfinite == "raise":
+                refuse_unsolved(self.network, read, self.name)
             if name == "q" and self.network.closures:
                 self.examine_loops(read)
 
@@ -226,9 +229,18 @@ class StateSolver(Solver):
         refuse_overlap([x for x in out if isinstance(x, np.ndarray)], self.name)
         return dict(zip(names, out, strict=True))
 
-    def _handed_over(self, outputs: dict[str, Array], shape: tuple[int, ...], out: Any, nonfinite: str) -> Any:
+    def _handed_over(
+        self,
+        outputs: dict[str, Array],
+        shape: tuple[int, ...],
+        out: Any,
+        nonfinite: str,
+        explain: Callable[[], None],
+    ) -> Any:
         """Outputs of interpreted states with their leading shape, looked at, and in ``out`` if it is given."""
         if nonfinite == "raise":
+            if not all(np.isfinite(value).all() for value in outputs.values()):
+                explain()
             for name, value in outputs.items():
                 expect_finite(value, shape, self.name, name)
         if out is None:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.closed_loops import to_reference
+from gyrostat.spec.context import Context
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 from gyrostat.spec.port_names import first_of_each
@@ -32,7 +34,22 @@ def rebuilt(model: Model, changes: Changes) -> Model:
     entities, connections, _ = work.scope(model.entities, model.connections, (), "", "")
     sources = work.sources(model.sources)
     solvers = {name: spec.renamed(work.renamed) for name, spec in model.solvers.items()}
-    return Model(model.name, entities, connections, model.context, sources, solvers)
+    new = Model(model.name, entities, connections, _context(model, work), sources, solvers)
+    if new.context.independent and model.wiring.tree.loops and not new.wiring.tree.loops:  # the last loop was opened
+        context = new.context.model_copy(update={"independent": ()})
+        return Model(model.name, entities, connections, context, sources, solvers)
+    return new
+
+
+def _context(model: Model, work: _Rebuild) -> Context:
+    """With the joints that are left, by their new names, in what is said about loops."""
+    context = model.context
+    if not context.reference and not context.independent:
+        return context
+    left = lambda names: [name for name in names if not work.is_gone(name)]  # noqa: E731
+    reference = {work.renamed(name): context.reference[name] for name in left(context.reference)}
+    independent = tuple(work.renamed(name) for name in left(context.independent))
+    return context.model_copy(update={"reference": to_reference(reference), "independent": independent})
 
 
 @dataclass
@@ -103,6 +120,13 @@ class _Rebuild:
         if called not in {p.name for p in changed.ports}:
             return None if meant in {p.name for p in entity.ports} else text
         return changed.name if not port and called == changed.default_port else f"{changed.name}.{called}"
+
+    def is_gone(self, name: str) -> bool:
+        """Whether an entity, or an assembly that holds it, is no more, or has no coordinates any more."""
+        parts = name.split(".")
+        swapped = self.changes.swap.get(name)
+        without = swapped is not None and not swapped.coordinates
+        return without or any(".".join(parts[:n]) in self.gone for n in range(1, len(parts) + 1))
 
     def renamed(self, path: str) -> str:
         """A name, or a path that begins with one, as it is now; what is gone keeps the old one."""
