@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.algorithms.constrained.loop_dynamics import loop_structure, position_step, velocity_projection
+from gyrostat.algorithms.constrained.loop_dynamics import kkt_factors, loop_structure
 from gyrostat.algorithms.constrained.loop_equations import loop_equations
+from gyrostat.algorithms.constrained.sparse_ldl import product
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 
@@ -27,7 +28,10 @@ def close(kernels: ModelKernels) -> Program:
     """d (nv,): the Newton step towards closed loops that is the shortest in the metric of the mass matrix."""
 
     def function(t: Array, q: Array, live: Array) -> Mapping[str, Any]:
-        return {"d": position_step(*kernels.scene(t[0], live), q)}
+        net, on = kernels.scene(t[0], live)
+        found = loop_equations(net, q)
+        x = kkt_factors(net, on, q, found.J, safe=True).solve(np.concatenate([np.zeros(net.model.nv), -found.g]))
+        return {"d": x[: net.model.nv]}
 
     with np.errstate(all="ignore"):
         return record(function, _shapes(kernels, "t", "q", "live"), f"{kernels.model.name}_close")
@@ -37,7 +41,10 @@ def closed_rates(kernels: ModelKernels) -> Program:
     """v (nv,) without what opens loops."""
 
     def function(t: Array, q: Array, v: Array, live: Array) -> Mapping[str, Any]:
-        return {"rates": velocity_projection(*kernels.scene(t[0], live), q, v)}
+        net, on = kernels.scene(t[0], live)
+        J = loop_equations(net, q).J
+        x = kkt_factors(net, on, q, J, safe=True).solve(np.concatenate([np.zeros(len(v)), -product(J, v)]))
+        return {"rates": v + x[: len(v)]}
 
     with np.errstate(all="ignore"):
         return record(function, _shapes(kernels, "t", "q", "v", "live"), f"{kernels.model.name}_closed_rates")
