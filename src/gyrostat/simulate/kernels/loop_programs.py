@@ -10,13 +10,18 @@ import numpy as np
 from gyrostat.algorithms.constrained.loop_dynamics import kkt_factors, loop_structure
 from gyrostat.algorithms.constrained.loop_equations import loop_equations
 from gyrostat.algorithms.constrained.sparse_ldl import product
+from gyrostat.engine.tracing.dual import OUTER, rates_of, with_rates
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
+from gyrostat.graph.network import Network
+from gyrostat.spatial.coordinate_rates import rates_of_coordinates
 
 if TYPE_CHECKING:
     from gyrostat.simulate.kernels.model_kernels import ModelKernels
 
 Array = np.ndarray
+LEVEL = OUTER + 7
+"""Of the rates that differentiate margins in time."""
 
 
 def _shapes(kernels: ModelKernels, *names: str) -> dict[str, tuple[int, ...]]:
@@ -48,6 +53,30 @@ def closed_rates(kernels: ModelKernels) -> Program:
 
     with np.errstate(all="ignore"):
         return record(function, _shapes(kernels, "t", "q", "v", "live"), f"{kernels.model.name}_closed_rates")
+
+
+def margins(kernels: ModelKernels) -> Program:
+    """Margins (k,) of the roots in closed forms, and their rates (k,)."""
+
+    def function(t: Array, q: Array, v: Array, live: Array) -> Mapping[str, Any]:
+        net, _ = kernels.scene(t[0], live)
+        pace = [rates_of_coordinates(q[b.q], v[b.v], b.quaternion_at) for b in kernels.model.layout]
+        moving = with_rates(q, np.concatenate(pace), LEVEL)
+        return {"margin": np.array(_margins(net, q)), "rate": rates_of(np.array(_margins(net, moving)), LEVEL)}
+
+    with np.errstate(all="ignore"):
+        return record(function, _shapes(kernels, "t", "q", "v", "live"), f"{kernels.model.name}_margins")
+
+
+def _margins(net: Network, q: Array) -> list[Any]:
+    ties = net.transmission.loops
+    every = [] if ties is None else ties.margins(q)  # type: ignore[attr-defined]
+    return [margin for _, _, own in every for margin, *_ in own]
+
+
+def margin_count(net: Network, q: Array) -> int:
+    """How many roots the closed forms of a network have."""
+    return len(_margins(net, q)) if net.transmission.loops is not None else 0
 
 
 def loop_rows(kernels: ModelKernels) -> Program:

@@ -199,6 +199,11 @@ class ModelKernels:
         """g (m,), J (m, nv), b (m,)."""
         return loop_programs.loop_rows(self)
 
+    @cached_property
+    def margins(self) -> Program:
+        """Margins (k,) of loops in closed form, and their rates."""
+        return loop_programs.margins(self)
+
     # ------------------------------------------------------------------ discrete mechanics
     @cached_property
     def momentum(self) -> Program:

@@ -16,6 +16,7 @@ from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.discrete_mechanics import momentum
+from gyrostat.simulate.kernels.loop_margins import margin_memory_size
 from gyrostat.simulate.kernels.loop_projection import K1, K2, loop_memory_size
 from gyrostat.simulate.kernels.loop_projector import loop_work_size
 from gyrostat.simulate.kernels.law_kernels import shared_code
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 WHO = "simulate"
-OF_LOOPS = {at.CLOSE: "close", at.CLOSED_RATES: "closed_rates", at.LOOP_ROWS: "loop_rows"}
+OF_LOOPS = {
+    at.CLOSE: "close", at.CLOSED_RATES: "closed_rates", at.LOOP_ROWS: "loop_rows", at.MARGINS: "margins",
+}  # fmt: skip
 OF_THE_MANIFOLD = {at.CHART: "chart", at.RETRACT: "retract", at.CARRIED: "carried", at.ARRIVAL: "arrival"}
 """Kernels that do nothing where q and v are alike."""
 
@@ -125,7 +128,11 @@ class Machine:
         return address(x)
 
     def _take_loops(self, plant: Plant) -> None:
-        """Kernels and memory of loops that are constraints."""
+        """Kernels and memory of loops."""
+        if plant.margins:
+            self.need(at.MARGINS)
+            self.margin_memory = np.zeros(margin_memory_size(plant.margins))
+            self.words[at.MARGIN_MEMORY], self.words[at.MARGIN_COUNT] = address(self.margin_memory), plant.margins
         if plant.loops is None:
             return
         self.need(at.CLOSE, at.CLOSED_RATES, at.RETRACT)
@@ -282,6 +289,8 @@ class Machine:
     def refresh(self) -> None:
         """Memory, directions of sliding and constraints as the plant has them now."""
         plant = self.plant
+        if plant.margins:
+            self.margin_memory[-2] = 0.0  # of no step
         self.memory[: len(plant.memory)] = plant.memory
         self.directions[: len(plant.active.directions)] = plant.active.directions
         self._stabilise(plant)

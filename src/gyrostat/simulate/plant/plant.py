@@ -21,6 +21,7 @@ from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import LawKernels
+from gyrostat.simulate.kernels.loop_programs import margin_count
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.loop_settings import LoopSettings
@@ -157,6 +158,8 @@ class Plant:
         self.model = self.moving = model
         self.network = kept_network(model)
         self.loops = PlantLoops(self, self.stabilisation) if self.network.closures else None
+        self.margins = margin_count(self.network, neutral(model))
+        """Roots in the closed forms of loops."""
         kept = cached_on(model)
         if "regular inertia" not in kept:
             expect_inertia(self.network, neutral(model), WHO)

@@ -13,7 +13,9 @@ from gyrostat.algorithms.constrained.loop_equations import row_names
 from gyrostat.algorithms.constrained.loop_structure import loop_structure
 from gyrostat.engine.drivers.driver import driver
 from gyrostat.errors import LoopError, NonFiniteError
+from gyrostat.graph.loops.explain import unknown_names
 from gyrostat.simulate.kernels import environment as at
+from gyrostat.simulate.kernels.loop_margins import passed_the_end
 from gyrostat.simulate.kernels.loop_projection import closed_rows, equation_rows
 from gyrostat.simulate.plant.loop_settings import LoopSettings
 
@@ -126,8 +128,39 @@ class PlantLoops:
         )
 
 
-NEAR = 1e-3
+NEAR = 1e-2
 """Least singular value of equations of unit length that is told as near a singular position."""
+AT_THE_END = 1e-3
+"""Part of its reach within which an unknown of a closed form is told as near its end."""
+
+
+def trouble_with_loops(plant: Plant, q: Array) -> str:
+    """Which loop is at the end of its reach, or near a singular position, at q (nq,), in words; "" if none is."""
+    if plant.loops is not None:
+        return plant.loops.trouble(q)
+    ties = plant.network.transmission.loops
+    if ties is None:
+        return ""
+    found: list[tuple[float, str]] = []
+    for closure, slots, margins in ties.margins(q):  # type: ignore[attr-defined]
+        for margin, *_ in margins:
+            names = unknown_names(plant.network, closure, slots)
+            words = (
+                f"the loop '{closure.name}' ({closure.loop}) is at the end of its workspace, a singular position of {names}: "
+                f"what is under its root is {float(margin):.2g} of its largest value"
+            )
+            found.append((float(margin), words))
+    least = min(found, default=(1.0, ""))
+    return least[1] if least[0] < AT_THE_END or np.isnan(least[0]) else ""
+
+
+def left_workspace(plant: Plant, h: float, q1: Array, v1: Array) -> bool:
+    """Whether a step of h [s] to (q1, v1) has passed the end of the workspace of a loop in closed form."""
+    if not plant.margins:
+        return False
+    machine = plant.machine
+    q, v = np.array(q1, dtype=float), np.array(v1, dtype=float)
+    return bool(driver(passed_the_end).call(machine.env, h, machine.place_of(q), machine.place_of(v)))
 
 
 def as_constraint(loops: PlantLoops) -> ConstraintRows:

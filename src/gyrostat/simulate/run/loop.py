@@ -21,6 +21,7 @@ from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.plant_loops import left_workspace
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.run.failure import failed
@@ -31,6 +32,7 @@ from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
+WORKSPACE = "choose independent coordinates that never turn back, independent=[...]"
 AGAIN = 1e-9
 """Time [s] between two events of one kind that is no progress."""
 OFTEN = 100
@@ -271,6 +273,8 @@ class Run:
     def _look(self, step: Step, limit: float, progress: Any) -> tuple[str, str]:
         """A step that may hold an event, or that nobody has looked at yet."""
         self.runaway(step)
+        if not self.method.compiled and left_workspace(self.plant, step.t1 - step.t0, step.q1, step.v1):
+            raise StepFailure("the step leaves the workspace of a loop in closed form", hint=WORKSPACE)
         self.guards.looked()
         seen = hits(self.watches.all, step, self.just_happened, step.t1 >= self.t_end)
         self.watches.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import count_at, doubles, fma, ptr, some, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, CLOSE, NP, NQ, NV, PLAIN, SIZE_OF
 from gyrostat.simulate.kernels.harvest import DEGREE, MOST, POLYNOMIAL, ROW, harvested, wanted
+from gyrostat.simulate.kernels.loop_margins import longest_inside
 from gyrostat.simulate.kernels.loop_projection import moved_too_far, thrown
 from gyrostat.simulate.kernels.stage import stage, turned
 from gyrostat.simulate.methods.drivers.first_step import first_step
@@ -221,7 +222,7 @@ def explicit_steps(
             ctl[H] = h
         left = ctl[LIMIT] - t
         if run[ADAPTIVE] == 1:
-            h = min(ctl[H], ctl[MAX_STEP])
+            h = min(min(ctl[H], ctl[MAX_STEP]), longest_inside(env, q, y + n))
             t1 = t + h
             if left <= h * 1.0000001:
                 h = left
