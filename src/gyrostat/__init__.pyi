@@ -112,6 +112,8 @@ from gyrostat.solvers.functions import total_inertia as total_inertia
 
 # ---- solvers: dynamics
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
+from gyrostat.solvers.dynamics.actuator_efforts import ActuatorEfforts as ActuatorEfforts
+from gyrostat.solvers.dynamics.actuator_efforts import actuator_efforts as actuator_efforts
 from gyrostat.solvers.dynamics.base_parameters import base_parameters as base_parameters
 from gyrostat.solvers.dynamics.bias_forces import Bias as Bias
 from gyrostat.solvers.dynamics.bias_forces import GravityForces as GravityForces
@@ -128,6 +130,8 @@ from gyrostat.solvers.dynamics.eigenfrequencies import eigenfrequencies as eigen
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
 from gyrostat.solvers.dynamics.energy import KineticEnergy as KineticEnergy
 from gyrostat.solvers.dynamics.energy import PotentialEnergy as PotentialEnergy
+from gyrostat.solvers.dynamics.equilibrium import Equilibrium as Equilibrium
+from gyrostat.solvers.dynamics.equilibrium import equilibrium as equilibrium
 from gyrostat.solvers.dynamics.equations_of_motion import EquationsOfMotion as EquationsOfMotion
 from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics as ForwardDynamics
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics as InverseDynamics
@@ -144,6 +148,7 @@ from gyrostat.solvers.dynamics.regressor import inertial_parameters as inertial_
 from gyrostat.solvers.dynamics.rotor_coupling import rotor_coupling as rotor_coupling
 
 # ---- solvers: kinematics
+from gyrostat.solvers.kinematics.closed_configuration import close as close
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics as ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian as Jacobian
 from gyrostat.solvers.kinematics.frame_jacobian import JacobianRate as JacobianRate

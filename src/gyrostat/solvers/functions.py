@@ -193,12 +193,18 @@ def fk(
     return solver(q, v, a, t=t, threads=threads, nonfinite=nonfinite)
 
 
-def jacobian(model: Model, q: Any, frame: str, expressed_in: str = "world", **options: Any) -> Array:
+def jacobian(
+    model: Model, q: Any, frame: str, expressed_in: str = "world", *, constrained: bool = False, **options: Any
+) -> Array:
     """Jacobian (..., 6, nv) of a frame, angular part first; see :class:`Jacobian`.
 
     ``expressed_in="world"`` gives the twist about the origin of the world; ``"aligned"`` that of the frame's own origin
-    along the axes of the world, whose linear part is its velocity; ``"local"`` the same along its own axes."""
-    return cached_solver(model, Jacobian, frame=frame, expressed_in=expressed_in)(q, **options)
+    along the axes of the world, whose linear part is its velocity; ``"local"`` the same along its own axes.
+    ``constrained=True`` projects onto the motions that loops allow."""
+    chosen = (
+        {"constrained": True} if constrained is True else {} if constrained is False else {"constrained": constrained}
+    )
+    return cached_solver(model, Jacobian, frame=frame, expressed_in=expressed_in, **chosen)(q, **options)
 
 
 def jacobian_rate(model: Model, q: Any, v: Any, frame: str, expressed_in: str = "world", **options: Any) -> Array:

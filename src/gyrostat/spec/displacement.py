@@ -22,6 +22,10 @@ class Displacement(Entity):
     def ports(self) -> tuple[Port, ...]:
         return Port("a"), Port("b")
 
+    @property
+    def is_massless_link(self) -> bool:
+        return True
+
     def problems(self) -> list[Problem]:
         return not_finite(self) + rotation_problems(self, "rotation", self.rotation)
 

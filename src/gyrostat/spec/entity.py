@@ -130,6 +130,11 @@ class Entity(BaseModel):
         return False
 
     @property
+    def is_massless_link(self) -> bool:
+        """Whether it is rigid, without mass, and has two ports."""
+        return False
+
+    @property
     def kind_label(self) -> str:
         """How messages call its kind, for example ``prismatic joint``."""
         return self.type_name.replace("_", " ")

@@ -46,7 +46,7 @@ KINDS: dict[str, Kind] = {
     "InverseDynamicsSecondDerivatives": _METHOD,
     "InverseMassMatrix": Kind(),
     "InverseOperationalInertia": Kind(representation=False, options=("contacts",), needs=("contacts",)),
-    "Jacobian": _FRAME,
+    "Jacobian": _FRAME._replace(options=("expressed_in", "constrained")),
     "JacobianRate": _FRAME,
     "KineticEnergy": Kind(),
     "MassMatrix": Kind(MASS_MATRIX),

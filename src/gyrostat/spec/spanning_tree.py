@@ -53,12 +53,14 @@ class Loop:
     """A closed chain of entities, from the one where its two ways part and back to it; ``cut``: the outport that feeds
     the connection which closes it, and the port that is cut off there. ``closer``: the joint or rod that closes it and
     is not in the tree, None where the two ports of ``frames`` coincide; ``frames``: the ports of the tree at its a and
-    at its b."""
+    at its b. ``link``: another joint and a displacement between it and the ``closer`` that is a massless rod; then all
+    three are left out."""
 
     entities: tuple[str, ...]
     cut: tuple[str, str]
     closer: str | None = None
     frames: tuple[str, str] = ("", "")
+    link: tuple[str, str] | None = None
 
     def __str__(self) -> str:
         return " - ".join(self.entities) + f" (closed by {self.cut[0]} - {self.cut[1]})"
@@ -93,7 +95,8 @@ class Tree:
     @cached_property
     def left_out(self) -> set[str]:
         """Joints and rods that close loops and are not in the tree."""
-        return {loop.closer for loop in self.loops if loop.closer is not None}
+        closers = {loop.closer for loop in self.loops if loop.closer is not None}
+        return closers | {name for loop in self.loops for name in loop.link or ()}
 
     @cached_property
     def closing(self) -> set[str]:
@@ -119,8 +122,8 @@ def traverse(
         cut = _surplus(edges, _priorities(graph, root, edges))
         visits, feeders = graph.walk(root, frozenset(cut))
     loops = [_loop(graph, visits, feeders[edges[port]], port) for port in cut]
-    closers = {loop.closer for loop in loops}
-    return Tree(tuple(v for v in visits.values() if v.entity not in closers), tuple(loops), graph.beside(feeders))
+    gone = {loop.closer for loop in loops} | {name for loop in loops for name in loop.link or ()}
+    return Tree(tuple(v for v in visits.values() if v.entity not in gone), tuple(loops), graph.beside(feeders))
 
 
 def _loop(graph: _Graph, visits: Mapping[str, Visit], feeder: PortName, port: PortName) -> Loop:
@@ -129,11 +132,30 @@ def _loop(graph: _Graph, visits: Mapping[str, Visit], feeder: PortName, port: Po
     if not graph.bare(port[0]) or visit.source is None:
         return Loop(ring, _texts(feeder, port), None, _texts(feeder, port))
     ends = visit.source, ".".join(feeder)
+    for near, far in (ends, ends[::-1]):  # the side of the cut joint on which a massless link may be
+        link = _massless_link(graph, visits, near, port[0])
+        if link is not None:
+            return Loop(ring, _texts(feeder, port), port[0], (str(visits[link[0]].source), far), link)
     return Loop(ring, _texts(feeder, port), port[0], ends if visit.inport == "a" else ends[::-1])
 
 
 def _texts(one: PortName, two: PortName) -> tuple[str, str]:
     return ".".join(one), ".".join(two)
+
+
+def _massless_link(
+    graph: _Graph, visits: Mapping[str, Visit], port: str, closer: str
+) -> tuple[str, str] | None:
+    """A displacement that has ``port``, behind a joint, with nothing else at either: between that joint and the one that
+    closes the loop it is a rod, if both let its end turn, and one of them about any axis (H04 3.2.3.1)."""
+    name = port.rpartition(".")[0]
+    if not graph.entities[name].is_massless_link or visits[name].source is None:
+        return None
+    joint = visits[name].parent
+    kinds = {getattr(graph.entities[x], "kind", "") for x in (joint, closer)}
+    alone = all(len(graph.connections[graph.at[p]]) == 2 for p in graph.ports[name])
+    turning = kinds == {"spherical"} or kinds == {"spherical", "universal"}
+    return (joint, name) if alone and turning and graph.bare(joint) and visits[joint].source is not None else None
 
 
 class _Graph:

@@ -262,6 +262,25 @@ def test_a_rod_turns_about_any_axis():
         expect_right(model, gs.neutral(model), rng.normal(size=1), rng.normal(size=1))
 
 
+@pytest.mark.parametrize("kinds", [("spherical", "spherical"), ("universal", "spherical"), ("spherical", "universal")])
+def test_a_massless_link_between_two_passive_joints_is_a_rod(kinds):
+    """Two ball joints and a displacement (H04 3.2.3.1): the same as a connecting rod of its length."""
+    plain = rod_loop(loops="minimal")
+    kept = tuple(e for e in plain.entities if e.name != "link")
+    links = tuple(c for c in plain.connections if not any(p.startswith("link.") for p in c))
+    axes = {"axis": "x", "second_axis": "y"}
+    one, two = (gs.Joint(f"ball{k}", kind, **(axes if kind == "universal" else {})) for k, kind in enumerate(kinds))
+    link = gs.Displacement("link", translation=(0.48, 0.0, 0.64))
+    wires = ("first.ball", "ball0.a"), ("ball0.b", "link.a"), ("link.b", "ball1.a"), ("second.ball", "ball1.b")
+    model = gs.Model("linked", (*kept, one, two, link), (*links, *wires), plain.context)
+    assert model.dofs == plain.dofs == ("driver",)
+    q, v, a = gs.neutral(plain), np.array([0.3]), np.array([0.1])
+    assert_close(gs.rnea(model, q, v, a), gs.rnea(plain, q, v, a), 1e-12)
+    slope = gs.InverseDynamics(model, live=["link.translation"]).jacobian("tau", "link.translation")(q, v, a)
+    by_length = gs.InverseDynamics(plain, live=["link.length"]).jacobian("tau", "link.length")(q, v, a)
+    assert_close(slope @ np.array([0.6, 0.0, 0.8]), by_length, 1e-10)
+
+
 @pytest.mark.parametrize("joint", ["revolute", "prismatic"])
 def test_a_length_can_be_live(joint):
     model = rod_loop(joint)

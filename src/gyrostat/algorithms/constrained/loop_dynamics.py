@@ -20,11 +20,13 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_equations import loop_equations, loop_residual
-from gyrostat.algorithms.constrained.loop_structure import loop_structure, resting
+from gyrostat.algorithms.constrained.loop_numbers import resting
+from gyrostat.algorithms.constrained.loop_structure import loop_structure
 from gyrostat.algorithms.constrained.sparse_ldl import SparseFactors, product, sparse_factors
 from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulated
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.tracing.record import record
 from gyrostat.graph.network import Network, network
 from gyrostat.spatial.algebra import Array
@@ -157,19 +159,12 @@ def velocity_projection(network: Network, on: Setting, q: Array, v: Array) -> Ar
 
 
 # ------------------------------------------------------------------------------------------------ the cheaper way
-class _Kept(dict[str, str]):
-    """Stays with a model object; a copy or pickle of the model begins without."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, ()
-
-
 def cheaper_way(model: Model) -> str:
     """Which of :data:`WAYS` needs fewer operations; found once for a model object."""
-    kept = model.__dict__.setdefault("_loop_way", _Kept())
-    if "way" not in kept:
-        kept["way"] = _counted(network(model))
-    return kept["way"]
+    kept = cached_on(model)
+    if "loop way" not in kept:
+        kept["loop way"] = _counted(network(model))
+    return kept["loop way"]
 
 
 def _counted(net: Network) -> str:

@@ -32,8 +32,11 @@ class LoopEquations:
     bias: Array
 
 
-def loop_equations(network: Network, q: Array, v: Array | None = None) -> LoopEquations:
-    """All equations at q (nq,) and v (nv,); without ``v`` the bias is that of rest, zero."""
+def loop_equations(
+    network: Network, q: Array, v: Array | None = None, only: Sequence[int] | None = None
+) -> LoopEquations:
+    """All equations at q (nq,) and v (nv,), or those of loops by their number; without ``v`` the bias is that of rest,
+    zero."""
     network = network.at(q, v)
     moved, n = network.transmission, network.transmission.n
     every_q = moved.coordinates(q)
@@ -42,8 +45,9 @@ def loop_equations(network: Network, q: Array, v: Array | None = None) -> LoopEq
     g: list[Any] = []
     bias: list[Any] = []
     rows: list[dict[int, Any]] = []
-    for closure, common in zip(network.closures, common_axes(network.model), strict=True):
-        one = closure_equations(closure, every_q, every_v, common)
+    axes = common_axes(network.model)
+    for number in range(len(network.closures)) if only is None else only:
+        one = closure_equations(network.closures[number], every_q, every_v, axes[number])
         g += list(one.g)
         own = list(one.bias) if v is not None else [0.0] * len(one.g)
         parts: list[dict[int, Any]] = [{} for _ in one.g]

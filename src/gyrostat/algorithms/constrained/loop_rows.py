@@ -11,13 +11,14 @@ Multipliers are components of the force along the axes that were taken, the same
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.kinematics import JointMemo, kinematics
 from gyrostat.algorithms.user_components.component_equations import equations
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.tracing.record import record
 from gyrostat.graph.loops.closure import ClosureRows, Distance, Equation, FrameMotion, Position, closure_rows
 from gyrostat.graph.loops.ways import Closure, Step, Way, follow, joint_motion
@@ -136,20 +137,13 @@ def cut_wrench(closure: Closure, q: Array, multipliers: Array, common: bool) -> 
 
 
 # ------------------------------------------------------------------------------------------------ the choice
-class _Kept(dict[str, tuple[bool, ...]]):
-    """Stays with a model object; a copy or pickle of the model begins without."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, ()
-
-
 def common_axes(model: Model) -> tuple[bool, ...]:
     """For each loop that stays a constraint, whether its points are written in common axes: found once, by counting."""
-    kept = model.__dict__.setdefault("_loop_axes", _Kept())
-    if "axes" not in kept:
+    kept = cached_on(model)
+    if "loop axes" not in kept:
         net = network(model)
-        kept["axes"] = tuple(_cheaper(net, closure) for closure in net.closures)
-    return kept["axes"]
+        kept["loop axes"] = tuple(_cheaper(net, closure) for closure in net.closures)
+    return kept["loop axes"]
 
 
 def _cheaper(net: Network, closure: Closure) -> bool:

@@ -98,7 +98,7 @@ def elimination_order(samples: Sequence[Array], after: Mapping[int, Collection[i
 @dataclass(frozen=True)
 class SparseFactors:
     """Of each pivot in order: its number, 1/D, and the entries of its column of L. ``margins``: of pivots of rows, by
-    their number, what is left of the sum that they are the difference of; zero where rows are dependent."""
+    their number, what part they are of J M^-1 J^T for a diagonal M; zero where rows are dependent."""
 
     steps: tuple[tuple[int, Any, Mapping[int, Any]], ...]
     margins: Mapping[int, Any]
@@ -139,8 +139,9 @@ def sparse_factors(K: Array, order: Sequence[int], rates: int) -> SparseFactors:
     margins: dict[int, Any] = {}
     for k in order:
         js, inverse = sorted(beside[k]), 1.0 / H[k, k]
-        if k in whole and not is_zero(whole[k]):
-            margins[k] = -H[k, k] / whole[k]
+        if k >= rates:
+            later = [K[k, j] * K[k, j] / K[j, j] for j in js if j < rates and not is_zero(K[k, j])]
+            margins[k] = -H[k, k] / sum(later, whole[k])
         L = {i: H[i, k] * inverse for i in js}
         for n, i in enumerate(js):
             for j in js[n:]:

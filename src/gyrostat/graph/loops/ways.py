@@ -117,6 +117,11 @@ def _closure(network: Network, loop: Loop, live: Mapping[str, Any]) -> Closure:
     ways = Way(tuple(first[shared:]), at_one), Way(tuple(second[shared:]), at_two)
     if loop.closer is None:
         return Closure(loop, "fixed", {}, ways)
+    if loop.link is not None:
+        name = loop.link[1]
+        link = lower(network.model.wiring.entities[name], Values(name, network.model.wiring.entities[name], live), "a")
+        p = link.places["b"][1]
+        return Closure(loop, "rod", {"length": np.sqrt(p @ p)}, ways)
     entity = network.model.wiring.entities[loop.closer]
     low = lower(entity, Values(loop.closer, entity, live), "a")
     return Closure(loop, "rod" if entity.is_rod else low.props["kind"], low.props, ways)

@@ -14,8 +14,8 @@ from gyrostat.engine.cpython.layout import available
 from gyrostat.errors import GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.builders.answers import WHO, answering_solver
-from gyrostat.solvers.dynamics.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.call_signatures import by_name
+from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.machine_call import default_options
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.solvers.machinery.wrench import Application

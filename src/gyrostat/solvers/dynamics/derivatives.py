@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.loop_derivatives import loop_slopes, solved_columns, symmetric_response
+from gyrostat.algorithms.constrained.loop_dynamics import constrained_accelerations, kkt_factors
+from gyrostat.algorithms.constrained.loop_equations import loop_equations
 from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.recursions.sensitivity import uncovered
@@ -17,6 +20,7 @@ from gyrostat.errors import GyrostatError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.locked_joints import free_accelerations, symmetric_inverse
 from gyrostat.solvers.machinery.call_signatures import of_acceleration, of_force
+from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spec.model import Model
 
@@ -112,11 +116,16 @@ class InverseDynamicsDerivatives(DerivativeSolver):
         return dict(zip(InverseDerivatives._fields, derivatives, strict=True))
 
 
-class ForwardDynamicsDerivatives(DerivativeSolver):
+class ForwardDynamicsDerivatives(DerivativeSolver, ConstrainedSolver):
     """Derivatives of a(q, v, tau) with respect to q, v and tau; a named tuple of (..., nv, nv).
 
     da/dtau = M^-1, da/dq = -M^-1 dtau/dq, da/dv = -M^-1 dtau/dv at the acceleration that tau gives [H04 (3.54)-(3.56)];
-    M is factorised along the tree, never inverted. Otherwise like :class:`InverseDynamicsDerivatives`."""
+    M is factorised along the tree, never inverted. Otherwise like :class:`InverseDynamicsDerivatives`.
+
+    Where loops stay constraints, the same with [[M, J^T], [J, 0]], see
+    :mod:`~gyrostat.algorithms.constrained.loop_derivatives`. A column for a rate that opens a loop is the derivative of
+    M a + h = tau + J^T f, J a + b = 0 at the position that is open; along displacements with J dq = 0 it is that of the
+    closed robot."""
 
     name = "aba_derivatives"
     state = ("q", "v", "tau")
@@ -127,9 +136,23 @@ class ForwardDynamicsDerivatives(DerivativeSolver):
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, n = x["q"], x["v"], net.model.nv
+        if net.closures:
+            return self._constrained(net, on, x, given)
         a, factors = free_accelerations(net, on, q, v, x["tau"], given, self.locked)
         dq, dv, _ = self.inverse_derivatives(net, on, q, v, a, given)
         return {"da_dq": factors.solve(-dq), "da_dv": factors.solve(-dv), "da_dtau": symmetric_inverse(factors, n)}
+
+    def _constrained(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        q, v, n = x["q"], x["v"], net.model.nv
+        a, f = constrained_accelerations(net, on, q, v, x["tau"], given, way="kkt", safe=self.safe)
+        factors = kkt_factors(net, on, q, loop_equations(net, q).J, self.safe)
+        dq, dv, _ = self.inverse_derivatives(net, on, q, v, a, given)
+        slopes = loop_slopes(net, q, v, a, f)
+        return {
+            "da_dq": solved_columns(factors, slopes.force_dq - dq, -slopes.acceleration_dq),
+            "da_dv": solved_columns(factors, -dv, -slopes.acceleration_dv),
+            "da_dtau": symmetric_response(factors, n, len(f)),
+        }
 
 
 class SecondDerivatives(NamedTuple):

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_dynamics import constrained_accelerations
 from gyrostat.algorithms.forward_dynamics import FORWARD
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.errors import LoopError
 from gyrostat.graph.network import Network
-from gyrostat.solvers.dynamics.constrained_solver import ConstrainedSolver
+from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.dynamics.locked_joints import free_accelerations
 from gyrostat.solvers.machinery.call_signatures import of_force
+from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.model import Model
+
+Array = np.ndarray
 
 LOOP_WAYS = {"aba": None, "crba": "kkt"}
 """How algorithms solve with loops that stay constraints; None: the cheaper way."""
@@ -70,3 +76,42 @@ class ForwardDynamics(ConstrainedSolver):
         if self.locked:
             return {"a": free_accelerations(net, on, x["q"], x["v"], x["tau"], given, self.locked)[0]}
         return {"a": FORWARD[self.algorithm](net, on, x["q"], x["v"], x["tau"], given)}
+
+    # ------------------------------------------------------------------ forces in loops
+    def multipliers(self, q: Any, v: Any, tau: Any, wrenches: Any = None, *, t: Any = None) -> Array:
+        """f (..., m) [N, N m] of the loops that stay constraints, M a + h = tau + J^T f: one for each equation, loop by
+        loop in the order of ``network.closures``; zero for equations that say nothing new."""
+        if not self.network.closures:
+            raise LoopError(f"{self.name}: '{self.model.name}' has no loops that stay constraints, so no multipliers")
+        return cached_solver(self.model, LoopMultipliers)(q, v, tau, wrenches, t=t)
+
+    def port_forces(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        ports: Iterable[str] | None = None,
+    ) -> dict[str, Array]:
+        """Spatial forces (..., 6) at ports while tau acts, see :meth:`InverseDynamics.port_forces`."""
+        inverse = cached_solver(self.model, InverseDynamics, representation="body")
+        f = self.multipliers(q, v, tau, wrenches, t=t) if self.network.closures else None
+        return inverse.port_forces(q, v, self(q, v, tau, wrenches, t=t), wrenches, t=t, ports=ports, multipliers=f)
+
+
+class LoopMultipliers(ConstrainedSolver):
+    """Forces (..., m) that keep loops closed, see :meth:`ForwardDynamics.multipliers`."""
+
+    name = "multipliers"
+    state = ("q", "v", "tau")
+    __call__ = of_force
+    result = "multipliers"
+    inverts = True
+    takes_wrenches = True
+    rate_axes = (("multipliers", ()),)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        motion = constrained_accelerations(net, on, x["q"], x["v"], x["tau"], given, way="kkt", safe=self.safe)
+        return {"multipliers": motion.multipliers}

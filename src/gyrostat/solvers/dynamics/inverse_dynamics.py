@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.loop_equations import cut_loads, cut_wrenches
 from gyrostat.algorithms.matrices.single_joint_forces import single_joint_forces
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
-from gyrostat.configuration.packing import names_of, packed
+from gyrostat.configuration.packing import names_of, packed, real_array
 from gyrostat.engine.kernel import Kernel
-from gyrostat.errors import FrameError, RecordError, StateError, nearest
+from gyrostat.errors import FrameError, RecordError, ShapeError, StateError, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
+from gyrostat.solvers.dynamics.actuator_efforts import loop_multipliers
 from gyrostat.solvers.machinery.call_signatures import of_acceleration
 from gyrostat.solvers.machinery.interpreter import expect_finite, read_states
+from gyrostat.solvers.machinery.loop_treatment import refuse_open
 from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.solvers.machinery.wrench import Application, loads, read_wrenches
 from gyrostat.spatial.gravity import gravity
@@ -97,13 +100,30 @@ class InverseDynamics(StateSolver):
         return {"tau": sweep_forces(net, on, q, v, a, given)[0][list(self.rates)]}
 
     def port_forces(
-        self, q: Any, v: Any, a: Any, wrenches: Any = None, *, t: Any = None, ports: Iterable[str] | None = None
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        ports: Iterable[str] | None = None,
+        multipliers: Any = None,
     ) -> dict[str, Array]:
         """Spatial force (..., 6) at ports, torque [N m] then force [N], in the port's own axes, about its origin.
 
         It is the cut force [KV (32)]: what the side of the base exerts on the far side through the port. All spatial
         ports of the specification by default, ``ports`` selects some. Nothing is merged for this: the forces inside
-        rigid groups are there too."""
+        rigid groups are there too.
+
+        Where loops stay constraints, they depend on what closes these: on ``multipliers`` (..., m) as
+        :meth:`ForwardDynamics.multipliers` gives them; by default on those with which the actuated joints alone move
+        the robot so (:func:`~gyrostat.solvers.dynamics.actuator_efforts.actuator_efforts`). The ports a and b of a joint
+        or rod that was cut have the force which the side of a exerts on that of b."""
+        if self.network.closures:
+            return self._loop_port_forces(q, v, a, wrenches, t, ports, multipliers)
+        if multipliers is not None:
+            raise StateError(f"{self.name}: '{self.model.name}' has no loops with multipliers. Hint: leave them out")
         whole = self._whole
         names = (
             list(whole.ports)
@@ -129,6 +149,42 @@ class InverseDynamics(StateSolver):
         F = expect_finite(F.reshape((*shape, len(whole.ports), 6)), shape, self.name, "force")
         return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
 
+    def _loop_port_forces(
+        self, q: Any, v: Any, a: Any, wrenches: Any, t: Any, ports: Iterable[str] | None, multipliers: Any
+    ) -> dict[str, Array]:
+        """Forces at all ports with those that keep loops closed, one state after the other."""
+        whole = self._whole
+        places, shape, states = read_states(self, whole, (q, v, a), wrenches, t)
+        refuse_open(self.network, np.asarray(self._read(q, "q", "raise")), self.name)
+        known = None if multipliers is None else real_array(multipliers, self.name, "multipliers")
+        count = sum(len(closure.equations) for closure in whole.closures)
+        if known is not None and known.shape != (*shape, count):
+            raise ShapeError(f"{self.name}: multipliers have shape {known.shape}, expected {(*shape, count)}")
+        closing = closing_ports(whole)
+        every = [*whole.ports, *closing]
+        names = every if ports is None else [self._port(x) for x in ([ports] if isinstance(ports, str) else ports)]
+        F = np.empty((len(states[0]), len(every), 6))
+        for k, (q_k, v_k, a_k, t_k, *w_k) in enumerate(zip(*states, strict=True)):
+            on = self.setting(t_k)
+            given = loads(whole, on, places, w_k)
+            if known is None:
+                tau = sweep_forces(self.network, on, q_k, v_k, a_k, loads(self.network, on, places, w_k))[0]
+                f = loop_multipliers(self.model, q_k, np.asarray(tau, dtype=float))
+            else:
+                f = known.reshape((-1, count))[k]
+            F[k, : len(whole.ports)] = self._local_forces(whole, on, q_k, v_k, a_k, cut_loads(whole, on, q_k, f, given))
+            for i, wrench in enumerate(cut_wrenches(whole, q_k, f)):
+                for port, w in ((0, -wrench.on_a), (1, wrench.on_b)):
+                    if (i, port) in closing.values():
+                        F[k, len(whole.ports) + list(closing.values()).index((i, port))] = w
+        F = expect_finite(F.reshape((*shape, len(every), 6)), shape, self.name, "force")
+        return PortForces(whole, {name: F[..., every.index(name), :] for name in names})
+
+    def _port(self, name: str) -> str:
+        """The full name of a port, those of joints and rods that close loops too."""
+        closing = closing_ports(self._whole)
+        return name if name in closing else f"{name}.b" if f"{name}.b" in closing else self._whole.port(name)
+
     @staticmethod
     def _local_forces(net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads) -> Array:
         """Forces at all ports, each in its own axes."""
@@ -151,6 +207,16 @@ class InverseDynamics(StateSolver):
     @cached_property
     def _whole(self) -> Network:
         return network(self.model, rules=())
+
+
+def closing_ports(net: Network) -> dict[str, tuple[int, int]]:
+    """Ports of joints and rods that close loops and are not in the tree: number of the loop, and 0 for a, 1 for b."""
+    return {
+        f"{closure.loop.closer}.{port}": (i, side)
+        for i, closure in enumerate(net.closures)
+        if closure.loop.closer is not None
+        for side, port in enumerate("ab")
+    }
 
 
 def economical_rules(model: Model) -> Iterable[str]:

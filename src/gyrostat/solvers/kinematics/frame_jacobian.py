@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.loop_dynamics import kkt_factors
+from gyrostat.algorithms.constrained.loop_equations import loop_equations
+from gyrostat.algorithms.constrained.sparse_ldl import product
 from gyrostat.algorithms.matrices.body_jacobians import pseudo_velocities
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import names_of
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.tracing.dual import rates_of, values_of, with_rates
-from gyrostat.errors import FrameError, SpecError, nearest
+from gyrostat.errors import FrameError, GyrostatError, SpecError, clipped, nearest
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.reference_frames import DrivenBase
 from gyrostat.solvers.kinematics.forward_kinematics import EXPRESSIONS
 from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
+from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.live_properties import number_names, with_unit_rates
 from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent, skew
@@ -89,21 +93,54 @@ class OfFrame(StateSolver):
         return J
 
 
-class Jacobian(OfFrame):
+class Jacobian(OfFrame, ConstrainedSolver):
     """J(q) (..., 6, nv) with (angular, linear) velocity of a frame = J v.
 
     ``expressed_in``: ``"local"`` velocity of the frame's origin in its own axes; ``"aligned"`` of its origin, in the
     world's axes; ``"world"`` of the body point at the world's origin, in the world's axes. ``frame``: any port or
-    entity. A base that moves by itself is not in it."""
+    entity. A base that moves by itself is not in it.
+
+    ``constrained=True``: J P, with P the projection onto the motions that loops allow, J_c P = 0, in the metric of the
+    mass matrix: P v is the velocity that a blow M v leaves behind in the closed robot. For motions of the closed robot
+    it is the same as J; J P = J where there are no loops that stay constraints. q must be closed."""
 
     name = "jacobian"
     state = ("q",)
     __call__ = of_configuration
     result = "J"
     rate_axes = (("J", (1,)),)
+    loops = "any"
+
+    def __init__(
+        self,
+        model: Model,
+        frame: str,
+        expressed_in: str = "world",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "auto",
+        constrained: bool = False,
+    ):
+        if not isinstance(constrained, bool):
+            raise GyrostatError(
+                f"{self.name}: constrained must be True or False, got {clipped(constrained)}. Hint: True"
+            )
+        self.constrained = constrained
+        self.loops = "closed" if constrained else "any"
+        super().__init__(model, frame, expressed_in, rules, live, mode)
+
+    def options(self) -> dict[str, Any]:
+        return super().options() | ({"constrained": True} if self.constrained else {})
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        return {"J": self.frame_jacobian(net, on, x["q"])}
+        J = self.frame_jacobian(net, on, x["q"])
+        if not (self.constrained and net.closures):
+            return {"J": J}
+        rows = loop_equations(net, x["q"]).J
+        factors = kkt_factors(net, on, x["q"], rows, self.safe)
+        n = J.shape[1]
+        forces = [factors.solve(np.concatenate([row, np.zeros(len(rows))]))[n:] for row in J]
+        return {"J": np.array([row - product(rows.T, f) for row, f in zip(J, forces, strict=True)])}
 
 
 class JacobianRate(OfFrame):

@@ -17,7 +17,7 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_dynamics import row_margins
 from gyrostat.algorithms.constrained.loop_equations import loop_residual
-from gyrostat.algorithms.constrained.loop_structure import resting
+from gyrostat.algorithms.constrained.loop_numbers import resting
 from gyrostat.engine.tracing.choose import where
 from gyrostat.errors import LoopError
 from gyrostat.graph.network import Network
@@ -25,8 +25,8 @@ from gyrostat.graph.network import Network
 Array = np.ndarray
 OPEN = 1e-8
 """Distance [m, or of directions] from which on a loop is open."""
-SINGULAR = 1e-13
-"""Part of a row's pivot that is left where its loop counts as singular."""
+SINGULAR, POOR = 1e-13, 1e-6
+"""Part of a row's pivot below which its loop counts as singular; below which another order of elimination is tried."""
 
 
 class PivotError(LoopError):
@@ -74,7 +74,7 @@ def closed_guard(net: Network, q: Array) -> list[Any]:
 def pivot_guard(net: Network, on: Setting, q: Array, way: str | None, safe: bool) -> list[Any]:
     """For every row, 0 if it is independent of the others, else NaN."""
     margins = row_margins(net, on, q, way, safe)
-    return [where(x > SINGULAR, 0.0, np.nan) for x in margins.values()]
+    return [where(x > (SINGULAR if safe else POOR), 0.0, np.nan) for x in margins.values()]
 
 
 # ------------------------------------------------------------------------------------------------ in words
@@ -109,7 +109,7 @@ def refuse_singular(net: Network, q: Array, who: str, safe: bool) -> None:
         for order in (False, True):
             with np.errstate(all="ignore"):
                 margins = row_margins(net, resting(net), row, safe=order)
-            poor = [number for number, x in margins.items() if not float(x) > SINGULAR]
+            poor = [number for number, x in margins.items() if not float(x) > (SINGULAR if order else POOR)]
             if not poor:
                 if order and not safe:
                     raise PivotError(f"{who}: no pivot{state_of(k, lead)} although the loops are not singular")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.constrained.loop_dynamics import cheaper_way, loop_structure
 from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery.loop_treatment import PivotError, closed_guard, pivot_guard, refuse_singular
 from gyrostat.solvers.machinery.machine_call import written_class
@@ -30,12 +31,21 @@ class ConstrainedSolver(StateSolver):
         """Of :data:`~gyrostat.algorithms.constrained.loop_dynamics.WAYS`; None for the cheaper one."""
         return "kkt"
 
+    @property
+    def settled(self) -> bool:
+        """Whether there is no other order to be tried."""
+        structure = loop_structure(self.network)
+        return self.safe or structure.order == structure.safe or (self.loop_way() or cheaper_way(self.model)) != "kkt"
+
     def loop_guards(self, net: Network, on: Setting, q: Array) -> list[Any]:
-        return [*closed_guard(net, q), *pivot_guard(net, on, q, self.loop_way(), self.safe)]
+        if self.loops != "closed":
+            return []
+        return [*closed_guard(net, q), *pivot_guard(net, on, q, self.loop_way(), self.settled)]
 
     def examine_loops(self, q: Array) -> None:
         super().examine_loops(q)
-        refuse_singular(self.network, q, self.name, self.safe)
+        if self.loops == "closed":
+            refuse_singular(self.network, q, self.name, self.settled)
 
     def serve(
         self,
