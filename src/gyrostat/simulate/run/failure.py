@@ -44,7 +44,7 @@ def failed(
     elif not isinstance(error, GyrostatError):
         cause = f"{type(error).__name__}: {error}"
     if loops := trouble_with_loops(plant, state[1]):
-        cause = f"{loops}; {cause}"
+        cause = f"{loops}; {cause}" if plant.loops is not None else loops
         hint = PASS if plant.loops is not None else WORKSPACE
     joint = plant.model.dofs[int(np.argmax(np.abs(v))) if dof is None else dof]
     rate = float(v[plant.model.dofs.index(joint)])
