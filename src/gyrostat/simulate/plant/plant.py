@@ -35,7 +35,7 @@ from gyrostat.simulate.plant.trusted_laws import known, made_of, numbers_of, tru
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
-from gyrostat.solvers.functions import inverse_mass_matrix, rnea
+from gyrostat.solvers.functions import crba, inverse_mass_matrix, rnea
 from gyrostat.solvers.machinery.solver import LARGE
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import HarmonicMotion
@@ -299,6 +299,8 @@ class Plant:
     def inverse_inertia(self, q: Array) -> Array:
         """M^-1 (nv, nv), which does not depend on the time, even if the base moves."""
         driven = not isinstance(self.moving.context.base, str)
+        if self.loops is not None:  # of the tree
+            return np.linalg.inv(crba(self.moving, q, t=0.0) if driven else crba(self.moving, q))
         return inverse_mass_matrix(self.moving, q, t=0.0) if driven else inverse_mass_matrix(self.moving, q)
 
     # ------------------------------------------------------------------ what changes on the way
