@@ -130,7 +130,7 @@ class PlantLoops:
 
 NEAR = 1e-2
 """Least singular value of equations of unit length that is told as near a singular position."""
-AT_THE_END = 1e-3
+AT_THE_END = 0.05
 """Part of its reach within which an unknown of a closed form is told as near its end."""
 
 
@@ -146,7 +146,7 @@ def trouble_with_loops(plant: Plant, q: Array) -> str:
         for margin, *_ in margins:
             names = unknown_names(plant.network, closure, slots)
             words = (
-                f"the loop '{closure.name}' ({closure.loop}) is at the end of its workspace, a singular position of {names}: "
+                f"the loop '{closure.name}' ({closure.loop}) is near the end of its workspace, a singular position of {names}: "
                 f"what is under its root is {float(margin):.2g} of its largest value"
             )
             found.append((float(margin), words))
