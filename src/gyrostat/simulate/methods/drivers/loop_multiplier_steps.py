@@ -90,7 +90,8 @@ ENOUGH_CHANGE = 1e-10
 """Change of q, v and p, relative to one plus their size, that is left at most when Newton's iteration ends."""
 SLOW_RATE = 0.2
 """Ratio of two changes above which the matrix is made anew for the next step."""
-MOST_TURNS = 12
+MOST_TURNS, FEW_TURNS = 12, 4
+"""Newton steps of a step at most, and those after which the next one gets a new matrix."""
 
 
 def multiplier_residual(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y: ptr) -> float:
@@ -196,7 +197,7 @@ def multiplier_newton(env: words, box: words, ctl: ptr, t: float, h: float, x: p
         if not (moved < 1e300):
             return UNDEFINED
         if turn >= box[ITERATIONS] and (moved <= ENOUGH_CHANGE or moved * rate <= 0.1 * ENOUGH_CHANGE):
-            if turn > 2 and rate > SLOW_RATE and moved > 1e-3 * ENOUGH_CHANGE:
+            if turn > FEW_TURNS or (turn > 2 and rate > SLOW_RATE and moved > 1e-3 * ENOUGH_CHANGE):
                 box[SADDLE_KEPT] = 0
             box[SERVED] = box[SERVED] + 1
             box[LONGEST_SERVICE] = max(box[LONGEST_SERVICE], box[SERVED])
