@@ -135,16 +135,16 @@ def closed_vector(env: words, y: ptr, u: ptr) -> float:
     return bad
 
 
-def vector_moved_too_far(env: words, scale: ptr) -> int:
-    """1 if the last projection has moved a number or a rate by more than ``ALLOWED`` times what is allowed, 1 / scale
-    (nq + nv,), else 0."""
+def vector_moved_too_far(env: words, scale: ptr, share: float) -> int:
+    """1 if the last projection has moved a number or a rate by more than ``ALLOWED`` tolerances, of which 1 / scale (nq +
+    nv,) are a ``share``, else 0."""
     if env[CLOSE] == 0:
         return 0
     n, nq, moved, pairs = env[NV], env[NQ], doubles(env[LOOPS]) + HEAD + env[NV], count_at(env[NUMBERS])
     for k in range(env[NUMBER_COUNT]):
-        if not (abs(moved[pairs[2 * k + 1]]) * scale[pairs[2 * k]] <= ALLOWED):
+        if not (abs(moved[pairs[2 * k + 1]]) * scale[pairs[2 * k]] * share <= ALLOWED):
             return 1
     for k in range(n):
-        if not (abs(moved[n + k]) * scale[nq + k] <= ALLOWED):
+        if not (abs(moved[n + k]) * scale[nq + k] * share <= ALLOWED):
             return 1
     return 0

@@ -116,20 +116,18 @@ class PlantLoops:
         rows = self.equations(q)
         if not np.isfinite(rows.J).all():
             return ""
-        lengths = np.linalg.norm(rows.J, axis=1)
-        J = rows.J / np.where(lengths > 0.0, lengths, 1.0)[:, None]
-        u, s, _ = np.linalg.svd(J, full_matrices=False)
-        if not len(s) or s[-1] > NEAR:
+        u, s, _ = np.linalg.svd(rows.J, full_matrices=False)
+        if not len(s) or s[-1] > NEAR * s[0]:
             return ""
         worst = int(np.argmax(np.abs(u[:, -1])))
         return (
-            f"the loop '{self.loops[worst].name}' ({self.loops[worst].loop}) is at a singular position: its equations are "
-            f"{s[-1]:.2g} from losing rank, of 1"
+            f"the loop '{self.loops[worst].name}' ({self.loops[worst].loop}) is near a singular position: its equations are "
+            f"{s[-1] / max(s[0], 1e-300):.2g} from depending on each other, as parts of the largest"
         )
 
 
-NEAR = 1e-2
-"""Least singular value of equations of unit length that is told as near a singular position."""
+NEAR = 0.02
+"""Least singular value of the equations, as a part of the largest, that is told as near a singular position."""
 AT_THE_END = 0.05
 """Part of its reach within which an unknown of a closed form is told as near its end."""
 

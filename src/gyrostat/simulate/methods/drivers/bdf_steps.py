@@ -296,7 +296,7 @@ def bdf_step(env: words, run: words, ctl: ptr) -> int:
         shortened(env, run, ctl, 0.5)
         return GO_ON
     unit(env, y, doubles(run[U]))
-    if closed_vector(env, y, doubles(run[U])) != 0.0 or vector_moved_too_far(env, scale) == 1:
+    if closed_vector(env, y, doubles(run[U])) != 0.0 or vector_moved_too_far(env, scale, 0.03) == 1:
         if env[ABORT] != 0:
             return STOPPED
         run[REASON] = PROJECTED_TOO_FAR

@@ -278,7 +278,7 @@ def radau_step(env: words, run: words, ctl: ptr) -> int:
     if vector_stage(env, t1, y1, doubles(run[F1]), doubles(run[U]), doubles(run[END_TAU])) != 0.0:
         run[REASON] = RESULT_NOT_FINITE
         return STOPPED if env[ABORT] != 0 else given_up(run, ctl, h, 0.5)
-    if vector_moved_too_far(env, doubles(run[SCALE])) == 1:
+    if vector_moved_too_far(env, doubles(run[SCALE]), 0.15) == 1:
         run[REASON] = PROJECTED_TOO_FAR
         return given_up(run, ctl, h, 0.5)
     worked(env, run, ctl, h)
