@@ -110,7 +110,9 @@ def slider_crank(loops: str = "constraints") -> gs.Model:
     model = gs.assemble(
         "slider_crank",
         gs.chain("world", hinge("A"), rod("crank", 0.2), hinge("B"), rod("conrod", 0.6)),
-        gs.chain("world", gs.Displacement("rail", translation=(0.1, 0, 0)), gs.Joint("S", "prismatic", axis="x"), slider),
+        gs.chain(
+            "world", gs.Displacement("rail", translation=(0.1, 0, 0)), gs.Joint("S", "prismatic", axis="x"), slider
+        ),
         gs.chain("slider.origin", hinge("C")),
         gs.connect("C.b", "conrod.end"),
         gs.Spring("spring", stiffness=80.0, rest=0.5, ground=True),

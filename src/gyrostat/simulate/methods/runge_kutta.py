@@ -132,7 +132,9 @@ class RungeKutta(CompiledMethod):
         self.ctl[fixed_clock.STEPS] = 0.0
         self.q[:] = q
         self.y[:n], self.y[n : 2 * n], self.y[2 * n : -1], self.y[-1] = 0.0, v, p, 0.0
-        self.words[fixed_clock.PENDING] = self.words[fixed_clock.KNOWN] = self.words[at.AGAIN] = self.words[at.THROWN] = 0
+        self.words[fixed_clock.PENDING] = self.words[fixed_clock.KNOWN] = self.words[at.AGAIN] = self.words[
+            at.THROWN
+        ] = 0
 
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
         self.ctl[fixed_clock.LIMIT], self.ctl[fixed_clock.FASTEST] = self.clock[NEXT_LIMIT], self.fastest

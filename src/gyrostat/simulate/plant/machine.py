@@ -16,10 +16,10 @@ from gyrostat.errors import NonFiniteError
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.discrete_mechanics import momentum
+from gyrostat.simulate.kernels.law_kernels import shared_code
 from gyrostat.simulate.kernels.loop_margins import margin_memory_size
 from gyrostat.simulate.kernels.loop_projection import K1, K2, loop_memory_size
 from gyrostat.simulate.kernels.loop_projector import loop_work_size
-from gyrostat.simulate.kernels.law_kernels import shared_code
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
 from gyrostat.solvers.functions import aba, coriolis, crba, rnea, rnea_derivatives
 

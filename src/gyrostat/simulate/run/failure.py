@@ -9,7 +9,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant.plant import Plant
-from gyrostat.simulate.plant.plant_loops import trouble_with_loops
+from gyrostat.simulate.plant.plant_loops import WORKSPACE, trouble_with_loops
 from gyrostat.simulate.plant.torque_source import trouble_ahead
 from gyrostat.simulate.plant.user_memory import Remembers
 from gyrostat.simulate.results.result import Result
@@ -19,7 +19,6 @@ Array = np.ndarray
 State = tuple[float, Array, Array, Array]
 WHO = "simulate"
 PASS = "a larger tolerance passes it, or a step that does not end there; closed forms, loops='auto', may have none"
-WORKSPACE = "choose independent coordinates that never turn back, independent=[...], or loops='constraints'"
 KEPT = "; what was computed is in .result of this error"
 
 

@@ -21,7 +21,7 @@ from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
-from gyrostat.simulate.plant.plant_loops import left_workspace
+from gyrostat.simulate.plant.plant_loops import WORKSPACE, left_workspace
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.run.failure import failed
@@ -32,7 +32,6 @@ from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
-WORKSPACE = "choose independent coordinates that never turn back, independent=[...]"
 AGAIN = 1e-9
 """Time [s] between two events of one kind that is no progress."""
 OFTEN = 100
@@ -177,7 +176,9 @@ class Run:
         return after
 
     def expect_still_inside(self, q: Array, who: str) -> None:
-        """Refuse a reset to q that leads beyond a constraint."""
+        """Refuse a reset to q that leads beyond a constraint, or opens a loop."""
+        if self.plant.loops is not None:
+            self.plant.loops.expect_closed(q, f"q of the {who}", self.q)
         self.transitions.expect_still_inside(self.q, q, who)
 
     def change_model(self, model: Model) -> None:
@@ -324,6 +325,9 @@ class Run:
         if self.often > OFTEN:
             raise StepFailure(f"events follow each other without end, the last one of '{event.name}'", hint="see reset")
         q, v, end = event.happens(self)
+        if self.plant.loops is not None and self.plant.loops.settings.projects:
+            names = f"q after '{event.name}'", f"v after '{event.name}'"
+            q, v = self.plant.loops.begun(q, v, names)
         self.state = (self.t, q, v, self.p)
         if end:
             return "event", end

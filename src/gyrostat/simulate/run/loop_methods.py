@@ -29,11 +29,6 @@ def for_loops(method: type[Method], plant: Plant) -> type[Method]:
         raise GyrostatError(
             f"{WHO}: method '{name}' does not serve '{plant.model.name}', whose loops are constraints: {UNFIT[name]}"
         )
-    if plant.forward is not None:
-        raise GyrostatError(
-            f"{WHO}: forward_dynamics={plant.forward.called} knows nothing of the loops of '{plant.model.name}', which are "
-            "constraints. Hint: leave it out, or loops='minimal'"
-        )
     if settings.index is not None and name not in WITH_MULTIPLIERS and (name, settings.index) != ("ida", 2):
         known = ", ".join(WITH_MULTIPLIERS)
         raise GyrostatError(

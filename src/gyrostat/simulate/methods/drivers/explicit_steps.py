@@ -272,7 +272,11 @@ def explicit_steps(
                 elif run[REASON] == TURNED_TOO_FAR:
                     shrink = 0.5
                 ctl[H] = h * shrink
-                if env[CLOSE] != 0 and (run[REASON] == PROJECTED_TOO_FAR or run[THROWN] > 0) and run[THROWN] < MOST_TRIES:
+                if (
+                    env[CLOSE] != 0
+                    and (run[REASON] == PROJECTED_TOO_FAR or run[THROWN] > 0)
+                    and run[THROWN] < MOST_TRIES
+                ):
                     ctl[H] = passing(run, ctl)
                 run[REJECTED] = run[REJECTED] + 1
                 run[AGAIN] = 1

@@ -108,9 +108,7 @@ def multiplier_residual(env: words, box: words, ctl: ptr, t: float, h: float, x:
     bad = efforts(env, t, y)
     env[RESIDUAL_COUNT] = env[RESIDUAL_COUNT] + 1
     tau = tau_of(env, y)
-    bad = bad + kernel(env[INVERSE])(
-        time, y, v, a_of(env, y), doubles(env[DIRECTIONS]), doubles(env[LIVE]), r, work
-    )
+    bad = bad + kernel(env[INVERSE])(time, y, v, a_of(env, y), doubles(env[DIRECTIONS]), doubles(env[LIVE]), r, work)
     bad = bad + kernel(env[LOOP_ROWS])(time, y, v, doubles(env[LIVE]), g, J, J + m * n, work)
     for k in range(n):
         s = r[k] - tau[k]
@@ -164,7 +162,14 @@ def multiplier_newton(env: words, box: words, ctl: ptr, t: float, h: float, x: p
     """The end y, at t, of a step of h from x: SOLVED, or why not."""
     n, np, m = env[NV], env[NP], env[LOOP_COUNT]
     r, force, change = doubles(box[UNKNOWN]), doubles(box[MULTIPLIERS]), doubles(box[CHANGE])
-    a, a0, before, p, p0, f0 = a_of(env, y), a_of(env, x), doubles(box[BEFORE]), p_of(env, y), p_of(env, x), f_of(env, x)
+    a, a0, before, p, p0, f0 = (
+        a_of(env, y),
+        a_of(env, x),
+        doubles(box[BEFORE]),
+        p_of(env, y),
+        p_of(env, x),
+        f_of(env, x),
+    )
     for k in range(n):
         a[k] = a0[k]
     for k in range(np):
