@@ -17,7 +17,7 @@ from benchmarks.harness import Effort, Row, best_of
 
 Array = np.ndarray
 NOTES = (
-    "Exudyn: GeneralizedAlpha, index 3, spectral radius 0.9, h = 1 ms, nothing written. Aim: 15 for the default method.",
+    "Exudyn: GeneralizedAlpha, index 3, spectral radius 0.9, h = 1 ms, nothing written. Aim: 15 for the default.",
     "Errors of the crank after 10 s [rad]: see the names of the rows; closure of ours 1e-15 m.",
 )
 CRANK, COUPLER, ROCKER, BASE = 0.3, 0.9, 0.7, 1.0
@@ -52,11 +52,13 @@ def four_bar(loops: str) -> gs.Model:
 def exudyn_four_bar(q: Array, h: float, seconds: float) -> tuple[Callable[[], object], Callable[[], float]]:
     """A run of Exudyn from the configuration (A, B, D), and the crank's angle after it; its plane is x-y."""
     import exudyn as exu
-    import exudyn.itemInterface as eii
+    import exudyn.itemInterface
+
+    items = exudyn.itemInterface
 
     container = exu.SystemContainer()
     system = container.AddSystem()
-    ground = system.AddObject(eii.ObjectGround())
+    ground = system.AddObject(items.ObjectGround())
     angles = {"crank": -q[0], "coupler": -(q[0] + q[1]), "rocker": -q[2]}
     ends = {"crank": np.zeros(2), "rocker": np.array([BASE, 0.0])}
     ends["coupler"] = CRANK * np.array([np.cos(angles["crank"]), np.sin(angles["crank"])])
@@ -64,15 +66,15 @@ def exudyn_four_bar(q: Array, h: float, seconds: float) -> tuple[Callable[[], ob
     nodes: dict[str, Any] = {}
     for name, length in (("crank", CRANK), ("coupler", COUPLER), ("rocker", ROCKER)):
         x, y = ends[name] + 0.5 * length * np.array([np.cos(angles[name]), np.sin(angles[name])])
-        nodes[name] = system.AddNode(eii.NodeRigidBody2D(referenceCoordinates=[x, y, angles[name]]))
+        nodes[name] = system.AddNode(items.NodeRigidBody2D(referenceCoordinates=[x, y, angles[name]]))
         bodies[name] = system.AddObject(
-            eii.ObjectRigidBody2D(nodeNumber=nodes[name], physicsMass=length, physicsInertia=length**3 / 12.0)
+            items.ObjectRigidBody2D(nodeNumber=nodes[name], physicsMass=length, physicsInertia=length**3 / 12.0)
         )
-        centre = system.AddMarker(eii.MarkerBodyMass(bodyNumber=bodies[name]))
-        system.AddLoad(eii.LoadMassProportional(markerNumber=centre, loadVector=[0.0, -9.81, 0.0]))
+        centre = system.AddMarker(items.MarkerBodyMass(bodyNumber=bodies[name]))
+        system.AddLoad(items.LoadMassProportional(markerNumber=centre, loadVector=[0.0, -9.81, 0.0]))
 
     def marker(body: Any, x: float) -> Any:
-        return system.AddMarker(eii.MarkerBodyPosition(bodyNumber=body, localPosition=[x, 0.0, 0.0]))
+        return system.AddMarker(items.MarkerBodyPosition(bodyNumber=body, localPosition=[x, 0.0, 0.0]))
 
     half = {"crank": CRANK / 2, "coupler": COUPLER / 2, "rocker": ROCKER / 2}
     pairs = [
@@ -82,7 +84,7 @@ def exudyn_four_bar(q: Array, h: float, seconds: float) -> tuple[Callable[[], ob
         (marker(ground, BASE), marker(bodies["rocker"], -half["rocker"])),
     ]
     for pair in pairs:
-        system.AddObject(eii.ObjectJointRevolute2D(markerNumbers=list(pair)))
+        system.AddObject(items.ObjectJointRevolute2D(markerNumbers=list(pair)))
     system.Assemble()
     settings = exu.SimulationSettings()
     settings.timeIntegration.numberOfSteps = round(seconds / h)
@@ -94,7 +96,6 @@ def exudyn_four_bar(q: Array, h: float, seconds: float) -> tuple[Callable[[], ob
     settings.timeIntegration.verboseMode = 0
     settings.solutionSettings.writeSolutionToFile = False
     settings.solutionSettings.sensorsWritePeriod = seconds
-    settings.displayStatistics = settings.displayComputationTime = False
 
     def run() -> object:
         return system.SolveDynamic(settings, solverType=exu.DynamicSolverType.GeneralizedAlpha)

@@ -35,7 +35,7 @@ def test_every_method_stops_where_the_independent_joint_would_turn_back(method: 
         gs.SimulationError, match=r"loop 'C'.*end of its workspace.*'A', 'B'.*of its largest value"
     ) as stop:
         gs.simulate(model, t_end=2.0, method=method, **OPTIONS.get(method, {}))
-    run = stop.value.result
+    run: Any = stop.value.result
     assert run.t[-1] < TURN + 1e-3
     assert run.t[-1] > 0.2
     assert np.isfinite(run.q).all()
@@ -45,7 +45,8 @@ def test_every_method_stops_where_the_independent_joint_would_turn_back(method: 
 def test_at_any_tolerance_it_stops_at_the_same_place(tolerance: float) -> None:
     with pytest.raises(gs.SimulationError, match="end of its workspace") as stop:
         gs.simulate(by_the_rocker(), t_end=2.0, rtol=tolerance, atol=tolerance)
-    assert stop.value.result.t[-1] == pytest.approx(TURN, abs=2e-4)
+    run: Any = stop.value.result
+    assert run.t[-1] == pytest.approx(TURN, abs=2e-4)
 
 
 def test_robots_of_a_rollout_stop_there_too() -> None:

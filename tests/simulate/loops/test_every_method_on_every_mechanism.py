@@ -159,7 +159,7 @@ def test_variational_steps_are_refused_by_name(name: str) -> None:
 @pytest.mark.parametrize("method", [*methods(), "variational"])
 def test_minimal_coordinates_run_through_every_method(method: str) -> None:
     small = four_bar("minimal")
-    model, q, v = mechanism("four-bar")
+    _, q, v = mechanism("four-bar")
     run = gs.simulate(small, q0=q[:1], v0=v[:1], t_eval=TIMES, method=method, **OPTIONS.get(method, {}))
     assert np.abs(run.q[:, 0] - exact("four-bar")[:, 0]).max() < ERROR.get(method, 2e-4)
     assert run.closure == {}

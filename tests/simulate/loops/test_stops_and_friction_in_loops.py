@@ -131,5 +131,5 @@ def test_an_event_of_the_user_finds_a_closed_state() -> None:
 def test_a_reset_that_opens_a_loop_is_refused_by_its_name() -> None:
     model = four_bar()
     event = gs.Event(lambda t, q, v: q[0] + 0.5, reset=lambda t, q, v: (q + 0.1, v), name="jump")
-    with pytest.raises(gs.GyrostatError, match="loop 'C'.*open"):
+    with pytest.raises(gs.GyrostatError, match=r"loop 'C'.*open"):
         gs.simulate(model, t_end=0.4, events=event)

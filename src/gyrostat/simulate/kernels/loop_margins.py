@@ -1,4 +1,5 @@
-"""Loops in closed form, as drivers: how near their unknowns are to the end of their reach, and whether a step passes it.
+"""Loops in closed form, as drivers: how near their unknowns are to the end of their reach, and whether a step passes
+it.
 
 What is under a root, relative to its largest value, is its margin m. At the end of the reach m = 0, and the motion goes
 on with the other root: sqrt(m) changes its sign there, at a finite rate. Minimal coordinates keep one root, so that a
@@ -50,8 +51,8 @@ def longest_inside(env: words, q: ptr, v: ptr) -> float:
 
 
 def passed_the_end(env: words, h: float, q1: ptr, v1: ptr) -> int:
-    """1 if a step of h to (q1, v1) is at the end of a reach, or has turned back behind it, else 0; what is known of its end serves the
-    next step."""
+    """1 if a step of h to (q1, v1) is at the end of a reach, or has turned back behind it, else 0; what is known of its
+    end serves the next step."""
     if env[MARGINS] == 0:
         return 0
     m, count = doubles(env[MARGIN_MEMORY]), env[MARGIN_COUNT]

@@ -1,5 +1,5 @@
-"""Loops that are constraints in residuals of implicit methods, as drivers: N = I - J^+ J and b = J^+ (dJ/dt v + k1 J v +
-k2 g) of :mod:`~gyrostat.simulate.kernels.environment`, from the equations that say something new; and states as plain
+"""Loops that are constraints in residuals of implicit methods, as drivers: N = I - J^+ J and b = J^+ (dJ/dt v + k1 J v
++ k2 g) of :mod:`~gyrostat.simulate.kernels.environment`, from the equations that say something new; and states as plain
 numbers, quaternions of any length, that are projected.
 
 Memory: g (m,), J (m, nv), b (m,), J J^T (m, m), spare (m,)."""
@@ -136,8 +136,8 @@ def closed_vector(env: words, y: ptr, u: ptr) -> float:
 
 
 def vector_moved_too_far(env: words, scale: ptr, share: float) -> int:
-    """1 if the last projection has moved a number or a rate by more than ``ALLOWED`` tolerances, of which 1 / scale (nq +
-    nv,) are a ``share``, else 0."""
+    """1 if the last projection has moved a number or a rate by more than ``ALLOWED`` tolerances, of which 1 / scale (nq
+    + nv,) are a ``share``, else 0."""
     if env[CLOSE] == 0:
         return 0
     n, nq, moved, pairs = env[NV], env[NQ], doubles(env[LOOPS]) + HEAD + env[NV], count_at(env[NUMBERS])

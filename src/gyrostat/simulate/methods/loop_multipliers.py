@@ -1,7 +1,7 @@
 """Newmark's method, generalised-alpha and dina for loops that are constraints: steps of the index-3 form, or of the
 stabilised index-2 form, with multipliers [AS (9): H = [H_q; H_c]]
-(:mod:`~gyrostat.simulate.methods.drivers.loop_multiplier_steps`). With ``stabilisation="baumgarte"``, and while stops or
-sticking friction are active beside loops, steps are those of the index-1 form."""
+(:mod:`~gyrostat.simulate.methods.drivers.loop_multiplier_steps`). With ``stabilisation="baumgarte"``, and while stops
+or sticking friction are active beside loops, steps are those of the index-1 form."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class LoopMultipliers(ImplicitMethod):
         alone = loops is not None and loops.settings.projects and not self.plant.others_active
         if alone:
             machine.words[env.LOOP_PROJECTOR] = machine.words[env.PROJECTOR] = 0
-            self.__dict__["_steps"] = self._multiplier_steps
+            self._steps = self._multiplier_steps
         try:
             return super().run(machine, harvest, budget)
         finally:
-            self.__dict__["_steps"] = single
+            self._steps = single
 
 
 class LoopNewmark(LoopMultipliers, Newmark):
@@ -92,12 +92,12 @@ class LoopDina(LoopMultipliers, Dina):
         super().__init__(plant, rtol, atol, max_step, **options)
         if options.get("matrix", "exact") == "diagonal":
             raise GyrostatError(
-                "simulate: dina: matrix='diagonal' is no matrix of loops: the forces of a loop couple all coordinates in "
-                "it. Hint: matrix='springs'"
+                "simulate: dina: matrix='diagonal' is no matrix of loops: the forces of a loop couple all coordinates "
+                "in it. Hint: matrix='springs'"
             )
         if options.get("scheme", "checked") != "checked":
             raise GyrostatError(
-                f"simulate: dina: scheme='{options['scheme']}' takes one Newton step whatever it leaves, and would open "
-                "loops. Hint: leave it out"
+                f"simulate: dina: scheme='{options['scheme']}' takes one Newton step whatever it leaves, and would "
+                "open loops. Hint: leave it out"
             )
         self.words[steps.AT_REST] = options.get("matrix", "exact") == "springs"

@@ -159,8 +159,8 @@ class Plant:
         self.network = kept_network(model)
         if model.wiring.tree.loops and model.context.loops == "maximal":
             raise LoopError(
-                f"{WHO}: '{model.name}' was assembled with loops='maximal', free bodies with all joints as constraints [AS "
-                "(10)], which is not built. Hint: loops='constraints', or 'auto'",
+                f"{WHO}: '{model.name}' was assembled with loops='maximal', free bodies with all joints as constraints "
+                "[AS (10)], which is not built. Hint: loops='constraints', or 'auto'",
                 [loop.entities for loop in model.wiring.tree.loops],
             )
         self.loops = PlantLoops(self, self.stabilisation) if self.network.closures else None

@@ -84,8 +84,8 @@ class PlantLoops:
 
     # ------------------------------------------------------------------ the start of a run
     def expect_closed(self, q: Array, who: str = "q0", before: Array | None = None) -> None:
-        """Refuse a configuration (nq,) in which a loop is open; by more than at the configuration ``before``, if there is
-        one."""
+        """Refuse a configuration (nq,) in which a loop is open; by more than at the configuration ``before``, if there
+        is one."""
         g = np.abs(self.equations(q).g)
         worst = int(np.argmax(g)) if len(g) else 0
         allowed = CLOSED + (0.0 if before is None else 2.0 * float(np.abs(self.equations(before).g).max(initial=0.0)))
@@ -98,8 +98,8 @@ class PlantLoops:
             )
 
     def begun(self, q: Array, v: Array, names: tuple[str, str] = ("q0", "v0")) -> tuple[Array, Array]:
-        """The state that a run begins with, or goes on from: q0 closed to rounding, v0 without what rounding lets it open.
-        Refused are loops that are open, or that v0 opens."""
+        """The state that a run begins with, or goes on from: q0 closed to rounding, v0 without what rounding lets it
+        open. Refused are loops that are open, or that v0 opens."""
         self.expect_closed(q, names[0])
         rows = self.equations(q, v)
         speed = np.abs(rows.J @ v)
@@ -107,8 +107,9 @@ class PlantLoops:
         if len(speed) and not speed[worst] <= STILL * (1.0 + float((np.abs(rows.J) @ np.abs(v))[worst])):
             closure = self.loops[worst]
             raise LoopError(
-                f"{WHO}: {names[1]} opens the loop '{closure.name}' ({closure.loop}) with {speed[worst]:.3g} (m/s, or of a "
-                "direction), expected that it stays closed. Hint: gs.close(model, q0, v0)[1], or rates of all joints in it",
+                f"{WHO}: {names[1]} opens the loop '{closure.name}' ({closure.loop}) with {speed[worst]:.3g} (m/s, or "
+                "of a direction), expected that it stays closed. Hint: gs.close(model, q0, v0)[1], or rates of all "
+                "joints in it",
                 [closure.loop.entities],
             )
         return self.closed(q, v)
@@ -124,8 +125,8 @@ class PlantLoops:
             return ""
         worst = int(np.argmax(np.abs(u[:, -1])))
         return (
-            f"the loop '{self.loops[worst].name}' ({self.loops[worst].loop}) is near a singular position: its equations are "
-            f"{s[-1] / max(s[0], 1e-300):.2g} from depending on each other, as parts of the largest"
+            f"the loop '{self.loops[worst].name}' ({self.loops[worst].loop}) is near a singular position: its "
+            f"equations are {s[-1] / max(s[0], 1e-300):.2g} from depending on each other, as parts of the largest"
         )
 
 
@@ -151,8 +152,8 @@ def end_of_workspace(network: Network, q: Array) -> str:
         for margin, *_ in margins:
             names = unknown_names(network, closure, slots)
             words = (
-                f"the loop '{closure.name}' ({closure.loop}) is near the end of its workspace, a singular position of {names}: "
-                f"what is under its root is {float(margin):.2g} of its largest value"
+                f"the loop '{closure.name}' ({closure.loop}) is near the end of its workspace, a singular position of "
+                f"{names}: what is under its root is {float(margin):.2g} of its largest value"
             )
             found.append((float(margin), words))
     least = min(found, default=(1.0, ""))

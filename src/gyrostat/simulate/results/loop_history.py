@@ -23,8 +23,9 @@ LEFT = 1e-6
 
 
 class ClosureHistory(NamedTuple):
-    """One loop over t (T,): ``distance`` (T,) by which it is open [m, or of directions], and how fast it opens, ``rate``
-    (T,) [1/s of that]: lengths of g and of dg/dt over all its equations, those that say nothing new included."""
+    """One loop over t (T,): ``distance`` (T,) by which it is open [m, or of directions], and how fast it opens,
+    ``rate`` (T,) [1/s of that]: lengths of g and of dg/dt over all its equations, those that say nothing new
+    included."""
 
     distance: Array
     rate: Array
@@ -60,8 +61,9 @@ def loop_multipliers(model: Model, q: Array, rest: Array, t: Array) -> Array:
         if np.abs(left).max() > LEFT * (1.0 + np.abs(rest[k]).max()):
             worst = model.dofs[int(np.argmax(np.abs(left)))]
             raise LoopError(
-                f"{WHO}: at t = {t[k]:.6g} s a stop, or friction that sticks, acts on '{worst}' beside the forces that keep "
-                "loops closed, and the samples do not tell how much each of them does. Hint: samples at which it is free",
+                f"{WHO}: at t = {t[k]:.6g} s a stop, or friction that sticks, acts on '{worst}' beside the forces that "
+                "keep loops closed, and the samples do not tell how much each of them does. Hint: samples at which it "
+                "is free",
                 [closure.loop.entities for closure in net.closures],
             )
     return f

@@ -18,7 +18,7 @@ from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.simulate.results.loop_history import ClosureHistory, closure_history, loop_multipliers
 from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
-from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy, rnea
+from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
 from gyrostat.solvers.kinematics.forward_kinematics import Motions
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Application, Wrench
@@ -130,7 +130,7 @@ class Result:
             motion = self.q[at], self.v[at], self.a[at]
             loops: dict[str, Any] = {}
             if kept_network(model).closures:
-                tree = rnea(model, *motion, **options) - self.tau[at] - self._applied[at]
+                tree = solver(*motion, **options) - self.tau[at] - self._applied[at]
                 loops = {"multipliers": loop_multipliers(model, self.q[at], tree, self.t[at])}
             parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options, **loops))
         if not parts:

@@ -102,9 +102,9 @@ def _of_model(model: Model, live: Shapes) -> ModelKernels:
     if net.closures:
         told = "; ".join(str(closure.loop) for closure in net.closures)
         raise LoopError(
-            f"{WHO}: '{model.name}' has {len(net.closures)} loop(s) that are constraints, and the lanes of a rollout do not "
-            f"project: {told}. Hint: loops='auto' or 'minimal', where they have closed forms; or gs.simulate(..., q0=(N, "
-            "nq), threads=...), which does",
+            f"{WHO}: '{model.name}' has {len(net.closures)} loop(s) that are constraints, and the lanes of a rollout "
+            f"do not project: {told}. Hint: loops='auto' or 'minimal', where they have closed forms; or "
+            "gs.simulate(..., q0=(N, nq), threads=...), which does",
             [closure.loop.entities for closure in net.closures],
         )
     if "regular inertia" not in kept:

@@ -56,8 +56,8 @@ def _expect_exportable(run: Run) -> None:
     plant, method = run.plant, run.method
     if plant.loops is not None:
         raise StateError(
-            f"{WHO}: steps of '{plant.model.name}', whose loops are constraints, have no fixed number of operations: they "
-            "are projected until they are closed. Hint: loops='auto' or 'minimal', where they have closed forms"
+            f"{WHO}: steps of '{plant.model.name}', whose loops are constraints, have no fixed number of operations: "
+            "they are projected until they are closed. Hint: loops='auto' or 'minimal', where they have closed forms"
         )
     if not isinstance(method, FixedRungeKutta) and method.name != EULER:
         raise StateError(

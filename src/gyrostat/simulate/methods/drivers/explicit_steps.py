@@ -174,8 +174,8 @@ def moved_on(env: words, run: words, q: ptr, y: ptr, K: ptr, q1: ptr, x: ptr) ->
 
 
 def passing(run: words, ctl: ptr) -> float:
-    """The next try after one that has come too near a singular position of a loop: parts of a usual step in no order, so
-    that what is around such a position is passed between two stages, and not approached."""
+    """The next try after one that has come too near a singular position of a loop: parts of a usual step in no order,
+    so that what is around such a position is passed between two stages, and not approached."""
     run[THROWN] = run[THROWN] + 1
     return ctl[USUAL] * (0.05 + 0.024 * (run[THROWN] * 27 % MOST_TRIES))
 

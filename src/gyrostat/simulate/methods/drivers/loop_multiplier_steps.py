@@ -1,5 +1,5 @@
-"""Implicit steps whose loops are constraints with multipliers, in machine code [AS (2), (3a), (6), (9)]: unknown are the
-accelerations a1, own states p1 and the forces lambda of the loops,
+"""Implicit steps whose loops are constraints with multipliers, in machine code [AS (2), (3a), (6), (9)]: unknown are
+the accelerations a1, own states p1 and the forces lambda of the loops,
 
     H_q = rnea(q1, v1, a1) - tau(t1, q1, v1, p1) - J^T lambda = 0,      H_c = 0,
 
@@ -53,7 +53,6 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
 )
 from gyrostat.simulate.methods.drivers.implicit_equations import advanced, efforts, share_of, slopes, summed
 from gyrostat.simulate.methods.drivers.implicit_memory import (
-    BEFORE,
     BETA,
     CHANGE,
     FACTORISATIONS,
@@ -83,8 +82,8 @@ from gyrostat.simulate.methods.drivers.newton import ABORTED, SOLVED, UNDEFINED,
 INDEX, MULTIPLIERS, EQUATIONS, SADDLE, SADDLE_PIVOTS, UNKNOWN, SADDLE_KEPT, AT_REST, ZEROS = range(
     IMPLICIT_WORDS, IMPLICIT_WORDS + 9
 )
-"""Words behind those of implicit steps: index 3 or 2; lambda (m,); g (m,), J (m, nv), b (m,); the matrix, its pivots; its
-right-hand side; 1 if it is kept; 1 if slopes are those of a robot at rest [AS (8), (9)]; zeros (nv,)."""
+"""Words behind those of implicit steps: index 3 or 2; lambda (m,); g (m,), J (m, nv), b (m,); the matrix, its pivots;
+its right-hand side; 1 if it is kept; 1 if slopes are those of a robot at rest [AS (8), (9)]; zeros (nv,)."""
 LOOP_WORDS = IMPLICIT_WORDS + 12
 ENOUGH_CHANGE = 1e-10
 """Change of q, v and p, relative to one plus their size, that is left at most when Newton's iteration ends."""
@@ -162,14 +161,7 @@ def multiplier_newton(env: words, box: words, ctl: ptr, t: float, h: float, x: p
     """The end y, at t, of a step of h from x: SOLVED, or why not."""
     n, np, m = env[NV], env[NP], env[LOOP_COUNT]
     r, force, change = doubles(box[UNKNOWN]), doubles(box[MULTIPLIERS]), doubles(box[CHANGE])
-    a, a0, before, p, p0, f0 = (
-        a_of(env, y),
-        a_of(env, x),
-        doubles(box[BEFORE]),
-        p_of(env, y),
-        p_of(env, x),
-        f_of(env, x),
-    )
+    a, a0, p, p0, f0 = a_of(env, y), a_of(env, x), p_of(env, y), p_of(env, x), f_of(env, x)
     for k in range(n):
         a[k] = a0[k]
     for k in range(np):
