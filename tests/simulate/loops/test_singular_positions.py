@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 
 import gyrostat as gs
 from tests.simulate.loops.mechanisms import hinge
+from tests.support.reference_data import reference
 
 TIMES = np.arange(0.0, 10.01, 0.5)
 GRAVITY = 9.81
@@ -121,6 +122,19 @@ def test_at_no_tolerance_the_motion_is_wrong(n: int, method: str) -> None:
     ]
     if n == 2 and method.startswith("dop"):
         assert sum(passed) >= 10
+
+
+@pytest.mark.parametrize("loops", ["constraints", "auto"])
+def test_the_first_tip_moves_as_the_exact_solution_of_the_benchmark_says(loops: str) -> None:
+    """B0x, B0y and their rates by elliptic functions; our z is its y."""
+    t, *expected = np.loadtxt(reference("iftomm_A02_Nfourbar_N2_exact.csv"), delimiter=",", skiprows=2, unpack=True)
+    model = mechanism(2, loops)
+    q, v = start(model)
+    run = gs.simulate(model, q0=q, v0=v, t_eval=t, method="dop853", rtol=1e-10, atol=1e-11)
+    angle, rate = run.q[:, 0], run.v[:, 0]
+    found = np.cos(angle), -np.sin(angle), -np.sin(angle) * rate, -np.cos(angle) * rate
+    for ours, theirs in zip(found, expected, strict=True):
+        assert np.abs(ours - theirs).max() < 1e-6
 
 
 @pytest.mark.parametrize("n", [2, pytest.param(40, marks=pytest.mark.slow)])

