@@ -9,5 +9,6 @@ DEMOS = {
     "hydraulic": "five-axis hydraulic manipulator: path, torques, closing valves, cylinders [G13 3, Figs. 3-5]",
     "trainer": "disorientation trainer: torques, and what its motors can do [KV IV-VI, Fig. 3]",
     "elastic": "seven axes with elastic gears: motor torques, against the rigid model [H04 5.1, Figs. 5.2-5.3]",
+    "palletizer": "palletizing robot with two coupled loops: order of solution, torques, cost [H04 5.2, Figs. 5.4-5.5]",
 }
 """Names of the experiments, and what they show."""

@@ -30,6 +30,7 @@ from gyrostat.spec.entity import Port as Port
 from gyrostat.spec.force_element import ForceElement as ForceElement
 from gyrostat.spec.cam import Cam as Cam
 from gyrostat.spec.cam import ScotchYoke as ScotchYoke
+from gyrostat.spec.polynomial_coupling import PolynomialCoupling as PolynomialCoupling
 from gyrostat.spec.gear import Gear as Gear
 from gyrostat.spec.joint import JOINT_KINDS as JOINT_KINDS
 from gyrostat.spec.joint import Joint as Joint

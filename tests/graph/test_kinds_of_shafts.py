@@ -201,7 +201,17 @@ FILES = (
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_file_of_the_transmission_asks_for_a_kind(file):
-    kinds = {"Joint", "Gear", "RotorInertia", "TwoShafts", "Friction", "Motor", "Cam", "ScotchYoke"}
+    kinds = {
+        "Joint",
+        "Gear",
+        "RotorInertia",
+        "TwoShafts",
+        "Friction",
+        "Motor",
+        "Cam",
+        "ScotchYoke",
+        "PolynomialCoupling",
+    }
     tree = ast.parse((Path(gs.__file__).parent / file).read_text("utf-8"))
     asked = [
         {name.id for name in ast.walk(call.args[1]) if isinstance(name, ast.Name)}

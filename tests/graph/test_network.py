@@ -626,3 +626,17 @@ def test_a_chain_of_3000_links_becomes_a_network_in_a_time_that_grows_with_its_l
     short, long = seconds(1000, 2), seconds(3000, 1)
     assert long < 10.0
     assert long / short < 6.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_limbs_side_by_side_are_an_outward_order_too(seed):
+    net = gs.network(various_tree(seed, 12))
+    order, known, depth = net.side_by_side, set(), {}
+    assert sorted(c.name for c in order) == sorted(c.name for c in net.components)
+    for c in order:
+        before = -1 if c.inport is None else depth[net.source[c.inport]]
+        assert c.inport is None or net.source[c.inport] in known
+        known |= set(c.outports.values())
+        depth |= dict.fromkeys(c.outports.values(), before + 1)
+    levels = [0 if c.inport is None else depth[net.source[c.inport]] + 1 for c in order]
+    assert levels == sorted(levels)

@@ -30,20 +30,29 @@ connections:
   - [world.frame, hinge.a]
   - [hinge.b, bob.origin]
 """
+SDF = """<sdf version="1.9"><model name="two"><link name="base"/><link name="bob"/>
+<joint name="hinge" type="continuous"><parent>base</parent><child>bob</child><axis><xyz>0 1 0</xyz></axis></joint>
+</model></sdf>"""
 MESH = """<link name="base"><visual><geometry><mesh filename="{}"/></geometry></visual></link>"""
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
 
 @pytest.mark.parametrize(
     ("text", "format", "dofs"),
-    [(TWO, "urdf", ("hinge",)), (MJCF, "mjcf", ("j",)), (XACRO, "xacro", ("hinge",)), (YAML, "yaml", ("hinge",))],
+    [
+        (TWO, "urdf", ("hinge",)),
+        (MJCF, "mjcf", ("j",)),
+        (XACRO, "xacro", ("hinge",)),
+        (SDF, "sdf", ("hinge",)),
+        (YAML, "yaml", ("hinge",)),
+    ],
 )
 def test_every_format_is_read_and_guessed_and_equals_the_file(tmp_path, text, format, dofs):
     if format == "mjcf":
         pytest.importorskip("mujoco")
     if format == "xacro":
         pytest.importorskip("xacrodoc")
-    suffix = {"urdf": ".urdf", "mjcf": ".xml", "xacro": ".xacro", "yaml": ".yaml"}[format]
+    suffix = {"urdf": ".urdf", "sdf": ".sdf", "mjcf": ".xml", "xacro": ".xacro", "yaml": ".yaml"}[format]
     (tmp_path / f"r{suffix}").write_text(text)
     for given in (None, format):
         model = gs.load_string(text, given)
@@ -108,14 +117,14 @@ def test_what_is_no_text_is_refused(given, told):
 
 def test_options_that_mean_nothing_are_refused(tmp_path):
     with pytest.raises(
-        gs.SpecError, match=r"format must be one of urdf, mjcf, xacro, yaml or None, got 'udrf'.*'urdf'"
+        gs.SpecError, match=r"format must be one of urdf, sdf, mjcf, xacro, yaml or None, got 'udrf'.*'urdf'"
     ):
         gs.load_string(TWO, "udrf")
     with pytest.raises(gs.LoadError, match="there is no folder"):
         gs.load_string(TWO, folder=tmp_path / "nowhere")
     with pytest.raises(gs.SpecError, match=r"arguments are for \.xacro"):
         gs.load_string(TWO, arguments={"a": 1})
-    with pytest.raises(gs.SpecError, match="are for URDF and MJCF"):
+    with pytest.raises(gs.SpecError, match="are for URDF, SDF and MJCF"):
         gs.load_string(YAML, policy="repair")
 
 

@@ -1,4 +1,5 @@
-"""The experiments of the source documents: `./run demo hydraulic | trainer | elastic`, each checked by other means."""
+"""The experiments of the source documents: `./run demo hydraulic | trainer | elastic | palletizer`, each checked by
+other means."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from demos import DEMOS, elastic, hydraulic, hydraulic_cylinders, lwr_inverse_dynamics, trainer
+from demos import DEMOS, elastic, hydraulic, hydraulic_cylinders, lwr_inverse_dynamics, palletizer, trainer
 from demos.__main__ import main
 
 PAGES = Path(__file__).parents[2] / "docs" / "experiments"
@@ -36,14 +37,19 @@ def test_every_experiment_has_a_module_a_page_and_a_line_of_help(capsys):
 
 def test_an_unknown_experiment_is_refused_with_a_hint(capsys):
     assert main(["hydralic"]) == 2
-    assert "expected one of: lwr, hydraulic, trainer, elastic. Hint: did you mean hydraulic?" in capsys.readouterr().err
+    assert (
+        "expected one of: lwr, hydraulic, trainer, elastic, palletizer. Hint: did you mean hydraulic?"
+        in capsys.readouterr().err
+    )
 
 
 def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsys, monkeypatch):
     monkeypatch.setattr(lwr_inverse_dynamics, "main", print)  # test_documents.py runs it
     for words in ([], ["--samples", "15"]):
         assert main(words) == 0
-        assert capsys.readouterr().out == f"{words}\nmore: ./run demo lwr | hydraulic | trainer | elastic\n"
+        assert (
+            capsys.readouterr().out == f"{words}\nmore: ./run demo lwr | hydraulic | trainer | elastic | palletizer\n"
+        )
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,16 @@ def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsy
             ("torques", "difference", "springs"),
             ("derivatives of q needed: 10", "  . . x x x x x", "0.030 rad off in the first second, 0.539 rad in all"),
             marks=pytest.mark.slow,
+        ),
+        (
+            "palletizer",
+            ("structure", "motion", "torques", "rods"),
+            (
+                "1                carousel - R2 - arm - R6 - triangle - rod1          1          R6  constant tie",
+                "          R4  closed form",
+                "7953.47        5218.78      53.0231",
+                "4.13 kN and 3.18 kN",
+            ),
         ),
     ],
 )
@@ -443,3 +459,49 @@ def test_the_zeros_of_s_are_those_of_h04_and_it_does_not_depend_on_the_first_and
     assert np.array_equal(torques.solver.coupling() == 2, np.triu(np.ones((7, 7)), 2) == 1)
     assert np.abs(gs.rotor_coupling(arm, elsewhere).S - S).max() < 1e-18
     assert torques.solver.order == 10
+
+
+# ------------------------------------------------------------------------------------------------ palletizer [H04 5.2]
+def test_the_palletizer_reaches_its_places_with_a_level_load():
+    motion = palletizer.cycle(57)
+    for t, (x, y, z, turn) in zip(palletizer.TIMES, palletizer.PLACES, strict=True):
+        tool = gs.fk(motion.robot, motion.path(t))["payload.tool"]
+        np.testing.assert_allclose(tool.p, (x, y, z), atol=1e-9)
+        np.testing.assert_allclose(tool.R[:, 0], (np.cos(turn), np.sin(turn), 0.0), atol=1e-9)
+    np.testing.assert_allclose(motion.v[[0, -1]], 0.0, atol=1e-12)
+
+
+def test_torques_of_the_palletizer_are_those_by_the_forces_in_its_rods():
+    """H04 3.2.3.2, step by step, and Lagrange's multipliers: accelerations of the tree with these torques."""
+    motion = palletizer.cycle(15)
+    tau, _ = palletizer.by_rods(motion.q, motion.v, motion.a)
+    np.testing.assert_allclose(tau, motion.tau, rtol=0, atol=1e-9)
+    forces = gs.InverseDynamics(motion.robot).port_forces(motion.q, motion.v, motion.a, ports=["rod1.b", "rod2.b"])
+    pulls = np.column_stack([np.linalg.norm(forces[f"rod{k}.b"][:, 3:], axis=1) for k in (1, 2)])
+    np.testing.assert_allclose(motion.rods, pulls, rtol=0, atol=1e-8)
+    tree = gs.robots.palletizer(loops="constraints")
+    at = [tree.dofs.index(f"R{k}") for k in range(1, 7)]
+    full = np.zeros((4, len(motion.t), 6))
+    for x, given in zip(full, (motion.q, motion.v, motion.a), strict=False):
+        x[:, at] = palletizer.whole(given)
+    full[3][:, [at[0], at[1], at[2], at[4]]] = motion.tau
+    found = np.array([gs.aba(tree, full[0][k], full[1][k], full[3][k]) for k in range(len(motion.t))])
+    np.testing.assert_allclose(found, full[2], rtol=0, atol=1e-9)
+
+
+def test_the_work_of_the_palletizers_motors_is_what_the_load_gains_and_friction_takes():
+    motion = palletizer.cycle(2801)
+    power = np.einsum("nk,nk->n", motion.tau, motion.v)
+    friction = sum(
+        motion.robot[f"{name}_drive.friction.viscous"] * motion.v[:, j] ** 2
+        + motion.robot[f"{name}_drive.friction.coulomb"] * np.abs(motion.v[:, j])
+        for j, name in enumerate(motion.robot.dofs)
+    )
+    gained = gs.potential_energy(motion.robot, motion.q[-1]) - gs.potential_energy(motion.robot, motion.q[0])
+    assert simpson(power - friction, motion.t[1]) == pytest.approx(gained, rel=1e-4)
+
+
+def test_the_palletizer_costs_no_more_than_one_and_a_half_six_axis_robots():
+    spent = palletizer.cost(rounds=30, number=300)
+    assert spent.ratio("palletizer") <= 1.5
+    assert spent.operations["palletizer"] < 1.1 * spent.operations["arm6"]

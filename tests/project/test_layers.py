@@ -56,8 +56,9 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
+    "robots": (("loops", "*"),),
     "graph": (frozenset({"loops", "*"}),),  # networks hold loops, which are found on networks
-    "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "urdf", "xacro", "yaml"), ("*",)),
+    "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "sdf", "urdf", "xacro", "yaml"), ("*",)),
     "simulate": (
         ("rollout",),
         frozenset({"run", "*"}),

@@ -14,6 +14,7 @@ from gyrostat.spec.assemble import assemble, assembly, chain, connect
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.cam import Cam, ScotchYoke
 from gyrostat.spec.check import check, problems
+from gyrostat.spec.connecting_rod import ConnectingRod
 from gyrostat.spec.context import CentralGravity, Context, GravityField, HarmonicMotion, UniformGravity
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, Port
@@ -23,6 +24,7 @@ from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.pair_forces import Bushing, PointSpring
+from gyrostat.spec.polynomial_coupling import PolynomialCoupling
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
@@ -140,8 +142,8 @@ WRONG = {
         lambda: looped(gyrostat.ConnectingRod("link", 0.0), connect("x.tip", "link.a"), connect("y.tip", "link.b")),
         "connecting rod 'link'", "rod-length", "'length' must be positive, got 0", "spherical joint"),
     "a rod that carries a body": (
-        lambda: looped(gyrostat.ConnectingRod("link", 1.0), rod("z"), connect("x.tip", "link.a"), connect("z", "link.b")),
-        "connecting rod 'link'", "rod-closes", "closes no loop", "a joint of its own"),
+        lambda: looped(gyrostat.ConnectingRod("link", 1), rod("z"), connect("x.tip", "link.a"), connect("z", "link.b")),
+        "connecting rod 'link'", "rod-closes", "closes no loop", "needs Joint"),
     "a passive joint with a drive": (
         lambda: assemble("driven", chain("world", hinge("a", passive=True), rod())).with_drive("a", rotor_inertia=1e-3),
         "joint 'a'", "passive-drive", "said to be passive, but has a drive", "leave 'passive' out"),
@@ -538,6 +540,13 @@ WRONG = {
     "a scotch yoke without crank": (
         lambda: geared(ScotchYoke("y", 0), "y.follower", "y.driver"),
         "scotch yoke 'y'", "scotch-yoke", "radius must not be zero", "radius of the crank"),
+    "a polynomial that is a constant": (
+        lambda: geared(PolynomialCoupling("p", [0.3, 0, 0]), "p.follower", "p.driver"),
+        "polynomial coupling 'p'", "polynomial", "beyond the first must not all be zero", "make the follower a fixed"),
+    "a rod without length": (
+        lambda: assemble("m", chain("world", hinge(), rod()), ConnectingRod("c", 0.0),
+                         connect("world", "c.a"), connect("rod.tip", "c.b")),
+        "connecting rod 'c'", "rod-length", "'length' must be positive, got 0", "a spherical joint"),
     "two cams for one follower": (
         lambda: geared(Cam("c", [0, 1], [0, 1]), "c.follower", "c.driver", ScotchYoke("y", 1),
                        connect("c.follower", "y.follower"), connect("c.driver", "y.driver")),

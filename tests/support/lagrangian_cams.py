@@ -66,11 +66,20 @@ def _crank_slope(q):
     return -s - s * mp.mpf(0.2) * mp.cos(q) / root
 
 
+def _polynomial(x):
+    return mp.mpf(0.2) + mp.mpf(0.3) * x - mp.mpf(0.1) * x**2 + mp.mpf(0.05) * x**3
+
+
 FOLLOWERS = {
     "scotch yoke": Follower(
         lambda q: mp.mpf(0.3) + mp.mpf(0.2) * mp.cos(q + mp.mpf(0.4)),
         lambda q: -mp.mpf(0.2) * mp.sin(q + mp.mpf(0.4)),
         lambda: gs.ScotchYoke("curve", 0.2, offset=0.3, phase=0.4),
+    ),
+    "polynomial": Follower(
+        lambda q: _polynomial(q - mp.mpf(0.4)),
+        lambda q: mp.diff(_polynomial, q - mp.mpf(0.4)),
+        lambda: gs.PolynomialCoupling("curve", (0.2, 0.3, -0.1, 0.05), reference=0.4),
     ),
     "slider-crank": Follower(_crank, _crank_slope, lambda: SlidingCrank("curve", r=0.2, l=0.5)),
     "periodic cam": Follower(*spline(ANGLES, CLOSED, True), lambda: gs.Cam("curve", ANGLES, CLOSED, periodic=True)),

@@ -29,7 +29,9 @@ def placed(name: str, *p: float) -> gs.Displacement:
     return gs.Displacement(name, translation=p)
 
 
-def four_bar(crank: float = 0.3, coupler: float = 0.9, rocker: float = 0.7, base: float = 1.0, **options: Any) -> gs.Model:
+def four_bar(
+    crank: float = 0.3, coupler: float = 0.9, rocker: float = 0.7, base: float = 1.0, **options: Any
+) -> gs.Model:
     return gs.assemble(
         "four-bar",
         gs.chain("world", hinge("A"), rod("crank", crank), hinge("B"), rod("coupler", coupler)),
@@ -107,7 +109,9 @@ def rod_loop(joint: str = "revolute", **options: Any) -> gs.Model:
 
 def universal_rod(**options: Any) -> gs.Model:
     """The same with a rod that has mass, between a universal and a ball joint."""
-    link = gs.RigidBody("link", mass=0.7, com=(0, 0, 0.4), inertia=(0.04, 0.05, 0.01), frames={"ball": (0.02, 0.0, 0.8)})
+    link = gs.RigidBody(
+        "link", mass=0.7, com=(0, 0, 0.4), inertia=(0.04, 0.05, 0.01), frames={"ball": (0.02, 0.0, 0.8)}
+    )
     return gs.assemble(
         "universal rod",
         gs.chain("world", hinge("driver", "z"), rod("first", 0.5, "x", eye=(0.5, 0.0, 0.1))),
@@ -147,9 +151,11 @@ def stewart(**options: Any) -> gs.Model:
         frames[f"ball{k}"] = tuple(P)
         lower = gs.RigidBody(f"lower{k}", mass=1.0, com=(0, 0, 0.2), inertia=(0.02, 0.02, 1e-3))
         upper = gs.RigidBody(f"upper{k}", mass=0.6, com=(0, 0, -0.2), inertia=(0.01, 0.01, 5e-4))
-        legs = gs.Joint(f"knuckle{k}", "universal", axis="x", second_axis="y"), gs.Joint(f"leg{k}", "prismatic", axis="z")
-        parts.append(gs.chain("world", placed(f"foot{k}", *B), legs[0], lower, legs[1], upper))
-        parts += [gs.Joint(f"ball{k}", "spherical"), gs.connect(f"upper{k}", f"ball{k}.a"), gs.connect(f"plate.ball{k}", f"ball{k}.b")]
+        knuckle = gs.Joint(f"knuckle{k}", "universal", axis="x", second_axis="y")
+        leg = gs.Joint(f"leg{k}", "prismatic", axis="z")
+        parts.append(gs.chain("world", placed(f"foot{k}", *B), knuckle, lower, leg, upper))
+        ends = gs.connect(f"upper{k}", f"ball{k}.a"), gs.connect(f"plate.ball{k}", f"ball{k}.b")
+        parts += [gs.Joint(f"ball{k}", "spherical"), *ends]
     plate = gs.RigidBody("plate", mass=10.0, inertia=(0.4, 0.4, 0.8), frames=frames)
     q = np.array([0.05, -0.03, 0.8, 0.05, 0.02, -0.04, 1.0])
     q[3:] /= np.linalg.norm(q[3:])
@@ -167,9 +173,8 @@ def two_rods(**options: Any) -> gs.Model:
     arm = gs.RigidBody("arm", mass=16, com=(0, 0, 0.6), inertia=(2, 2, 0.2), frames={"elbow": (0, 0, 1.25)})
     fore = gs.RigidBody("fore", mass=12, com=(0.5, 0, 0), inertia=(0.2, 2, 2), frames={"wrist": (1.4, 0, 0)})
     hand = gs.RigidBody("hand", mass=4, com=(0.1, 0, -0.05), inertia=(0.1, 0.1, 0.1), frames={"ear": (0.12, 0, 0.25)})
-    triangle = gs.RigidBody(
-        "triangle", mass=1.5, com=(0, 0, 0.1), inertia=(0.03, 0.03, 0.03), frames={"l": (-0.25, 0, 0.15), "r": (0.12, 0, 0.25)}
-    )
+    ears = {"l": (-0.25, 0, 0.15), "r": (0.12, 0, 0.25)}
+    triangle = gs.RigidBody("triangle", mass=1.5, com=(0, 0, 0.1), inertia=(0.03, 0.03, 0.03), frames=ears)
     base = gs.RigidBody("base", mass=40, inertia=(3, 3, 3), frames={"pin": (0.3, 0, 0.4), "ear": (0.05, 0, 0.55)})
     return gs.assemble(
         "two rods",

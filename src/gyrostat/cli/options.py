@@ -23,8 +23,8 @@ ModelName = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A file (.urdf, .xacro, .xml, .yaml), or the name of a robot that comes with gyrostat ('gyrostat info' "
-        "lists them). A name without dots and slashes is a robot.",
+        help="A file (.urdf, .xacro, .sdf, .xml, .yaml), or the name of a robot that comes with gyrostat ('gyrostat "
+        "info' lists them). A name without dots and slashes is a robot.",
         show_default=False,
     ),
 ]

@@ -59,7 +59,9 @@ def _names(model: Model) -> list[tuple[str, str]]:
     return [(block.entity, part) for block in model.layout for part in block.coordinates]
 
 
-def closed_samples(model: Model, draw: Callable[[tuple[int, ...]], Array], lead: tuple[int, ...], within: bool) -> Array:
+def closed_samples(
+    model: Model, draw: Callable[[tuple[int, ...]], Array], lead: tuple[int, ...], within: bool
+) -> Array:
     """q (*lead, nq), drawn again until the loops close."""
     net = kept_network(model)
     numbers, ties = LoopNumbers(net, net.closures), net.transmission.loops
@@ -73,14 +75,13 @@ def closed_samples(model: Model, draw: Callable[[tuple[int, ...]], Array], lead:
                 q, gap = close(numbers, q, np.ones(model.nv))
                 if gap > 1e-10 * numbers.size(q) or (q < low).any() or (q > high).any():
                     continue
-            if ties is None or all(
-                m[0] > 1e-6 for _, _, margins in ties.margins(q) for m in margins  # type: ignore[attr-defined]
-            ):
+            if ties is None or all(m[0] > 1e-6 for _, _, margins in ties.margins(q) for m in margins):
                 rows[i] = q
                 break
         else:
             raise StateError(
-                f"random_configuration: none of {ROUNDS} random configurations of '{model.name}' has closed loops within "
-                "the limits. Hint: narrow the limits of its joints to the workspace, or write within_limits=False"
+                f"random_configuration: none of {ROUNDS} random configurations of '{model.name}' has closed loops "
+                "within the limits. Hint: narrow the limits of its joints to the workspace, or write "
+                "within_limits=False"
             )
     return rows.reshape(*lead, model.nq)

@@ -147,7 +147,9 @@ def layout(model: Model) -> Layout:
     plan = loop_plan(model) if solved else None
     blocks: list[Block] = []
     nq = nv = 0
-    for name, entity, q, v, quaternion_at in _stateful(wiring, free_base, tied, set(plan.dependents) if plan else set()):
+    for name, entity, q, v, quaternion_at in _stateful(
+        wiring, free_base, tied, set(plan.dependents) if plan else set()
+    ):
         kind: BlockKind = "numbers" if quaternion_at is None else "placement" if quaternion_at else "rotation"
         places = slice(nq, nq + len(q)), slice(nv, nv + len(v))
         sorts = tuple(map(entity.is_length, q)), tuple(map(entity.is_periodic, q))

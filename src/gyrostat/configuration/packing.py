@@ -34,13 +34,11 @@ def names_of(value: Any, who: str, what: str) -> tuple[str, ...]:
 
 def finite(array: Array, names: Sequence[str], who: str, what: str) -> Array:
     """Refuse NaN and infinity, naming the entry."""
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        *where, k = bad[0]
-        raise NonFiniteError(
-            f"{who}: {what} of '{names[k]}'{_batch(where)} is {array[tuple(bad[0])]}, not a finite number"
-        )
-    return array
+    fine = np.isfinite(array)
+    if fine.all():
+        return array
+    *where, k = bad = np.argwhere(~fine)[0]
+    raise NonFiniteError(f"{who}: {what} of '{names[k]}'{_batch(where)} is {array[tuple(bad)]}, not a finite number")
 
 
 def coordinates(model: Model, q: Any, who: str, nonfinite: str = "raise") -> Array:

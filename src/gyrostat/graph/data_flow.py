@@ -71,8 +71,8 @@ class Network:
     ``ports`` are the spatial ports that are left after rewriting; ``source[i]`` is the outport that feeds inport i;
     ``feeds[o]`` the inports that outport o feeds. ``located`` tells for every spatial port of the specification on
     which outport of the network it sits, and where. ``transmission`` ties rates of components to those of the model;
-    ``pairs`` are forces between two frames. ``loops``: all of them; ``closures``: those that are left as constraints, each
-    a :class:`~gyrostat.graph.loops.ways.Closure`."""
+    ``pairs`` are forces between two frames. ``loops``: all of them; ``closures``: those that are left as constraints,
+    each a :class:`~gyrostat.graph.loops.ways.Closure`."""
 
     model: Model
     components: tuple[Component, ...]
@@ -96,6 +96,18 @@ class Network:
     @property
     def inward(self) -> tuple[Component, ...]:
         return tuple(reversed(self.components))
+
+    @property
+    def side_by_side(self) -> tuple[Component, ...]:
+        """Components in outward order too, but those of all limbs level by level: neighbours in it do not wait for each
+        other, as the joints of one limb do."""
+        depth: dict[int, int] = {}
+        levels: list[int] = []
+        for c in self.components:
+            levels.append(0 if c.inport is None else depth[self.source[c.inport]] + 1)
+            depth |= dict.fromkeys(c.outports.values(), levels[-1])
+        order = sorted(range(len(levels)), key=levels.__getitem__)
+        return tuple(self.components[k] for k in order)
 
     @property
     def driven(self) -> bool:

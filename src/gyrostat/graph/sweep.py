@@ -3,7 +3,7 @@ summed)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gyrostat.graph.network import Component, Network
@@ -12,13 +12,18 @@ M = TypeVar("M")
 F = TypeVar("F", bound=Any)
 
 
-def outward(network: Network, start: M, step: Callable[[Component, M], Mapping[str, M]]) -> dict[int, M]:
+def outward(
+    network: Network,
+    start: M,
+    step: Callable[[Component, M], Mapping[str, M]],
+    order: Sequence[Component] | None = None,
+) -> dict[int, M]:
     """Messages at every port: ``step(component, message at its inport)`` gives those at its outports, by name.
 
-    ``start`` is what the reference frame receives from the world.
+    ``start`` is what the reference frame receives from the world. ``order``: another outward order of the components.
     """
     messages: dict[int, M] = {}
-    for c in network.components:
+    for c in network.components if order is None else order:
         incoming = start
         if c.inport is not None:
             incoming = messages[network.source[c.inport]]

@@ -57,6 +57,10 @@ class LoopSolution(Protocol):
         """How the followers of curves and of loops move."""
         ...
 
+    def margins(self, q: Array) -> list[tuple[Any, tuple[int, ...], list[Any]]]:
+        """For each loop its unknowns, and how far each of their roots is from having no solution."""
+        ...
+
 
 def _array(values: list[Any]) -> Array:
     """Coordinates; angles that are known by cosine and sine stay so, unless these are plain numbers."""
@@ -71,7 +75,8 @@ class Transmission:
     """``followers``: rates beyond the ``n`` of the model, each tied to those; ``place``: where the coordinate of each
     rate is in q; ``slices``: part of the state of each component; ``elements``: what acts on shafts alone; ``curves``:
     what followers follow that do so by a curve; ``loops``: what those follow that close a loop, behind the curves;
-    ``constant_loops``: numbers of loops whose ties are constant; ``state``: the q and v that these were evaluated at."""
+    ``constant_loops``: numbers of loops whose ties are constant; ``state``: the q and v that these were evaluated
+    at."""
 
     n: int = 0
     place: tuple[int, ...] = ()
@@ -203,7 +208,8 @@ Terms = tuple[Any, dict[int, Any], dict[int, Any]]
 
 
 class _Shafts:
-    """All shafts of a model by the numbers of its rates, with live factors; ``solved``: rates that follow from loops."""
+    """All shafts of a model by the numbers of its rates, with live factors; ``solved``: rates that follow from
+    loops."""
 
     def __init__(
         self,

@@ -29,16 +29,17 @@ def load(
     friction: bool = True,
     mimic: bool = True,
 ) -> Model:
-    """The model in a file (.yaml, .urdf, .xacro, MJCF .xml), checked. ``base`` replaces what the file says about the
-    base.
+    """The model in a file (.yaml, .urdf, .xacro, .sdf, MJCF .xml), checked. ``base`` replaces what the file says about
+    the base.
 
-    For URDF and MJCF: ``policy`` is ``"accept"`` (what can be computed is taken as it stands, and one
+    For URDF, SDF and MJCF: ``policy`` is ``"accept"`` (what can be computed is taken as it stands, and one
     :class:`ModelWarning` counts the errors by rule), ``"strict"`` (every error is refused) or ``"repair"`` (what can be
-    mended is, and told). What cannot be computed is refused in any case: NaN, loops, negative masses. ``roots``:
-    folders that hold packages with meshes and included files. ``gs.audit(path)`` lists everything. ``arguments``:
-    values for the ``<xacro:arg>`` of a .xacro file, which is expanded first; messages then have lines of the expanded
-    document. ``friction=False`` leaves damping and friction out of the dynamics and ``mimic=False`` lets followers move
-    by themselves, which is what Pinocchio computes by default. ``gs.load_string`` reads a text instead of a file.
+    mended is, and told). What cannot be computed is refused in any case: NaN, loops of URDF, negative masses.
+    ``roots``: folders that hold packages with meshes and included files. ``gs.audit(path)`` lists everything.
+    ``arguments``: values for the ``<xacro:arg>`` of a .xacro file, which is expanded first; messages then have lines of
+    the expanded document. ``friction=False`` leaves damping and friction out of the dynamics and ``mimic=False`` lets
+    followers move by themselves, which is what Pinocchio computes by default. ``gs.load_string`` reads a text instead
+    of a file.
 
     Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
     """
@@ -97,7 +98,8 @@ def save(model: Model, path: str | os.PathLike[str], allow_loss: bool = False) -
     moved there.
 
     Returns what the format cannot say, which the log ``gyrostat`` tells, too: nothing for YAML. URDF that would lose
-    coordinates or joints raises :class:`SaveError`, unless ``allow_loss``: such joints are fixed then.
+    coordinates or joints raises :class:`SaveError`, unless ``allow_loss``: such joints are fixed then. Closed loops are
+    refused in any case.
     """
     place, name = _path(path, SaveError)
     lost: tuple[Problem, ...] = ()

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from gyrostat.errors import LoadError, SpecError, nearest
 from gyrostat.io.audit import POLICIES, Audit, from_problems, tell
 from gyrostat.io.mjcf.load import read_mjcf
+from gyrostat.io.sdf.load import read_sdf
 from gyrostat.io.urdf.load import read_urdf
 from gyrostat.io.xacro.expand import EXPANDED, expanded
 from gyrostat.io.yaml.read import from_text
@@ -22,7 +23,8 @@ READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": f
 """What can be read and written, by suffix: text and the file's name in messages -> model."""
 
 XACRO = ".xacro"
-FOREIGN = (".urdf", ".xml", ".mjcf", XACRO)
+SDF = (".sdf", ".world")
+FOREIGN = (".urdf", *SDF, ".xml", ".mjcf", XACRO)
 """Formats of others: the outermost tag says which of them it is. Of these, URDF can be written."""
 
 _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<!(?:DOCTYPE|ENTITY)", re.DOTALL)
@@ -56,9 +58,9 @@ class Options:
         if self.arguments and suffix != XACRO:
             _refuse("arguments are for .xacro files", "leave them out", self.arguments)
         if suffix not in FOREIGN and (self.policy == "repair" or self.roots):
-            _refuse("repairs and roots are for URDF and MJCF files", "leave them out", self.policy)
+            _refuse("repairs and roots are for URDF, SDF and MJCF files", "leave them out", self.policy)
         if suffix not in FOREIGN and not (self.friction and self.mimic):
-            message = "friction and mimic are for URDF and MJCF files"
+            message = "friction and mimic are for URDF, SDF and MJCF files"
             _refuse(message, "leave them out", (self.friction, self.mimic))
         return self
 
@@ -108,13 +110,21 @@ def _audit_of_text_form(text: str, name: str, suffix: str, options: Options) -> 
 def _read(text: str, name: str, suffix: str, o: Options) -> tuple[Model | None, Audit]:
     if suffix == XACRO:
         text, name = expanded(text, name, o.arguments, o.roots), f"{name}{EXPANDED}"
+    tag = outermost(text)
+    if tag == "sdf" or (tag not in ("mujoco", "robot") and name.lower().endswith(SDF)):
+        return read_sdf(text, name, o.base or "fixed", o.policy, o.roots, o.friction, o.mimic)
     if is_mjcf(text, name):
         return read_mjcf(text, name, o.base, o.policy, o.roots, o.friction, o.mimic)
     return read_urdf(text, name, o.base or "fixed", o.policy, o.roots, o.friction, o.mimic)
 
 
+def outermost(text: str) -> str:
+    """The first tag of a text, empty if there is none."""
+    found = _OUTERMOST.search(_MARKUP.sub("", text[: 2**20]))
+    return found[1] if found else ""
+
+
 def is_mjcf(text: str, file: str) -> bool:
-    """Whether the outermost tag is that of an MJCF file; where it is that of neither, the name of the file decides."""
-    outermost = _OUTERMOST.search(_MARKUP.sub("", text[: 2**20]))
-    tag = outermost[1] if outermost else ""
-    return tag == "mujoco" or (tag != "robot" and not file.lower().endswith(".urdf"))
+    """Whether the outermost tag is that of an MJCF file; where it is that of none, the name of the file decides."""
+    tag = outermost(text)
+    return tag == "mujoco" or (tag not in ("robot", "sdf") and not file.lower().endswith((".urdf", *SDF)))

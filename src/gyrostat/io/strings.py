@@ -11,12 +11,12 @@ from typing import Any, Literal
 from gyrostat.errors import LoadError, Problem, SpecError, clipped, nearest
 from gyrostat.io.audit import Audit, Policy
 from gyrostat.io.files import looks_like_text
-from gyrostat.io.formats import FOREIGN, READERS, Folders, Options, audit_of, is_mjcf, model_of
+from gyrostat.io.formats import FOREIGN, READERS, Folders, Options, audit_of, is_mjcf, model_of, outermost
 from gyrostat.io.mesh_paths import TEXT
 from gyrostat.spec.model import Model
 
-Format = Literal["urdf", "mjcf", "xacro", "yaml"]
-SUFFIXES = {"urdf": ".urdf", "mjcf": ".xml", "xacro": ".xacro", "yaml": ".yaml"}
+Format = Literal["urdf", "sdf", "mjcf", "xacro", "yaml"]
+SUFFIXES = {"urdf": ".urdf", "sdf": ".sdf", "mjcf": ".xml", "xacro": ".xacro", "yaml": ".yaml"}
 
 _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 _OF_XACRO = re.compile(r"<xacro:|\$\{")
@@ -33,7 +33,7 @@ def load_string(
     friction: bool = True,
     mimic: bool = True,
 ) -> Model:
-    """The model in a text: URDF (the ``robot_description`` of ROS), MJCF, xacro or YAML; ``format=None`` guesses.
+    """The model in a text: URDF (the ``robot_description`` of ROS), SDF, MJCF, xacro or YAML; ``format=None`` guesses.
 
     ``folder``: where relative names of meshes and included files are looked for; nothing outside it and ``roots`` is
     opened. Without either, meshes are mere references, and nothing can be included. Messages call the text
@@ -88,6 +88,8 @@ def guess(text: str) -> Format:
     """The format of a text: by its outermost tag, by tags and expressions of xacro, otherwise YAML."""
     if not text.lstrip().startswith("<"):
         return "yaml"
+    if outermost(text) == "sdf":
+        return "sdf"
     if is_mjcf(text, ".urdf"):
         return "mjcf"
     return "xacro" if _OF_XACRO.search(_MARKUP.sub("", text)) else "urdf"

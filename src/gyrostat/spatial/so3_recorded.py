@@ -34,11 +34,10 @@ def _angle(a2: Any) -> Any:
 
 HALF_SINE = (1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560)
 HALF_COSINE = (1.0, -1 / 8, 1 / 384, -1 / 46080, 1 / 10321920)
-SINE = (1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880)
 VERSINE = (1 / 2, -1 / 24, 1 / 720, -1 / 40320, 1 / 3628800)
 THIRD = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800)
 COTANGENT = (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160)
-"""Series in a^2 of sin(a/2) / a, cos(a/2), sin a / a, (1 - cos a) / a^2, (a - sin a) / a^3 and (1 - h cot h) / a^2 with
+"""Series in a^2 of sin(a/2) / a, cos(a/2), (1 - cos a) / a^2, (a - sin a) / a^3 and (1 - h cot h) / a^2 with
 h = a/2."""
 
 
@@ -48,14 +47,19 @@ def _with_squares(u: Array, first: Any, x: Array, second: Any) -> Array:
     return u + first * across + second * cross(x, across)
 
 
+def half_angle(x: Array) -> tuple[Any, Any]:
+    """sin(a/2) / a and cos(a/2) for a = |x|."""
+    a2 = x @ x
+    angle = _angle(a2)
+    half = angle / 2
+    return _chosen(a2, HALF_SINE, np.sin(half) / angle), _chosen(a2, HALF_COSINE, np.cos(half))
+
+
 # ------------------------------------------------------------------------------------------------ rotation vectors (3,)
 def rotated(x: Array, u: Array) -> Array:
     """exp(x~) u (3,)."""
-    a2 = x @ x
-    angle = _angle(a2)
-    half = np.sin(angle / 2)
-    first = _chosen(a2, SINE, np.sin(angle) / angle)
-    return _with_squares(u, first, x, _chosen(a2, VERSINE, 2.0 * half * half / (angle * angle)))
+    sine, cosine = half_angle(x)  # sin a = 2 sin(a/2) cos(a/2), 1 - cos a = 2 sin^2(a/2)
+    return _with_squares(u, 2.0 * sine * cosine, x, 2.0 * sine * sine)
 
 
 def left_jacobian(x: Array, u: Array) -> Array:
@@ -72,7 +76,8 @@ def right_jacobian_inverse(x: Array, w: Array) -> Array:
     a2 = x @ x
     angle = _angle(a2)
     half = angle / 2
-    exact = (1.0 - half * np.cos(half) / np.sin(half)) / (angle * angle)
+    sine = np.sin(half) / angle
+    exact = (sine - 0.5 * np.cos(half)) / (sine * (angle * angle))
     return _with_squares(w, 0.5, x, _chosen(a2, COTANGENT, exact))
 
 
@@ -84,14 +89,11 @@ def normalised(q: Array) -> Array:
 
 def turned(q: Array, x: Array) -> Array:
     """q (x) exp(x/2), of unit length."""
-    a2 = x @ x
-    angle = _angle(a2)
-    h = x * _chosen(a2, HALF_SINE, np.sin(angle / 2) / angle)
-    cosine = _chosen(a2, HALF_COSINE, np.cos(angle / 2))
-    a, s = q[:3], q[3]
+    sine, cosine = half_angle(x)
+    h, a, s = x * sine, q[:3], q[3]
     vector, real = s * h + cosine * a + cross(a, h), s * cosine - a @ h
-    size = (vector @ vector + real * real) ** 0.5
-    return np.array([*(vector / size), real / size])
+    one = 1.0 / (vector @ vector + real * real) ** 0.5
+    return np.array([*(vector * one), real * one])
 
 
 def quaternion_rate(q: Array, w: Array) -> Array:

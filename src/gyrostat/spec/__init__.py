@@ -12,6 +12,7 @@ from gyrostat.spec import gear as gear
 from gyrostat.spec import joint as joint
 from gyrostat.spec import motor as motor
 from gyrostat.spec import pair_forces as pair_forces
+from gyrostat.spec import polynomial_coupling as polynomial_coupling
 from gyrostat.spec import reference_frame as reference_frame
 from gyrostat.spec import rigid_body as rigid_body
 from gyrostat.spec import rotor as rotor

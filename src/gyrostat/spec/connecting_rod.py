@@ -13,11 +13,11 @@ from gyrostat.spec.values import Number
 class ConnectingRod(Entity):
     """A massless rigid rod of ``length`` [m] with a ball joint at each end; ports ``a``, ``b``.
 
-    It keeps the origins of its two frames at its length, |r_b - r_a| = length, and so takes one degree of freedom from a
-    closed loop; it can carry nothing, and has no coordinates of its own. A rod with mass is a body with joints."""
+    It keeps the origins of its two frames at its length, |r_b - r_a| = length, and so takes one degree of freedom from
+    a closed loop; it can carry nothing, and has no coordinates of its own. A rod with mass is a body with joints."""
 
     tells_mass: ClassVar[bool] = True
-    since: ClassVar[int] = 4
+    since: ClassVar[int] = 3
 
     length: Number
 

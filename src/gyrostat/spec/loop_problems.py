@@ -20,7 +20,7 @@ def _rods(wiring: Wiring) -> Iterator[Problem]:
     for name, entity in wiring.entities.items():
         if entity.is_rod and name in wiring.tree.parent:
             message = "closes no loop: what is at one of its ends is held by nothing else, or by nothing at all"
-            remedy = "connect both ends; a body that only rods hold needs a joint of its own, Joint(..., 'free', passive=True)"
+            remedy = "connect both ends; a body that only rods hold needs Joint(..., 'free', passive=True) of its own"
             yield Problem(label_of(entity, name), "rod-closes", message, remedy, name, name)
 
 

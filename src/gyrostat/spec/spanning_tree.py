@@ -136,18 +136,17 @@ def _loop(graph: _Graph, visits: Mapping[str, Visit], feeder: PortName, port: Po
         link = _massless_link(graph, visits, near, port[0])
         if link is not None:
             return Loop(ring, _texts(feeder, port), port[0], (str(visits[link[0]].source), far), link)
-    return Loop(ring, _texts(feeder, port), port[0], ends if visit.inport == "a" else ends[::-1])
+    ends = ends if visit.inport == "a" else (ends[1], ends[0])
+    return Loop(ring, _texts(feeder, port), port[0], ends)
 
 
 def _texts(one: PortName, two: PortName) -> tuple[str, str]:
     return ".".join(one), ".".join(two)
 
 
-def _massless_link(
-    graph: _Graph, visits: Mapping[str, Visit], port: str, closer: str
-) -> tuple[str, str] | None:
-    """A displacement that has ``port``, behind a joint, with nothing else at either: between that joint and the one that
-    closes the loop it is a rod, if both let its end turn, and one of them about any axis (H04 3.2.3.1)."""
+def _massless_link(graph: _Graph, visits: Mapping[str, Visit], port: str, closer: str) -> tuple[str, str] | None:
+    """A displacement that has ``port``, behind a joint, with nothing else at either: between that joint and the one
+    that closes the loop it is a rod, if both let its end turn, and one of them about any axis (H04 3.2.3.1)."""
     name = port.rpartition(".")[0]
     if not graph.entities[name].is_massless_link or visits[name].source is None:
         return None

@@ -6,9 +6,8 @@ import pytest
 from gyrostat.engine.drivers.driver import driver
 from gyrostat.engine.drivers.elimination import Elimination
 from gyrostat.engine.drivers.linear_algebra import (
-    cholesky,
-    cholesky_solve,
     definite,
+    gauss_jordan,
     lu,
     multiplied,
     regular,
@@ -57,8 +56,10 @@ def test_a_singular_matrix_and_one_that_is_not_finite_are_told(entry):
     assert called(lu, 3, A.copy(), np.zeros(3, dtype=np.int64)) == 1
     order = Elimination.of(np.ones((3, 3), dtype=bool))
     assert called(tree_lu, 3, A.copy(), order.first, order.runs) == 1
-    assert called(definite, 3, A.copy()) == 0 and called(regular, 3, 3, A.copy()) == 0
-    assert called(cholesky, 3, A.copy()) == 1
+    wide = np.zeros((3, 4))
+    wide[:, :3] = A
+    assert called(definite, 3, 4, wide.copy()) == 0 and called(regular, 3, 3, A.copy()) == 0
+    assert called(gauss_jordan, 3, 4, wide, np.zeros(3, dtype=np.int64), np.zeros(3)) == 1
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -101,14 +102,22 @@ def test_definite_matrices_are_told_from_others(n):
     least = np.linalg.eigvalsh(A).min()
     for shift, want in ((0.9, 1), (1.1, 0)):
         M = A - shift * least * np.eye(n)
-        assert called(definite, n, M.copy()) == want
+        rows = np.full((n, (n + 3) // 4 * 4), np.nan)  # what stands beside the matrix counts for nothing
+        rows[:, :n] = np.triu(M)
+        assert called(definite, n, rows.shape[1], rows) == want
         assert called(regular, n, n, M.copy()) == want
-        assert called(cholesky, n, M.copy()) == 1 - want
-    L, b = A.copy(), rng.normal(size=n)
-    x = b.copy()
-    called(cholesky, n, L)
-    called(cholesky_solve, n, L, x)
-    np.testing.assert_allclose(A @ x, b, atol=1e-12 * np.linalg.cond(A))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_an_inverse_by_gauss_and_jordan_with_pivots(n):
+    rng = np.random.default_rng(n)
+    A, rows = rng.normal(size=(n, n)), np.zeros((n, (n + 3) // 4 * 4))
+    if n > 1:
+        A[0, 0] = 0.0
+    rows[:, :n] = A
+    assert called(gauss_jordan, n, rows.shape[1], rows, np.zeros(n, dtype=np.int64), np.zeros(n)) == 0
+    np.testing.assert_allclose(rows[:, :n] @ A, np.eye(n), atol=1e-13 * np.linalg.cond(A) ** 1.2)
+    assert not rows[:, n:].any()
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -1,4 +1,4 @@
-"""Closed loops in minimal coordinates: against the dynamics of the open tree, projected onto the motions that are left."""
+"""Closed loops in minimal coordinates: against the open tree, projected onto the motions that are left."""
 
 from __future__ import annotations
 
@@ -301,3 +301,49 @@ def test_a_live_length_undoes_a_constant_tie():
     ends = [gs.rnea(m, q, v, a) for m in longer]
     slope = solver.jacobian("tau", "coupler.tip.translation")(q, v, a)
     assert_close(np.ravel(slope)[0], np.ravel(ends[0] - ends[1])[0] / (2 * e), 1e-6)
+
+
+# ------------------------------------------------------------------------------------------------ forces inside loops
+@pytest.mark.parametrize("name", [*[*LOOPS][:-2], "two rods"])
+def test_cut_forces_balance_every_body(name):
+    """Newton and Euler for each body: forces at its ports, its weight, and its motion; passive joints transmit none."""
+    model = LOOPS[name](loops="minimal")
+    rng = np.random.default_rng(8)
+    q, v, a = gs.neutral(model), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    forces = gs.InverseDynamics(model).port_forces(q, v, a)
+    motion = gs.ForwardKinematics(model)(q, v, a)
+    joints = {e.name: e for e in model.entities if isinstance(e, gs.Joint | gs.ConnectingRod)}
+    inport = model.layout.plan.tree.wiring.tree.inport
+    for body in (e for e in model.entities if isinstance(e, gs.RigidBody)):
+        total = np.zeros(6)  # about the origin of the world
+        for joint in joints.values():
+            for port, sign in (("a", -1.0), ("b", 1.0)):
+                sign = -sign if inport.get(joint.name) == "b" else sign  # what the side of the base exerts
+                mates = model.wiring.connection(joint.name, port)
+                owner = next((n for n, _ in mates if n == body.name), None)
+                if owner is None:
+                    continue
+                frame, F = motion[f"{body.name}.{dict(mates)[body.name]}"], forces[f"{joint.name}.{port}"]
+                f = frame.R @ F[3:]
+                total += sign * np.concatenate([frame.R @ F[:3] + np.cross(frame.p, f), f])
+        origin = motion[f"{body.name}.origin"]
+        c = origin.R @ np.asarray(body.com)
+        J = origin.R @ np.asarray(body.inertia).reshape(3, 3) @ origin.R.T
+        w, dw = origin.R @ origin.V[:3], origin.R @ origin.acceleration("local")[:3]
+        dv = origin.R @ origin.acceleration("local")[3:] + np.cross(dw, c) + np.cross(w, np.cross(w, c))
+        f = body.mass * (dv - np.array([0.0, 0.0, -9.81]))
+        needed = np.concatenate([J @ dw + np.cross(w, J @ w) + np.cross(origin.p + c, f), f])
+        assert_close(total, needed, 1e-9 * max(1.0, np.abs(needed).max()))
+    for joint in joints.values():
+        if isinstance(joint, gs.Joint) and joint.kind == "revolute" and joint.name not in model.dofs:
+            assert abs(forces[f"{joint.name}.b"][:3] @ np.asarray(joint.axis, dtype=float)) < 1e-9
+
+
+def test_a_rod_carries_force_along_itself_alone():
+    model = rod_loop(loops="minimal")
+    q, v, a = gs.neutral(model), np.array([0.7]), np.array([-0.4])
+    F, frames = gs.InverseDynamics(model).port_forces(q, v, a), gs.fk(model, q)
+    along = frames["second.ball"].p - frames["first.ball"].p
+    f = frames["first.ball"].R @ F["link.a"][3:]
+    assert_close(np.cross(along, f), np.zeros(3), 1e-10)
+    assert_close(F["link.a"][:3], np.zeros(3), 1e-10)

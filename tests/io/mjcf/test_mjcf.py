@@ -55,8 +55,6 @@ def test_without_mujoco_there_is_one_sentence(path, monkeypatch):
     ("rule", "text", "line"),
     [
         ("fluid", mjcf(ARM, '<option density="1.2"/>'), 2),
-        ("coupling", mjcf(ARM, after='<equality><joint joint1="j" joint2="z" polycoef="0 1 2 0 0"/></equality>'), 10),
-        ("coupling", mjcf(ARM, after='<equality><joint joint1="j"/></equality>'), 10),
         ("tendon", mjcf(ARM, after='<tendon><fixed stiffness="3"><joint joint="j" coef="1"/></fixed></tendon>'), 10),
         ("gravcomp", mjcf(body(f"<joint/>{MASS}", at='gravcomp="1"')), 4),
         ("joint-forces", mjcf(two('<joint type="ball" armature="1"/>')), 6),
@@ -76,24 +74,6 @@ def test_what_moves_the_robot_otherwise_is_an_error_that_can_be_accepted(path, r
             gs.load(path, policy=policy)
     with pytest.warns(gs.ModelWarning, match=rf"m\.xml: 1 error accepted; left out of the model: 1 {rule} \("):
         gs.load(path)
-
-
-@pytest.mark.parametrize(
-    ("rule", "text", "line"),
-    [
-        ("loop", mjcf(ARM, after='<equality><connect body1="c" anchor="0 0 0"/></equality>'), 10),
-        ("loop", mjcf(ARM, after='<equality><weld body1="c"/></equality>'), 10),
-    ],
-)
-def test_closed_loops_are_refused_unless_couplings_are_left_out_on_purpose(path, rule, text, line):
-    path.write_text(text)
-    (found,) = gs.audit(path).errors
-    assert (found.rule, found.line, found.fatal) == (rule, line, True)
-    for policy in ("strict", "repair", "accept"):
-        with pytest.raises(gs.SpecError, match=rf"m\.xml:{line}.*closes a loop.*mimic=False"):
-            gs.load(path, policy=policy)
-    assert gs.load(path, mimic=False).nv > 0
-    assert "unused-equality" in rules(path, "ignored", mimic=False)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,9 @@ TAGS = (
     '<body name="world"/>', '<actuator><muscle joint="j"/></actuator>',
     '<equality><joint joint1="j" joint2="j"/></equality>',
     '<tendon><fixed><joint joint="zz" coef="1"/></fixed></tendon>', '<equality><weld body1="b"/></equality>',
+    '<equality><connect body1="b" anchor="0 0 1"/></equality>', '<equality><joint joint1="j"/></equality>',
+    '<equality><joint joint1="j" joint2="k" polycoef="0 1 2 3 1e11"/></equality>',
+    '<equality><weld body1="b" relpose="1e11 0 0 1 0 0 0" torquescale="0"/></equality>',
     '<size memory="900G" nstack="99999999999"/>',
     '<deformable><flex name="x" body="b" vertex="0 0 0" element="0 1" dim="1"/></deformable>',
 )  # fmt: skip

@@ -345,7 +345,7 @@ def test_options_that_mean_nothing_are_refused(path, tmp_path):
         gs.load(path, base="floating")
     with pytest.raises(gs.SpecError, match="roots must be a list"):
         gs.load(path, roots="here")
-    with pytest.raises(gs.SpecError, match="are for URDF and MJCF files"):
+    with pytest.raises(gs.SpecError, match="are for URDF, SDF and MJCF files"):
         gs.load(tmp_path / "r.yaml", policy="repair")
 
 

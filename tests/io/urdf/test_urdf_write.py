@@ -377,6 +377,9 @@ def test_loops_are_refused():
     model = gs.assemble(
         "ring", gs.chain("world", *links), joints[3], gs.connect("bar2.tip", "j3.a"), gs.connect("j3.b", "world")
     )
+    for loss in (False, True):  # an opened loop is another mechanism
+        with pytest.raises(gs.SaveError, match=r"has a loop, .*Hint: save it as YAML"):
+            gs.save(model, "never.urdf", allow_loss=loss)
     with pytest.raises(gs.SaveError, match="loop"):
         to_urdf(model)
 

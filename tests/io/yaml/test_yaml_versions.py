@@ -135,13 +135,13 @@ def test_a_file_may_say_any_version_that_is_known():
 
 
 def test_a_newer_file_is_refused_with_its_version_and_nothing_else():
-    text = GOOD.replace("gyrostat: 1", "gyrostat: 3").replace("mass: 2.0", "mass: -2.0").replace("- joint", "- loop")
+    text = GOOD.replace("gyrostat: 1", "gyrostat: 4").replace("mass: 2.0", "mass: -2.0").replace("- joint", "- loop")
     (problem,) = mistakes(text)
     assert str(problem) == (
-        "model (arm.yaml:1): has the format version 3, this gyrostat reads versions 1 to 2. "
+        "model (arm.yaml:1): has the format version 4, this gyrostat reads versions 1 to 3. "
         "Hint: upgrade gyrostat: pip install --upgrade gyrostat."
     )
-    assert (problem.rule, problem.value) == ("schema-version", 3)
+    assert (problem.rule, problem.value) == ("schema-version", 4)
 
 
 @pytest.mark.parametrize("version", [newest() + 1, 10**40, int("9" * 300)])
@@ -153,7 +153,7 @@ def test_however_new_a_version_is_the_remedy_is_an_upgrade(version):
 
 def test_a_version_with_a_point_is_refused():
     (problem,) = mistakes(GOOD.replace("gyrostat: 1", "gyrostat: 1.0"))
-    assert "format version 1.0, this gyrostat reads versions 1 to 2" in str(problem)
+    assert "format version 1.0, this gyrostat reads versions 1 to 3" in str(problem)
 
 
 def test_a_version_that_is_there_twice_is_refused():
@@ -184,6 +184,106 @@ def test_cams_and_scotch_yokes_came_with_version_2(kind):
     assert (problem.rule, problem.value) == ("kind-version", 2)
 
 
+def test_a_polynomial_coupling_came_with_version_3():
+    text = FOLLOWING.replace("{kind}", "polynomial_coupling: lift\n  coefficients: [0.1, 0.0, 2.0]\n  reference: 0.3")
+    assert [p.rule for p in mistakes(text)] == ["kind-version"]
+    model = from_text(text.replace("gyrostat: 2", "gyrostat: 3"))
+    assert to_text(model).startswith("gyrostat: 3\n") and from_text(to_text(model)) == model
+
+
+# ---------------------------------------------------------------------- closed loops: version 3
+LOOP = """\
+gyrostat: 3
+name: four_bar
+context:
+  reference: {crank: 0.5, ball: [0, 0, 0, 1]}
+  independent: [crank]
+  loops: constraints
+entities:
+- reference_frame: world
+- {joint: crank, kind: revolute, axis: y, passive: false}
+- {rigid_body: arm, mass: 1.0, inertia: [1, 1, 1], frames: {tip: [0, 0, 1]}}
+- {joint: rocker, kind: revolute, axis: y, passive: true}
+- {rigid_body: swing, mass: 1.0, inertia: [1, 1, 1], frames: {tip: [0, 0, 1]}}
+- {joint: ball, kind: spherical}
+- {rigid_body: knob, mass: 1.0}
+- {displacement: apart, translation: [1, 0, 0]}
+- {connecting_rod: rod, length: 1.0}
+connections:
+- [world.frame, crank.a, apart.a]
+- [crank.b, arm]
+- [apart.b, rocker.a]
+- [rocker.b, swing]
+- [arm.tip, rod.a, ball.a]
+- [swing.tip, rod.b]
+- [ball.b, knob]
+"""
+
+
+def test_closed_loops_are_stored_and_come_back():
+    model = from_text(LOOP)
+    assert dict(model.context.reference) == {"crank": (0.5,), "ball": (0.0, 0.0, 0.0, 1.0)}
+    assert model.context.independent == ("crank",) and model.context.loops == "constraints"
+    assert [model[f"{name}.passive"] for name in ("crank", "rocker", "ball")] == [False, True, None]
+    text = to_text(model)
+    assert text.startswith("gyrostat: 3\n") and from_text(text) == model and to_text(from_text(text)) == text
+
+
+def test_what_says_nothing_about_loops_is_stored_as_before():
+    model = from_text(LOOP)
+    plain = [e for e in model.entities if e.name != "rod"]
+    plain = [e.model_copy(update={"passive": None}) if isinstance(e, gs.Joint) else e for e in plain]
+    ends = [tuple(p for p in ports if not p.startswith("rod.")) for ports in model.connections]
+    text = to_text(gs.Model("tree", tuple(plain), tuple(ports for ports in ends if len(ports) > 1)))
+    assert text.startswith("gyrostat: 1\n")
+    assert not any(word in text for word in ("passive", "reference:", "independent", "loops"))
+
+
+@pytest.mark.parametrize(
+    ("entity", "what", "line"),
+    [
+        ("context", "the property 'reference'", 4),
+        ("context", "the property 'independent'", 5),
+        ("context", "the property 'loops'", 6),
+        ("joint 'crank'", "the property 'passive'", 9),
+        ("joint 'rocker'", "the property 'passive'", 11),
+        ("connecting rod 'rod'", "the kind 'connecting_rod'", 16),
+    ],
+)
+def test_loops_in_an_older_file_are_refused_with_their_lines(entity, what, line):
+    told = [str(p) for p in mistakes(LOOP.replace("gyrostat: 3", "gyrostat: 2"))]
+    assert len(told) == 6
+    said = f"{entity} (arm.yaml:{line}): {what} came with version 3, the file says version 2. "
+    assert f"{said}Hint: write 'gyrostat: 3' at its top." in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "match"),
+    [
+        ("loops: constraints", "loops: constraint", 6, "did you mean 'constraints'"),
+        ("independent: [crank]", "independent: {a: 1}", 5, "must be a list of names of joints"),
+        ("{crank: 0.5, ball", "{crank: x, ball", 4, "must be"),
+        ("{crank: 0.5, ball: [0, 0, 0, 1]}", "[1]", 4, "must map names of joints"),
+        ("{crank: 0.5, ball: [0, 0, 0, 1]}", "{crank: .nan}", 4, "must be finite"),
+        ("passive: true", "passive: 3.5", 11, "passive"),
+        ("length: 1.0", "length: -1.0", 16, "'length' must be positive, got -1"),
+        ("length: 1.0", "lenght: 1.0", 16, "did you mean 'length'"),
+        ("referenc", "refrenc", 4, "did you mean 'reference'"),
+    ],
+)
+def test_mistakes_about_loops_have_their_lines(old, new, line, match):
+    problems = mistakes(LOOP.replace(old, new, 1))
+    assert any(match in str(p) and (p.where or "").endswith(f":{line}") for p in problems), problems
+
+
+def test_the_schema_of_version_3_takes_loops_and_that_of_version_2_does_not():
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(json_schema(3)).validate(read(LOOP).plain())
+    older = json_schema(2)
+    assert "passive" not in older["$defs"]["joint"]["properties"] and "connecting_rod" not in older["$defs"]
+    assert not {"reference", "independent", "loops"} & set(older["$defs"]["context"]["properties"])
+
+
 def test_a_later_kind_in_an_older_file_is_refused_with_its_version():
     (problem,) = mistakes(LATER)
     assert str(problem) == (
@@ -206,7 +306,7 @@ def test_a_later_kind_inside_an_assembly_counts():
 def test_a_kind_of_a_version_that_does_not_exist_cannot_be_saved():
     model = from_text(LATER.replace("gyrostat: 1", "gyrostat: 2"))
     odd = [MuchLaterThing("odd") if e.name == "odd" else e for e in model.entities]
-    with pytest.raises(SaveError, match="'much_later_thing' says since = 99, the newest version is 2"):
+    with pytest.raises(SaveError, match="'much_later_thing' says since = 99, the newest version is 3"):
         to_text(gs.Model(model.name, tuple(odd), model.connections, model.context))
 
 
@@ -344,12 +444,12 @@ def test_each_version_has_a_schema_with_the_kinds_it_had(monkeypatch):
     monkeypatch.setattr(LaterThing, "__module__", "gyrostat.spec.later_thing")
     assert json_schema(1)["properties"]["gyrostat"]["const"] == 1
     assert "later_thing" not in json_schema(1)["$defs"] and "later_thing" in json_schema(2)["$defs"]
-    assert json_schema()["properties"]["gyrostat"]["enum"] == [1, 2] and "later_thing" in json_schema()["$defs"]
+    assert json_schema()["properties"]["gyrostat"]["enum"] == [1, 2, 3] and "later_thing" in json_schema()["$defs"]
 
 
-@pytest.mark.parametrize("version", [0, 3, -1])
+@pytest.mark.parametrize("version", [0, 4, -1])
 def test_there_is_no_schema_of_other_versions(version):
-    with pytest.raises(SpecError, match=f"there is no schema of version {version}. Hint: known: 1, 2"):
+    with pytest.raises(SpecError, match=f"there is no schema of version {version}. Hint: known: 1, 2, 3"):
         json_schema(version)
 
 

@@ -152,8 +152,9 @@ def judged(M, A, h, r, q, a, tau, share):
     x, y = np.zeros((2, 5 * n))
     y[:n], y[2 * n : 3 * n], y[4 * n :] = q, a, tau
     blocks = np.concatenate([np.zeros(2 * n * n), M.ravel(), np.zeros(2 * n * n)])
-    arrays = {at.BLOCKS: blocks, at.WHOLE: A.copy(), at.RESIDUAL: np.array(r), at.MASS_SIZE: np.zeros(n * n)}
-    arrays |= {at.REACH: np.zeros(n), at.REACH_P: np.zeros(1)}
+    arrays = {at.BLOCKS: blocks, at.WHOLE: A.copy(), at.RESIDUAL: np.array(r), at.MASS_SIZE: np.zeros(n * 4)}
+    arrays |= {at.REACH: np.zeros(n), at.REACH_P: np.zeros(1), at.SPARE: np.zeros(2 * n), at.FLOW: np.zeros(4)}
+    box[at.STRIDE] = 4
     for word, array in arrays.items():
         box[word] = address(array)
     driver(measured).call(address(env), address(box))

@@ -74,7 +74,7 @@ def solved_columns(factors: SparseFactors, top: Array, bottom: Array) -> Array:
 def symmetric_response(factors: SparseFactors, n: int, m: int) -> Array:
     """da/dtau (nv, nv); of two equal entries the one that needs fewer operations."""
     X = solved_columns(factors, np.eye(n), np.zeros((m, n)))
-    last = {k: place for place, (k, *_) in enumerate(factors.steps)}
+    last = {k: place for place, k in enumerate(factors.numbers)}
     for i in range(n):
         for j in range(i):
             X[i, j] = X[j, i] = X[i, j] if last[j] > last[i] else X[j, i]

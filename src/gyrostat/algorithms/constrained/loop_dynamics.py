@@ -22,7 +22,7 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.loop_equations import loop_equations, loop_residual
 from gyrostat.algorithms.constrained.loop_numbers import resting
 from gyrostat.algorithms.constrained.loop_structure import loop_structure
-from gyrostat.algorithms.constrained.sparse_ldl import SparseFactors, product, sparse_factors
+from gyrostat.algorithms.constrained.sparse_ldl import Single, SparseFactors, product, sparse_factors
 from gyrostat.algorithms.recursions.articulated_dynamics import sweep_articulated
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
@@ -61,8 +61,8 @@ Margins = Mapping[int, Any]
 
 
 def kkt_factors(network: Network, on: Setting, q: Array, J: Array, safe: bool = False) -> SparseFactors:
-    """Factors of [[M, J^T], [J, 0]] with the rows that say something new; ``safe``: in the order that has pivots at every
-    state whose loops are not singular."""
+    """Factors of [[M, J^T], [J, 0]] with the rows that say something new; ``safe``: in the order that has pivots at
+    every state whose loops are not singular."""
     structure = loop_structure(network)
     M = composite_mass_matrix(network, on, q)
     n, m = J.shape[1], J.shape[0]
@@ -139,7 +139,9 @@ def _by_articulated_bodies(task: _Task) -> tuple[ConstrainedMotion, Margins]:
     f = np.zeros(len(task.J), dtype=object)
     f[...] = 0.0
     f[rows] = own
-    margins = {rows[k]: 1.0 / (inverse * A[k, k]) for k, inverse, _ in factors.steps}
+    margins = {
+        rows[step.k]: 1.0 / (step.inverse * A[step.k, step.k]) for step in factors.steps if isinstance(step, Single)
+    }
     return ConstrainedMotion(free + product(Y, own), f), margins
 
 
@@ -178,6 +180,6 @@ def _counted(net: Network) -> str:
         return sum(record(function, {"q": (net.model.nq,), "v": (n,), "tau": (n,)}).counts().values())
 
     kkt = operations("kkt")
-    if LEAST * n * rows > kkt:
+    if LEAST * n * rows > kkt or loop_structure(net).massless:
         return "kkt"
     return min(("kkt", kkt), ("articulated", operations("articulated")), key=lambda pair: pair[1])[0]

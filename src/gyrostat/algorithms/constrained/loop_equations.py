@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.constrained.loop_rows import CutWrench, closure_equations, common_axes, cut_wrench
+from gyrostat.algorithms.constrained.loop_rows import CutWrench, any_step, closure_equations, common_axes, cut_wrench
 from gyrostat.algorithms.constrained.sparse_ldl import is_zero
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.graph.loops.ways import Closure
@@ -79,6 +79,14 @@ def loop_residual(network: Network, q: Array) -> Array:
     for closure, common in zip(network.closures, common_axes(network.model), strict=True):
         found += list(closure_equations(closure, every, None, common).g)
     return _array(found)
+
+
+def loop_facing(network: Network, q: Array) -> list[list[Any]]:
+    """Of each loop, cosines between axes that coincide when it is closed, see
+    :meth:`~gyrostat.graph.loops.ways.Closure.facing`."""
+    network = network.at(q)
+    every = network.transmission.coordinates(q)
+    return [closure.facing(every, any_step) for closure in network.closures]
 
 
 def row_names(network: Network) -> list[tuple[Closure, int]]:

@@ -1,8 +1,9 @@
 """The rows of one closed loop, in the axes that need the fewest operations.
 
 Equations of directions are written in the axes of the frame at port a of what closes the loop, as
-:mod:`~gyrostat.graph.loops.closure` has them. Those of points, p = 0 of a ball or hinge and |p| = l of a rod, may as well
-be written in the axes of the body where the two ways round the loop part: with r_1, r_2 the origins of the two frames,
+:mod:`~gyrostat.graph.loops.closure` has them. Those of points, p = 0 of a ball or hinge and |p| = l of a rod, may as
+well be written in the axes of the body where the two ways round the loop part: with r_1, r_2 the origins of the two
+frames,
 
     g = r_2 - r_1            J v = u_2 - u_1            dJ/dt v = du_2 - du_1 at constant rates
     g = (d . d - l^2)/2l     J v = d . (u_2 - u_1)/l    d = r_2 - r_1
@@ -58,7 +59,8 @@ _inertial_step = step_in(INERTIAL)
 
 
 def follow_in_common_axes(way: Way, q: Array, v: Array | None) -> FrameMotion:
-    """How the frame at the end of a way moves, its velocity and acceleration in the axes of the body where it begins."""
+    """How the frame at the end of a way moves, its velocity and acceleration in the axes of the body where it
+    begins."""
     motion, carried = Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), np.zeros(6)), dict[int, Array]()
     for c, port in way.steps:
         rates = range(c.v_at.start, c.v_at.stop)
@@ -97,7 +99,8 @@ def closure_equations(closure: Closure, q: Array, v: Array | None, common: bool)
         one, two = (follow_in_common_axes(way, q, v) for way in closure.ways)
         parts.append(_point_rows(points[0], one, two))
     if others:
-        parts.append(closure_rows(others, *(follow(way, q, v, any_step) for way in closure.ways)))
+        one, two = (follow(way, q, v, any_step) for way in closure.ways)
+        parts.append(closure_rows(others, one, two))
     if len(parts) == 1:
         return parts[0]
     J = {k: np.concatenate([part.J[k] for part in parts]) for k in parts[0].J}

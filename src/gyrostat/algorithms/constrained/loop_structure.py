@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gyrostat.algorithms.constrained.loop_numbers import loop_numbers
-from gyrostat.algorithms.constrained.sparse_ldl import NOTHING, elimination_order
+from gyrostat.algorithms.constrained.sparse_ldl import DEPENDENT, NOTHING, Pivot, elimination_order
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.graph.loops.plan import loop_plan
 from gyrostat.graph.network import Network
@@ -31,14 +31,20 @@ WORTH = 0.9
 class LoopStructure:
     """``rows``: numbers of the equations that say something new, of ``count``; ``order``: elimination of [[M, J^T],
     [J, 0]] over the nv rates and then all rows; ``safe``: an order that has pivots wherever rows are independent, while
-    those of ``order`` may vanish far from the samples; the same where it costs little more; ``samples`` (nq,): closed configurations, the reference last."""
+    those of ``order`` may vanish far from the samples; the same where it costs little more; ``samples`` (nq,): closed
+    configurations, the reference last."""
 
     n: int
     count: int
     rows: tuple[int, ...]
-    order: tuple[int, ...]
-    safe: tuple[int, ...]
+    order: tuple[Pivot, ...]
+    safe: tuple[Pivot, ...]
     samples: tuple[Array, ...]
+
+    @property
+    def massless(self) -> bool:
+        """Whether rates without inertia are among those of the tree."""
+        return any(isinstance(pivot, tuple) for pivot in self.order)
 
     @property
     def mobility(self) -> int:
@@ -72,19 +78,41 @@ def _structure(model: Model) -> LoopStructure:
     samples = closed_samples(model)
     parts = [(M, J) for _, J, M in map(loop_numbers(model), samples[:-1] or samples)]
     full = max(_rank(J) for _, J in parts)
-    scaled = [_scaled(M, J) for M, J in parts if _rank(J) == full]
+    scaled = np.array([_scaled(M, J) for M, J in parts if _rank(J) == full])
     n, count = model.nv, len(parts[0][1])
-    present = [i for i in range(n, n + count) if all(np.abs(K[i]).max(initial=0.0) > 0.0 for K in scaled)]
-    kept = [*range(n), *present]
-    at = np.ix_(kept, kept)
-    scaled = [K[at] for K in scaled]
-    there = (np.abs(scaled) > NOTHING).any(axis=0)
-    after = {i: set(np.flatnonzero(there[i, :n]).tolist()) for i in range(n, len(kept))}
-    safe = elimination_order(scaled, after)
+    couples, scaled = _couples(scaled, n)
+    gone = {k for pair in couples for k in pair}
+    present = [i for i in range(n, n + count) if i not in gone and (np.abs(scaled[:, i]).max(axis=1) > NOTHING).all()]
+    kept = [*(k for k in range(n) if k not in gone), *present]
+    inertial = len(kept) - len(present)
+    scaled = scaled[np.ix_(range(len(scaled)), kept, kept)]
+    there: Array = np.any(np.abs(scaled) > NOTHING, axis=0)
+    after = {i: set(np.flatnonzero(there[i, :inertial]).tolist()) for i in range(inertial, len(kept))}
+    safe = elimination_order(list(scaled), after)
     quick = elimination_order([K[np.ix_(used, used)] for K in scaled], {}) if (used := sorted(safe.order)) else safe
     chosen = tuple(used[k] for k in quick.order) if quick.cost < WORTH * safe.cost and not quick.left else safe.order
-    rows = tuple(sorted(kept[k] - n for k in safe.order if k >= n))
-    return LoopStructure(n, count, rows, *(tuple(kept[k] for k in x) for x in (chosen, safe.order)), tuple(samples))
+    rows = {kept[k] - n for k in safe.order if k >= inertial} | {r - n for _, r in couples}
+    order, cautious = (tuple([*couples, *(kept[k] for k in x)]) for x in (chosen, safe.order))
+    return LoopStructure(n, count, tuple(sorted(rows)), order, cautious, tuple(samples))
+
+
+def _couples(scaled: Array, n: int) -> tuple[list[tuple[int, int]], Array]:
+    """Rates without inertia, each with the row that it moves most, and what is left of the matrices without both."""
+    A, couples = scaled.copy(), list[tuple[int, int]]()
+    for z in range(n):
+        if np.abs(scaled[:, z, :n]).max(initial=0.0) > NOTHING:
+            continue
+        size = np.abs(A[:, z, n:]).min(axis=0)
+        if not len(size) or size.max() < DEPENDENT:
+            continue  # nothing holds it: its pivot will be missing
+        r = n + int(np.argmax(size))
+        couples.append((z, r))
+        one, two, over = A[:, :, z].copy(), A[:, :, r].copy(), 1.0 / A[:, z, r]
+        product = one[:, :, None] * two[:, None, :] * over[:, None, None]
+        A = A - product - product.transpose(0, 2, 1)
+        for k in (z, r):
+            A[:, k, :] = A[:, :, k] = 0.0
+    return couples, A
 
 
 def _scaled(M: Array, J: Array) -> Array:

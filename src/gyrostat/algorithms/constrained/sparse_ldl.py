@@ -3,7 +3,8 @@ that the recorded program has neither loops nor choices of pivots.
 
 Pivots are single entries of the diagonal. The matrices of constrained dynamics, [[M, J^T], [J, 0]] with M positive
 definite, have pivots as long as the rows of J are independent, whatever the state is, if each row comes after all rates
-that it has an entry for. Rows that depend on others have no pivot left."""
+that it has an entry for. Rows that depend on others have no pivot left. Rates without inertia, of a joint behind which
+a loop was cut, are eliminated together with a row that they move, before all others."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def product(rows: Array, x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Elimination:
-    """``order`` of the pivots; ``left``: rows without one; ``cost``: multiplications of the factors and one solution."""
+    """``order`` of the pivots; ``left``: rows without one; ``cost``: multiplications of the factors and one
+    solution."""
 
     order: tuple[int, ...]
     left: tuple[int, ...]
@@ -55,7 +57,7 @@ def elimination_order(samples: Sequence[Array], after: Mapping[int, Collection[i
     n = A.shape[1]
     waits = {k: set(others) for k, others in after.items()}
     cost = 0
-    there = (np.abs(A) > NOTHING).any(axis=0)
+    there: Array = np.any(np.abs(A) > NOTHING, axis=0)
     beside = [set(np.flatnonzero(there[k]).tolist()) - {k} for k in range(n)]
     left, order = set(range(n)), list[int]()
     diagonal = np.arange(n)
@@ -96,59 +98,138 @@ def elimination_order(samples: Sequence[Array], after: Mapping[int, Collection[i
 
 
 @dataclass(frozen=True)
-class SparseFactors:
-    """Of each pivot in order: its number, 1/D, and the entries of its column of L. ``margins``: of pivots of rows, by
-    their number, what part they are of J M^-1 J^T for a diagonal M; zero where rows are dependent."""
+class Single:
+    """A pivot: its number, 1/D, and the entries of its column of L."""
 
-    steps: tuple[tuple[int, Any, Mapping[int, Any]], ...]
+    k: int
+    inverse: Any
+    L: Mapping[int, Any]
+
+    def forward(self, x: dict[int, Any]) -> None:
+        if self.k in x:
+            for i, entry in self.L.items():
+                _subtract(x, i, entry * x[self.k])
+
+    def backward(self, x: dict[int, Any]) -> None:
+        total = {0: x[self.k] * self.inverse} if self.k in x else dict[int, Any]()
+        for i, entry in self.L.items():
+            if i in x:
+                _subtract(total, 0, entry * x[i])
+        if total:
+            x[self.k] = total[0]
+
+
+@dataclass(frozen=True)
+class Couple:
+    """A rate z without inertia and a row r: the block [[0, j], [j, 0]]; ``inverse`` = 1/j, and the entries beside
+    each."""
+
+    z: int
+    r: int
+    inverse: Any
+    beside_z: Mapping[int, Any]
+    beside_r: Mapping[int, Any]
+
+    def forward(self, x: dict[int, Any]) -> None:
+        for other, entries in ((self.r, self.beside_z), (self.z, self.beside_r)):
+            if other in x:
+                y = x[other] * self.inverse
+                for i, entry in entries.items():
+                    _subtract(x, i, entry * y)
+
+    def backward(self, x: dict[int, Any]) -> None:
+        new: dict[int, Any] = {}
+        for mine, other, entries in ((self.r, self.z, self.beside_z), (self.z, self.r, self.beside_r)):
+            total = {0: x[other]} if other in x else dict[int, Any]()
+            for i, entry in entries.items():
+                if i in x:
+                    _subtract(total, 0, entry * x[i])
+            if total:
+                new[mine] = total[0] * self.inverse
+        for k in (self.z, self.r):
+            x.pop(k, None)
+        x |= new
+
+
+Pivot = int | tuple[int, int]
+"""A number, or those of a rate without inertia and a row."""
+
+
+@dataclass(frozen=True)
+class SparseFactors:
+    """Pivots in order. ``margins``: of those of rows, by their number, what part they are of J M^-1 J^T for a diagonal
+    M; zero where rows are dependent."""
+
+    steps: tuple[Single | Couple, ...]
     margins: Mapping[int, Any]
 
     def solve(self, b: Array) -> Array:
         """K^-1 b (n,), zero for rows that are not among the pivots; zeros of b cost nothing."""
-        x: dict[int, Any] = {k: b[k] for k, *_ in self.steps if not is_zero(b[k])}
-        for k, _, L in self.steps:
-            if k in x:
-                for i, entry in L.items():
-                    y = entry * x[k]
-                    x[i] = x[i] - y if i in x else -y
-        for k, inverse, L in reversed(self.steps):
-            total = x[k] * inverse if k in x else None
-            for i, entry in L.items():
-                if i in x:
-                    y = entry * x[i]
-                    total = -y if total is None else total - y
-            if total is not None:
-                x[k] = total
+        x: dict[int, Any] = {k: b[k] for k in self.numbers if not is_zero(b[k])}
+        for step in self.steps:
+            step.forward(x)
+        for step in reversed(self.steps):
+            step.backward(x)
         found = np.empty(len(b), dtype=object)
         found[:] = [x.get(k, 0.0) for k in range(len(b))]
         return found if any(not isinstance(y, float) for y in found) else found.astype(float)
 
+    @property
+    def numbers(self) -> list[int]:
+        """What has a pivot, in order."""
+        return [k for step in self.steps for k in ([step.k] if isinstance(step, Single) else [step.z, step.r])]
 
-def sparse_factors(K: Array, order: Sequence[int], rates: int) -> SparseFactors:
+
+def _subtract(x: dict[int, Any], k: int, y: Any) -> None:
+    x[k] = x[k] - y if k in x else -y
+
+
+def sparse_factors(K: Array, order: Sequence[Pivot], rates: int) -> SparseFactors:
     """L and D of the rows and columns of K (n, n) that are in ``order``, in that order; the first ``rates`` ones have
     positive pivots, the others negative ones."""
-    chosen = set(order)
+    chosen = [k for pivot in order for k in (pivot if isinstance(pivot, tuple) else (pivot,))]
     H: dict[tuple[int, int], Any] = {}
     beside: dict[int, set[int]] = {}
-    for i in order:
-        entries = {int(j): K[i, j] for j in order if not is_zero(K[i, j])}
+    for i in chosen:
+        entries = {int(j): K[i, j] for j in chosen if not is_zero(K[i, j])}
         H |= {(i, j): x for j, x in entries.items()}
-        beside[i] = (set(entries) & chosen) - {i}
-    steps: list[tuple[int, Any, Mapping[int, Any]]] = []
+        beside[i] = set(entries) - {i}
+    steps: list[Single | Couple] = []
     whole: dict[int, Any] = {}
     margins: dict[int, Any] = {}
-    for k in order:
-        js, inverse = sorted(beside[k]), 1.0 / H[k, k]
+
+    def change(i: int, j: int, x: Any) -> None:
+        H[i, j] = H[j, i] = H[i, j] - x if (i, j) in H else -x
+
+    for pivot in order:
+        if isinstance(pivot, tuple):
+            z, r = pivot
+            j = H.get((z, r), 0.0)
+            over = np.inf if is_zero(j) else 1.0 / j
+            mine, other = ({i: H[i, k] for i in sorted(beside[k] - {z, r})} for k in (z, r))
+            for i, x in mine.items():
+                for k, y in other.items():
+                    change(i, k, x * y * over if i != k else x * y * over * 2.0)
+                    beside[i] |= {k} - {i}
+                    beside[k] |= {i} - {k}
+            for i in (*mine, *other):
+                beside[i] -= {z, r}
+            steps.append(Couple(z, r, over, mine, other))
+            continue
+        k = pivot
+        js, D = sorted(beside[k]), H.get((k, k), 0.0)
+        inverse = np.inf if is_zero(D) else 1.0 / D  # numbers of a singular position
         if k >= rates:
             later = [K[k, j] * K[k, j] / K[j, j] for j in js if j < rates and not is_zero(K[k, j])]
-            margins[k] = -H[k, k] / sum(later, whole[k])
+            full = sum(later, whole.get(k, 0.0))
+            margins[k] = 0.0 if is_zero(full) else -D / full
         L = {i: H[i, k] * inverse for i in js}
         for n, i in enumerate(js):
             for j in js[n:]:
                 x = L[i] * H[j, k]
-                H[i, j] = H[j, i] = H[i, j] - x if (i, j) in H else -x
+                change(i, j, x)
                 if i == j and i >= rates and k < rates:
                     whole[i] = whole[i] + x if i in whole else x
             beside[i] = (beside[i] | set(js)) - {i, k}
-        steps.append((k, inverse, L))
+        steps.append(Single(k, inverse, L))
     return SparseFactors(tuple(steps), margins)

@@ -13,7 +13,7 @@ together: :mod:`~gyrostat.algorithms.recursions.articulated_dynamics`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,13 +149,16 @@ def articulated_inertias(
     return steps
 
 
-def joint_accelerations(network: Network, steps: Mapping[str, Outward], columns: int) -> Array:
-    """Sweep 3, outward: e at every port, and the accelerations (all rates, columns)."""
+def joint_accelerations(
+    network: Network, steps: Mapping[str, Outward], columns: int, order: Sequence[Component] | None = None
+) -> Array:
+    """Sweep 3, outward: e at every port, and the accelerations (all rates, columns); ``order`` as in
+    :func:`~gyrostat.graph.sweep.outward`."""
     a: dict[str, Array] = {}
 
     def out(c: Component, e: Array) -> Mapping[str, Array]:
         e_out, a[c.name] = steps[c.name].step(e)
         return e_out
 
-    outward(network, np.zeros((6, columns)), out)
+    outward(network, np.zeros((6, columns)), out, order)
     return network.in_order(a)

@@ -56,7 +56,7 @@ def sweep_articulated(
     if not (places.meetings or places.frameless or elements):
         forces = with_frame_forces(network, on, motions, loads(motions))
         steps = articulated_inertias(network, rows, lambda message, s, k: eliminate(message, s, tau[k]), forces)
-        return Articulated(joint_accelerations(network, steps, tau.shape[1]), steps)
+        return Articulated(joint_accelerations(network, steps, tau.shape[1], network.side_by_side), steps)
     tied = TiedElimination.of(network, places, q, v, tau, known)
     rows = {c.name: tied.around(c, rows[c.name]) for c in network.components}
     steps = articulated_inertias(network, rows, tied, with_frame_forces(network, on, motions, loads(motions)))

@@ -5,8 +5,8 @@ G' = H v, H_jk the derivative of G_j along rate k:
 
     dv_f/dq = v^T H: ``swing``,    dv_f/dv = G,    da_f/dv = G' + v^T H,    da_f/dq: ``pull``,    H: ``curvature``
 
-H is symmetric, and the swing is G', where rates are derivatives of coordinates; along quaternions they are not. They are
-found on numbers with a rate, one coordinate after the other. Rates behind gears have none of this."""
+H is symmetric, and the swing is G', where rates are derivatives of coordinates; along quaternions they are not. They
+are found on numbers with a rate, one coordinate after the other. Rates behind gears have none of this."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _displaced(moved: Transmission, q: Array, k: int) -> Array:
     places, rates, quaternion_at = _block(moved, k)
     unit = np.zeros(rates.stop - rates.start)
     unit[k - rates.start] = 1.0
-    for i, x in zip(range(places.start, places.stop), rates_of_coordinates(q[places], unit, quaternion_at), strict=True):
+    for i, x in enumerate(rates_of_coordinates(q[places], unit, quaternion_at), places.start):
         if not (isinstance(x, float) and x == 0.0):
             moving[i] = Dual(moving[i], x, LEVEL)
     return moving

@@ -54,13 +54,14 @@ class KernelCode:
         w = Writer(self.lanes, host().fma)
         count = len(self.program.inputs) + len(self.program.outputs) + 1
         names = [f"ptr %a{k}" for k in range(count)]
-        result = w.put(f"call {w.vt} @kernel({', '.join(names)})")
-        if self.lanes > 1:  # a kernel of several lanes leaves constants to its caller
-            for output in range(len(self.program.outputs)):
-                for element, value in self.program.fixed(output).items():
-                    base = f"%a{len(self.program.inputs) + output}"
-                    place = w.put(f"getelementptr inbounds {w.vt}, ptr {base}, i64 {element}")
-                    w.lines.append(f"  store {w.vt} {w.number(value)}, ptr {place}, align 8")
+        fixed = [(k, *x) for k in range(len(self.program.outputs)) for x in self.program.fixed(k).items()]
+        left = fixed if self.lanes > 1 else []  # a kernel of several lanes leaves constants to its caller
+        how = "call" if left else "musttail call"  # arguments that stay where they are need not be copied
+        result = w.put(f"{how} {w.vt} @kernel({', '.join(names)})")
+        for output, element, value in left:
+            base = f"%a{len(self.program.inputs) + output}"
+            place = w.put(f"getelementptr inbounds {w.vt}, ptr {base}, i64 {element}")
+            w.lines.append(f"  store {w.vt} {w.number(value)}, ptr {place}, align 8")
         body = "\n".join(w.lines)
         entry = f"define {w.vt} @entry({', '.join(names)}) {{\nentry:\n{body}\n  ret {w.vt} {result}\n}}"
         return f"{self._emitted.text}\n{entry}"

@@ -10,7 +10,7 @@ pairs (begin, end) number first[k] to first[k + 1]."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import fma, ptr, sqrt, words
+from gyrostat.engine.drivers.words import fma, ptr, words
 
 
 def lu(n: int, A: ptr, piv: words) -> int:
@@ -63,6 +63,62 @@ def solve(n: int, A: ptr, piv: words, b: ptr) -> int:
     return 0
 
 
+def gauss_jordan(n: int, stride: int, A: ptr, piv: words, factors: ptr) -> int:
+    """A (n, n), rows of ``stride`` numbers, a multiple of four, zeros from n on, becomes its inverse, by Gauss and
+    Jordan with partial pivots; ``piv`` (n,), ``factors`` (n,). 0; 1 if A is singular or not finite. For many right-hand
+    sides: a product (:func:`multiplied`) takes a fifth of the time of :func:`solve`.
+
+    Four columns at a time go down all rows: what is read is read before anything is written, so that four numbers are
+    one operation."""
+    for k in range(n):
+        top, p = A + k * stride, k
+        big = abs(top[k])
+        for i in range(k + 1, n):
+            x = abs(A[i * stride + k])
+            if not (x <= big):
+                big = x
+                p = i
+        if not (big > 0.0 and big < 1e300):
+            return 1
+        piv[k] = p
+        if p != k:
+            other = A + p * stride
+            for j in range(n):
+                x = top[j]
+                top[j] = other[j]
+                other[j] = x
+        one = 1.0 / top[k]
+        for i in range(n):
+            factors[i] = -A[i * stride + k]
+            A[i * stride + k] = 0.0
+        factors[k] = 0.0
+        top[k] = 1.0
+        for j in range(0, stride, 4):
+            a, b, c, d = top[j] * one, top[j + 1] * one, top[j + 2] * one, top[j + 3] * one
+            top[j] = a
+            top[j + 1] = b
+            top[j + 2] = c
+            top[j + 3] = d
+            row = A + j
+            for i in range(n):
+                f = factors[i]
+                e, g, h, m = fma(f, a, row[0]), fma(f, b, row[1]), fma(f, c, row[2]), fma(f, d, row[3])
+                row[0] = e
+                row[1] = g
+                row[2] = h
+                row[3] = m
+                row = row + stride
+    for k in range(n - 1, -1, -1):
+        p = piv[k]
+        if p != k:
+            for i in range(n):
+                row = A + i * stride
+                x = row[k]
+                row[k] = row[p]
+                row[p] = x
+    return 0
+
+
 TINY = 1e-8
 """Smallest entry on the diagonal that needs no pivots, relative to those beside it."""
 
@@ -106,20 +162,25 @@ def tree_solve(n: int, A: ptr, first: words, runs: words, b: ptr) -> int:
     return 0
 
 
-def definite(n: int, A: ptr) -> int:
-    """1 if A (n, n), which is symmetric, is positive definite, else 0. Its part on and above the diagonal is read, and
-    destroyed."""
+def definite(n: int, stride: int, A: ptr) -> int:
+    """1 if A (n, n), rows of ``stride`` numbers, a multiple of four, which is symmetric, is positive definite, else 0.
+    Its part on and above the diagonal is read, and destroyed; so is what stands beside it."""
     for k in range(n):
-        top = A + k * n
+        top = A + k * stride
         if not (top[k] > 0.0 and top[k] < 1e300):
             return 0
         one = 1.0 / top[k]
-        for i in range(k + 1, n):
-            row = A + i * n
-            factor = top[i] * one
-            if factor != 0.0:
-                for j in range(i, n):
-                    row[j] = fma(-factor, top[j], row[j])
+        for j in range((k + 1) // 4 * 4, stride, 4):
+            a, b, c, d = top[j] * one, top[j + 1] * one, top[j + 2] * one, top[j + 3] * one
+            row = A + (k + 1) * stride + j
+            for i in range(k + 1, min(n, j + 4)):
+                f = -top[i]
+                e, g, h, m = fma(f, a, row[0]), fma(f, b, row[1]), fma(f, c, row[2]), fma(f, d, row[3])
+                row[0] = e
+                row[1] = g
+                row[2] = h
+                row[3] = m
+                row = row + stride
     return 1
 
 
@@ -156,38 +217,4 @@ def multiplied(n: int, stride: int, S: ptr, r: ptr, x: ptr) -> int:
         x[i + 1] = b
         x[i + 2] = c
         x[i + 3] = d
-    return 0
-
-
-def cholesky(n: int, A: ptr) -> int:
-    """The lower part of A (n, n), which is symmetric, becomes L, A = L L^T. 0; 1 if A is not positive definite."""
-    for k in range(n):
-        row = A + k * n
-        for j in range(k):
-            x = row[j]
-            other = A + j * n
-            for i in range(j):
-                x = fma(-row[i], other[i], x)
-            row[j] = x / other[j]
-        x = row[k]
-        for i in range(k):
-            x = fma(-row[i], row[i], x)
-        if not (x > 0.0 and x < 1e300):
-            return 1
-        row[k] = sqrt(x)
-    return 0
-
-
-def cholesky_solve(n: int, L: ptr, b: ptr) -> int:
-    """b (n,) becomes the solution x of L L^T x = b. 0."""
-    for k in range(n):
-        x = b[k]
-        for i in range(k):
-            x = fma(-L[k * n + i], b[i], x)
-        b[k] = x / L[k * n + k]
-    for k in range(n - 1, -1, -1):
-        x = b[k]
-        for i in range(k + 1, n):
-            x = fma(-L[i * n + k], b[i], x)
-        b[k] = x / L[k * n + k]
     return 0

@@ -98,7 +98,7 @@ class Translation:
 
     def __init__(self, function: FunctionType, known: dict[str, Signature], lanes: int):
         self.tree, self.globals, self.known, self.lanes = _tree(function), function.__globals__, known, lanes
-        self.signature = known[function.__name__]
+        self.signature, self.apart = known[function.__name__], getattr(function, "apart", False)
         self.vt = "double" if lanes == 1 else f"<{lanes} x double>"
         self.bt = "i1" if lanes == 1 else f"<{lanes} x i1>"
         self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
@@ -114,7 +114,8 @@ class Translation:
         arguments: list[str] = []
         for name, kind in self.signature.arguments:
             outside = "double" if public and kind == FLOAT else self.types[kind]
-            arguments.append(f"{outside} %a.{name}")
+            alone = " noalias" if self.apart and kind in (PTR, TABLE) else ""
+            arguments.append(f"{outside}{alone} %a.{name}")
             value = self._splat(f"%a.{name}") if public and kind == FLOAT else f"%a.{name}"
             self._assign(name, kind, value)
         self._body(self.tree.body)

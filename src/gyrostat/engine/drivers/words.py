@@ -11,7 +11,8 @@ text. Its kinds are
 A pointer plus a whole number is a pointer. ``kernel(w[k])(x, y, ...)`` calls machine code that takes pointers and
 returns a double, zero if all it found is finite. Statements: assignment (also of tuples), ``if``, ``while``,
 ``for k in range(...)``, ``break``, ``continue``, ``return``. ``and``, ``or`` and ``a if c else b`` evaluate what they
-need. Functions that are called are drivers themselves; names of modules stand for their numbers."""
+need. Functions that are called are drivers themselves; names of modules stand for their numbers. A driver may promise
+that its pointers are :func:`apart`."""
 
 from __future__ import annotations
 
@@ -52,5 +53,14 @@ kernel = doubles = shared = count_at = fma = where = some = bits = copy = sqrt =
 table, words there; ``shared(p)`` of a ptr reads its memory double by double. ``fma(x, y, z)`` = x y + z in one
 rounding. ``where(c, x, y)``: x in lanes where c holds, else y, both evaluated. ``some(c)``: whether c holds in a lane.
 ``bits(p)``: the address in a ptr as a number."""
+
+
+def apart(function: Any) -> Any:
+    """The pointers of a driver point to memory that does not overlap, as far as it is written: it is then free to read
+    before it writes."""
+    function.apart = True
+    return function
+
+
 LANES = 1
 """How many lanes the driver is compiled for."""

@@ -59,8 +59,12 @@ def emit(
     texts += [PartText(plan, p, lanes, fma, pack, offset).text(arguments) for p in rest]
     filled = [o for o in range(len(program.outputs)) if program.fixed(o)] if lanes == 1 or constants else []
     main = _Function("lanes" if first else "kernel", lanes, fma)
-    main.call([f"part{p}" for p in rest], given)
-    main.fill(program, [o for o in filled if o not in plan.shared_outputs])
+    filled_here = [o for o in filled if o not in plan.shared_outputs]
+    if len(rest) == 1 and not filled_here:
+        main.become(f"part{rest[0]}", given)
+    else:
+        main.call([f"part{p}" for p in rest], given)
+        main.fill(program, filled_here)
     functions = [main, *(_shared_functions(program, plan.shared_outputs, first, main.w, given) if first else ())]
     widths = [lanes, pack] if lanes == 1 < pack else [lanes, 1] if first else [lanes]
     far = [far_functions(n, fma) for n in widths]
@@ -75,6 +79,11 @@ class _Function:
         self.name, self.w = name, Writer(lanes, fma)
         self.acc = self.w.number(0.0)
         self.others: list[str] = []
+
+    def become(self, name: str, given: str) -> None:
+        """Go on as another function with the same arguments: they stay where they are, where a call would copy those
+        on the stack, and wait for them to be written."""
+        self.acc = self.w.put(f"musttail call {self.w.vt} @{name}({given})")
 
     def call(self, names: Iterable[str], given: str, lanes: int | None = None) -> None:
         """``lanes``: of what they return, those of the function itself unless told."""

@@ -6,11 +6,15 @@ work array and have it in all lanes."""
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 from gyrostat.engine.llvm.elementary import Writer, sine_cosine
 from gyrostat.engine.llvm.operation_text import fused, operation
 from gyrostat.engine.llvm.plan import COS, SIN, Plan
 from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
+
+CHAINS = 4
+"""Sums that look for numbers that are not finite."""
 
 
 class PartText:
@@ -22,7 +26,8 @@ class PartText:
         self.w = Writer(lanes, fma)
         self.one = self.w.beside(1)
         self.values: dict[int, str] = {}
-        self.acc = self.w.number(0.0)
+        self.seen = [self.w.number(0.0)] * CHAINS
+        self.turn = 0
 
     def address(self, base: str, element: int) -> str:
         return self.w.put(f"getelementptr inbounds {self.w.vt}, ptr {base}, i64 {element}")
@@ -83,8 +88,9 @@ class PartText:
         return not self.plan.shared[k] or (output in self.plan.shared_outputs) == (self.number < self.plan.common)
 
     def watch(self, name: str) -> None:
-        """0 * value, summed: stays 0 while everything is finite."""
-        self.acc = self.w.fma(name, self.w.number(0.0), self.acc)
+        """0 * value, summed: stays 0 while everything is finite. Several sums, so that none waits for many others."""
+        at = self.turn = (self.turn + 1) % CHAINS
+        self.seen[at] = self.w.fma(name, self.w.number(0.0), self.seen[at])
 
     def _sine(self, x: int) -> None:
         """Sine and cosine of one argument share their reduction."""
@@ -119,11 +125,12 @@ class PartText:
         for x in self.plan.program.guards:
             if self.plan.watched_in(x) == self.number:
                 self.watch(self.value(x))
+        acc = reduce(lambda x, y: self.w.op("fadd", x, y), self.seen)
         body = "\n".join(self.w.lines)
         head, vt = f"define internal {self.w.vt} @part{self.number}({arguments})", self.w.vt
         # values that do not fit into registers lie on the stack: across two cache lines they cost a tenth of the time
         aligned = f' alignstack({8 * self.w.lanes}) "stackrealign"' if self.w.lanes > 1 else ""
-        return f"{head}{aligned} {{\nentry:\n{body}\n  ret {vt} {self.acc}\n}}"
+        return f"{head}{aligned} {{\nentry:\n{body}\n  ret {vt} {acc}\n}}"
 
     def _leaves(self) -> None:
         """Outputs that are inputs themselves, or of which only some elements are shared; constants are written by

@@ -27,9 +27,7 @@ def with_loops(network: Network, plan: LoopPlan | None, live: Mapping[str, Any])
         numbers = tuple(moved.slices[name][1].start + k for name, k in solved.unknowns)
         form = candidates(every[solved.loop], slots)[solved.form]
         steps.append(LoopStep(every[solved.loop], form, solved.signs, solved.rows, slots, numbers))
-    near = {
-        at.start + i: x for name, (at, _) in moved.slices.items() for i, x in enumerate(plan.near.get(name, ()))
-    }
+    near = {at.start + i: x for name, (at, _) in moved.slices.items() for i, x in enumerate(plan.near.get(name, ()))}
     blocks = tuple((b.q, b.v, b.quaternion_at) for b in network.model.layout)
     size = network.model.nq, moved.n
     ties = LoopTies(tuple(steps), *size, moved.followers, moved.place, near, blocks) if steps else None

@@ -1,165 +1,33 @@
 """Loops that are solved explicitly: which unknown follows from which equation (H04 3.2.3.2, Woernle).
 
-Every form is a sequence of three elementary solutions:
-
-    distance   |x - R(q) y| = l         a turn:   A cos q + B sin q = C  (3.58);   a slide: a quadratic equation
-    angle      n . R(q) y = c           a turn:   the same equation between directions
-    direction  R(q) y = x               a turn:   cosine and sine by one division
-
-Where an equation has two solutions, the branch is that of the reference configuration; if it has none, the root of a
-negative number is NaN, which the solvers refuse and explain by the name of the loop."""
+Every form is a sequence of elementary solutions (:mod:`~gyrostat.graph.loops.solutions`). If an equation has no
+solution, the root of a negative number is NaN, which the solvers refuse and explain by the name of the loop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gyrostat.graph.loops.angle import Angle
+from gyrostat.graph.loops.closure import ClosureRows
 from gyrostat.graph.loops.elementary import (
     Coordinates,
-    Element,
     Rigid,
     Slide,
     Turn,
+    Whole,
     back,
-    elements,
     placement,
 )
+from gyrostat.graph.loops.point_rows import point_at_end, rod_rows
+from gyrostat.graph.loops.rings import Ring
+from gyrostat.graph.loops.solutions import Branches, Known, Unknown, angle, direction, distance, shift
 from gyrostat.graph.loops.ways import Closure
-from gyrostat.graph.lower import Placement
 from gyrostat.spatial.algebra import Array, compose, cross
 
-Unknown = Turn | Slide
-Short = Callable[[], float]
 ORIGIN = np.zeros(3)
-
-
-class Branches:
-    """Signs of roots in the order in which a form asks for them: noted at the reference, then kept. ``margins`` of each
-    root: what is under it, relative to its largest value; how much is missing to a solution, and in which unit."""
-
-    def __init__(self, signs: Sequence[float] | None = None):
-        self.signs, self._asked = signs, 0
-        self.noted: list[float] = []
-        self.margins: list[tuple[Any, Short, str]] = []
-
-    def sign(self, at_reference: Callable[[], float]) -> float:
-        if self.signs is None:
-            self.noted.append(1.0 if at_reference() >= 0.0 else -1.0)
-            return self.noted[-1]
-        self._asked += 1
-        return self.signs[self._asked - 1]
-
-
-@dataclass(frozen=True)
-class Known:
-    """Coordinates that are known, by slot; ``near``: all of them at the reference."""
-
-    x: Coordinates
-    near: Mapping[int, float]
-
-    def with_slot(self, slot: int, value: Any) -> Known:
-        return Known(lambda k: value if k == slot else self.x(k), self.near)
-
-
-def _solved_turn(
-    element: Turn, A: Any, B: Any, C: Any, known: Known, branches: Branches, short: Short | None = None
-) -> Angle:
-    """A cos t + B sin t = C, t = sign x coordinate; ``short(reach)``: what is missing where C is beyond the reach."""
-    t = element.sign * known.near[element.slot]
-
-    def at_reference() -> float:
-        return float(A) * np.sin(t) - float(B) * np.cos(t)
-
-    sign = branches.sign(at_reference)
-    square = A * A + B * B
-    inside = square - C * C
-    missing = (lambda: abs(float(C)) / float(np.sqrt(square)) - 1.0) if short is None else short
-    branches.margins.append((inside / square, missing, "of its reach" if short is None else "m"))
-    over, root = 1.0 / square, np.sqrt(inside) * sign
-    return Angle((A * C - B * root) * over, (B * C + A * root) * over, t) * element.sign
-
-
-def distance(element: Unknown, x: Array, y: Array, square: Any, known: Known, branches: Branches) -> Any:
-    """The coordinate for which |x - y'|^2 = square, y' being y behind the element."""
-    u = element.axis
-    if isinstance(element, Turn):
-        along_x, along_y = u @ x, u @ y
-        A, B = x @ y - along_x * along_y, u @ cross(y, x)
-        C = (x @ x + y @ y - square) * 0.5 - along_x * along_y
-
-        def short() -> float:
-            reach = float(np.sqrt(A * A + B * B)) * (1.0 if float(C) > 0.0 else -1.0)
-            nearest = float(x @ x + y @ y) - 2.0 * (float(along_x * along_y) + reach)
-            return abs(np.sqrt(max(nearest, 0.0)) - np.sqrt(float(square)))
-
-        return _solved_turn(element, A, B, C, known, branches, short)
-    r = x - y
-    half = u @ r  # (q - u.r)^2 = (u.r)^2 - r.r + l^2
-    inside = half * half - r @ r + square
-    q = element.sign * known.near[element.slot]
-    sign = branches.sign(lambda: q - float(half))
-    missing = lambda: float(np.sqrt(r @ r - half * half)) - float(np.sqrt(square))  # noqa: E731
-    branches.margins.append((inside / square, missing, "m"))
-    return (half + np.sqrt(inside) * sign) * element.sign
-
-
-def angle(element: Turn, n: Array, y: Array, c: Any, known: Known, branches: Branches) -> Angle:
-    """The coordinate for which n . R y = c."""
-    u = element.axis
-    along = (u @ n) * (u @ y)
-    return _solved_turn(element, n @ y - along, n @ cross(u, y), c - along, known, branches)
-
-
-def direction(element: Turn, y: Array, x: Array, known: Known) -> Angle:
-    """The coordinate that turns y towards x, both seen along the axis."""
-    u = element.axis
-    along = (u @ x) * (u @ y)
-    A, B = x @ y - along, u @ cross(y, x)
-    over = 1.0 / np.sqrt(A * A + B * B)
-    return Angle(A * over, B * over, element.sign * known.near[element.slot]) * element.sign
-
-
-def shift(element: Slide, y: Array, x: Array) -> Any:
-    """The coordinate that moves y to x, as far as it can."""
-    return (element.axis @ (x - y)) * element.sign
-
-
-# ------------------------------------------------------------------------------------------------ rings
-@dataclass(frozen=True)
-class Ring:
-    """A loop as two sequences of elements; ``unknown`` ones by way and place."""
-
-    closure: Closure
-    ways: tuple[tuple[Element, ...], tuple[Element, ...]]
-    unknown: tuple[tuple[int, int], ...]
-
-    @staticmethod
-    def of(closure: Closure, slots: Sequence[int]) -> Ring:
-        ways = tuple(elements(closure.ways[0])), tuple(elements(closure.ways[1]))
-        unknown = tuple(
-            (w, i)
-            for w, way in enumerate(ways)
-            for i, e in enumerate(way)
-            if isinstance(e, Turn | Slide) and e.slot in slots
-        )
-        return Ring(closure, ways, unknown)
-
-    def element(self, at: tuple[int, int]) -> Unknown:
-        return self.ways[at[0]][at[1]]  # type: ignore[return-value]
-
-    def behind(self, at: tuple[int, int], x: Coordinates) -> Placement:
-        """The closing frame of its own way, seen from behind an element."""
-        return placement(self.ways[at[0]][at[1] + 1 :], x)
-
-    def across(self, at: tuple[int, int], x: Coordinates, until: int | None = None) -> Placement:
-        """The closing frame of the other way, or the frame before its element ``until``, seen from before an
-        element."""
-        other = self.ways[1 - at[0]]
-        return compose(*back(placement(self.ways[at[0]][: at[1]], x)), *placement(other[:until], x))
 
 
 class Form:
@@ -169,6 +37,11 @@ class Form:
 
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
         raise NotImplementedError
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        """Equations for the rates in a cheaper form than those of the closure, if there is one; ``x``, ``rate``: by
+        place, without rates at rest; ``branches``: those of the solution."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -180,10 +53,23 @@ class RodForm(Form):
     name = "rod"
 
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
-        element = self.ring.element(self.at)
-        y, x = self.ring.behind(self.at, known.x)[1], self.ring.across(self.at, known.x)[1]
+        element, ways = self.ring.element(self.at), self.ring.ways_from(self.at)
+        if ways is None:
+            y, x = self.ring.behind(self.at, known.x)[1], self.ring.across(self.at, known.x)[1]
+        else:
+            y, x = point_at_end(ways[0][1:], known.x).p, point_at_end(ways[1], known.x).p
         length = self.ring.closure.props["length"]
         return {element.slot: distance(element, x, y, length * length, known, branches)}
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        ways, element = self.ring.ways_from(self.at), self.ring.element(self.at)
+        if ways is None:
+            return None
+        numbers = self.ring.numbers
+        rates = None if rate is None else lambda slot: rate(numbers[slot])
+        rows = rod_rows(point_at_end(ways[0], x, rates), point_at_end(ways[1], x, rates), numbers)
+        rows.J[numbers[element.slot]] = np.array([branches.roots[0] * element.sign])  # the same, and known earlier
+        return rows
 
 
 @dataclass(frozen=True)
@@ -222,6 +108,9 @@ class TriangleForm(Form):
         q = distance(one, x, y, y_two @ y_two, known, branches)
         known = known.with_slot(one.slot, q)
         return {one.slot: q, two.slot: direction(two, y_two, self.ring.across(self.second, known.x)[1], known)}
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        return self.ring.point_rows(x, rate)
 
     def _one_way(self, one: Unknown, two: Unknown, known: Known, branches: Branches) -> dict[int, Any]:
         """Both on one way, ``one`` nearer to the body where it begins."""
@@ -276,6 +165,11 @@ class LegForm(Form):
             target = self.ring.across(self.pair[0], known.x)[1]
         turned, _ = placement(way[self.pair[0][1] + 1 : self.pair[1][1]], known.x)
         return {third.slot: q, **_pair(first, second, turned, y, target, known, branches)}  # type: ignore[arg-type]
+
+    def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
+        if any(isinstance(element, Whole) for way in self.ring.ways for element in way):
+            return None  # a platform that turns in space: the axes of the closing frame are as cheap
+        return self.ring.point_rows(x, rate, self.pair[0])
 
     def _between(self, third: Unknown, square: Any, known: Known, branches: Branches) -> Any:
         """The unknown that decides about the distance from where the axes meet to the other closing frame."""

@@ -133,6 +133,13 @@ EQUATIONS: dict[str, Callable[[Mapping[str, Any]], list[Equation]]] = {
 """Equations of what closes a loop; ``fixed`` also where two ports simply coincide."""
 
 
+def same_axes(kind: str, props: Mapping[str, Any]) -> list[Array]:
+    """Directions that both frames have in common when the loop is closed."""
+    if kind in ("fixed", "prismatic"):
+        return list(np.eye(3))
+    return [props["axis"]] if kind in ("revolute", "continuous", "cylindrical", "planar") else []
+
+
 # ------------------------------------------------------------------------------------------------ at a state
 class FrameMotion(NamedTuple):
     """A frame that moves: axes R and origin p, velocity V and acceleration A (angular, then linear, of its origin), in
@@ -149,11 +156,13 @@ class ClosureRows(NamedTuple):
     """g (m,); J as {rate: (m,)}; b (m,) = dJ/dt v; the rows as they are at this state."""
 
     g: Array
-    J: Mapping[int, Array]
+    J: dict[int, Array]
     bias: Array
 
 
-def closure_rows(equations: Sequence[Equation], one: FrameMotion, two: FrameMotion) -> ClosureRows:
+def closure_rows(
+    equations: Sequence[Equation], one: FrameMotion, two: FrameMotion, at_rest: bool = False
+) -> ClosureRows:
     """The equations between two frames that are known relative to one and the same body."""
     R, p = one.R.T @ two.R, one.R.T @ (two.p - one.p)
     rows = [equation.at(R, p) for equation in equations]
@@ -165,7 +174,8 @@ def closure_rows(equations: Sequence[Equation], one: FrameMotion, two: FrameMoti
         w, u = R @ S[:3], R @ S[3:]
         column = np.array([row.a @ w + row.b @ u for row in rows])
         J[k] = J[k] + column if k in J else column
-    return ClosureRows(np.array([row.g for row in rows]), J, _bias(rows, one, two, R, p))
+    bias = np.zeros(len(rows)) if at_rest else _bias(rows, one, two, R, p)
+    return ClosureRows(np.array([row.g for row in rows]), J, bias)
 
 
 def _bias(rows: Sequence[Row], one: FrameMotion, two: FrameMotion, R: Array, p: Array) -> Array:

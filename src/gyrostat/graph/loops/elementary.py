@@ -1,7 +1,7 @@
 """Turns and slides: a way round a loop as a sequence of the simplest motions, of which some are unknown.
 
-A universal joint is two turns, a planar one two slides and a turn. From both ends of an unknown one, the rest of the loop
-is a placement; closed forms are made of the points and directions that these placements give."""
+A universal joint is two turns, a planar one two slides and a turn. From both ends of an unknown one, the rest of the
+loop is a placement; closed forms are made of the points and directions that these placements give."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from gyrostat.graph.data_flow import Component
 from gyrostat.graph.loops.ways import Way, joint_motion
 from gyrostat.graph.lower import Placement
 from gyrostat.spatial.algebra import Array, compose, cross, inverse
+from gyrostat.spatial.joints import JointMotion
 from gyrostat.spec.joint import Joint
 
 IDENTITY: Placement = (np.eye(3), np.zeros(3))
@@ -65,12 +66,21 @@ class Whole:
     component: Component
 
     def at(self, x: Coordinates) -> Placement:
-        c = self.component
-        q = np.empty(c.q_at.stop - c.q_at.start, dtype=object)
-        q[:] = [x(k) for k in range(c.q_at.start, c.q_at.stop)]
-        numbers = q.astype(float) if all(isinstance(value, float) for value in q) else q
-        met = joint_motion(c, numbers, np.zeros(c.v_at.stop - c.v_at.start))
+        met = self.motion(x, None)
         return met.R, met.p
+
+    def motion(self, x: Coordinates, rates: Coordinates | None) -> JointMotion:
+        """``rates``: by slot, counted from that of the first coordinate; without them at rest."""
+        c = self.component
+        start, count = c.q_at.start, c.v_at.stop - c.v_at.start
+        v = np.zeros(count) if rates is None else _row([rates(start + k) for k in range(count)])
+        return joint_motion(c, _row([x(k) for k in range(start, c.q_at.stop)]), v)
+
+
+def _row(values: list[Any]) -> Array:
+    row = np.empty(len(values), dtype=float if all(isinstance(value, float) for value in values) else object)
+    row[:] = values
+    return row
 
 
 Element = Rigid | Turn | Slide | Whole

@@ -9,8 +9,6 @@ from gyrostat.graph.data_flow import Network
 from gyrostat.graph.loops.ways import Closure
 from gyrostat.spatial.algebra import Array
 
-OPEN = 1e-8
-"""Residuals [m, or of directions] beyond which a loop is not closed."""
 SINGULAR = 1e-13
 """Parts of the reach within which an unknown is at a dead point."""
 
@@ -21,7 +19,7 @@ def refuse_unsolved(network: Network, q: Array, who: str) -> None:
     if ties is None:
         return
     for row in np.reshape(np.asarray(q, dtype=float), (-1, network.model.nq)):
-        for closure, slots, margins in ties.margins(row):  # type: ignore[attr-defined]
+        for closure, slots, margins in ties.margins(row):
             unknowns = unknown_names(network, closure, slots)
             for margin, short, unit in margins:
                 if not margin > SINGULAR:
@@ -47,16 +45,3 @@ def _refuse(
         what = f"cannot be closed: {unknowns} has no solution, {short:.3g} {unit} are missing"
         hint = "the independent coordinates are outside the workspace"
     raise LoopError(f"{who}: the loop {loop} of '{network.model.name}' {what}. Hint: {hint}", [loop.entities])
-
-
-def refuse_open(network: Network, q: Array, who: str, allowed: float = OPEN) -> None:
-    """For q (nq,): a :class:`LoopError` if a loop that is a constraint is open by more than ``allowed``."""
-    every = network.transmission.coordinates(np.asarray(q, dtype=float))
-    for closure in network.closures:
-        gap = float(np.abs(closure.rows(every, None).g.astype(float)).max(initial=0.0))
-        if not gap <= allowed:
-            raise LoopError(
-                f"{who}: the loop {closure.loop} of '{network.model.name}' is open by {gap:.3g} (m, or of a direction), "
-                f"allowed are {allowed:g}. Hint: q = gs.close(model, q)",
-                [closure.loop.entities],
-            )

@@ -15,6 +15,8 @@ from gyrostat.spec.model import Model
 
 CLOSED = 1e-12
 """Residuals of closed loops [m, or of directions], relative to the size of the loop."""
+FACING = 0.5
+"""Cosine between axes below which they do not coincide, whatever the equations say."""
 TURNS = 60
 LONGEST = 0.5
 """Greatest step of one iteration: rad, or parts of the size of the loop."""
@@ -49,6 +51,12 @@ class LoopNumbers:
             J.append(part)
         return np.concatenate(g), np.concatenate(J)
 
+    def turned_over(self, q: Array) -> float:
+        """2 where axes of a loop point against each other although its equations hold, else 0."""
+        every = self.network.transmission.coordinates(q)
+        cosines = [float(x) for closure in self.closures for x in closure.facing(every, self.step)]
+        return 2.0 if min(cosines, default=1.0) < FACING else 0.0
+
     def size(self, q: Array) -> float:
         """A length of the mechanism [m]: how far closing frames are from where their ways part."""
         every = self.network.transmission.coordinates(q)
@@ -75,9 +83,9 @@ def moved_along(model: Model, q: Array, dv: Array) -> Array:
 
 
 def close(numbers: LoopNumbers, q: Array, mobility: Array, size: float | None = None) -> tuple[Array, float]:
-    """The nearest configuration in which the loops are closed, by least-norm Gauss-Newton steps that are shortened while
-    they do not help; and how far they are open there. ``mobility`` (nv,): how readily each coordinate moves; 0 keeps
-    it."""
+    """The nearest configuration in which the loops are closed, by least-norm Gauss-Newton steps that are shortened
+    while they do not help; and how far they are open there. ``mobility`` (nv,): how readily each coordinate moves; 0
+    keeps it."""
     model = numbers.network.model
     size = size or numbers.size(q)
     lengths = length_rates(model)
@@ -87,10 +95,11 @@ def close(numbers: LoopNumbers, q: Array, mobility: Array, size: float | None = 
     for _ in range(TURNS):
         if error <= CLOSED * size:
             break
-        W = J * weight
+        said = np.abs(J).max(axis=1, initial=0.0) > 1e-14  # planar loops have three equations that say nothing
+        W, g_said = J[said] * weight, g[said]
         u, s, vt = np.linalg.svd(W, full_matrices=False)
         good = s > 1e-9 * max(s.max(initial=0.0), 1e-300)
-        step = -weight * (vt[good].T @ ((u.T @ g)[good] * s[good] / (s[good] ** 2 + damping)))
+        step = -weight * (vt[good].T @ ((u.T @ g_said)[good] * s[good] / (s[good] ** 2 + damping)))
         longest = float(np.abs(step / np.where(lengths, size, 1.0)).max(initial=0.0))
         if longest == 0.0:
             break
@@ -107,7 +116,7 @@ def close(numbers: LoopNumbers, q: Array, mobility: Array, size: float | None = 
             if damping > 1e3 * float(s.max(initial=1.0)) ** 2:
                 break
         error = float(np.abs(g).max(initial=0.0))
-    return q, error
+    return q, max(error, numbers.turned_over(q))
 
 
 def length_rates(model: Model) -> Array:

@@ -6,18 +6,17 @@ configurations around it, and closed forms are accepted if they close the loops 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from collections.abc import Sequence as Many
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from gyrostat.errors import LoopError, SpecError
-from gyrostat.graph.loops.angle import plain
-from gyrostat.graph.loops.closed_forms import Branches, Form, Known, candidates
 from gyrostat.graph.loops.numbers import LoopNumbers, close, length_rates, moved_along
-from gyrostat.graph.loops.plan_data import ConstantTie, LoopPlan, LoopReport, Rate, Solved
+from gyrostat.graph.loops.plan_data import LoopPlan, LoopReport, Rate
+from gyrostat.graph.loops.sequence import Sequence
 from gyrostat.graph.loops.ways import closures
 from gyrostat.graph.network import network
 from gyrostat.spatial.algebra import Array
@@ -26,10 +25,6 @@ from gyrostat.spec.model import Model
 SAMPLES = 5
 RANK = 1e-7
 """Singular values below this part of the largest one are zero."""
-AGREES = 1e-9
-BRANCH = 1e-7
-"""Parts of the reach that the reference must be away from where two branches meet."""
-
 
 
 class _Plans(dict[str, LoopPlan]):
@@ -94,7 +89,9 @@ class _Planner:
         treatment = self.model.context.loops
         if treatment in ("constraints", "maximal"):
             return self._reported(replace(base, constrained=tuple(range(len(self.closures)))), at[0], {})
-        solved, redundant, reasons = _Sequence(self, reference, samples, dependents).solve()
+        solved, redundant, reasons = Sequence(
+            self.net, self.closures, self.rates, reference, samples, dependents
+        ).solve()
         done = {step.loop for step in solved} | redundant
         left = tuple(i for i in range(len(self.closures)) if i not in done)
         if treatment == "minimal" and left:
@@ -146,8 +143,8 @@ class _Planner:
         worst = int(np.argmax(open_by))
         raise LoopError(
             f"'{self.model.name}' cannot be assembled: the loop {self.closures[worst].loop} stays open by "
-            f"{open_by[worst]:.3g} (m, or of a direction) however its joints are moved. Hint: check lengths and axes in it, "
-            "or give reference={joint: value} nearer to a configuration in which it is closed",
+            f"{open_by[worst]:.3g} (m, or of a direction) however its joints are moved. Hint: check lengths and axes "
+            "in it, or give reference={joint: value} nearer to a configuration in which it is closed",
             [self.closures[worst].loop.entities],
         )
 
@@ -175,7 +172,7 @@ class _Planner:
             if entity.said_passive is False or (name in driven and entity.said_passive is None)
         }
 
-    def _dependents(self, at: Sequence[Array], present: Sequence[int], rank: int) -> list[Rate]:
+    def _dependents(self, at: Many[Array], present: Many[int], rank: int) -> list[Rate]:
         """As many rates as the equations determine: passive ones first, far from the base first, then those late in the
         alphabet; the order of the file does not count."""
         actuated, wanted = self.actuated(), set(self.model.context.independent)
@@ -188,14 +185,14 @@ class _Planner:
             return kind, -depth[name]
 
         chosen: list[int] = []
+        bases = [_Basis() for _ in at]
         by_name = sorted(present, key=self.rates.__getitem__, reverse=True)
         for k in sorted(by_name, key=reluctance):
             if len(chosen) == rank:
                 break
             if self.rates[k][0] in wanted:
                 break
-            trial = [*chosen, k]
-            if max(_least(J[:, trial]) for J in at) > 1e-6:
+            if any([basis.takes(J[:, k]) for basis, J in zip(bases, at, strict=True)]):
                 chosen.append(k)
         if len(chosen) < rank:
             kept = ", ".join(sorted(wanted))
@@ -262,194 +259,22 @@ def _rank(J: Array) -> int:
     return int(np.count_nonzero(s > RANK * max(float(s.max(initial=0.0)), 1e-300)))
 
 
-def _least(J: Array) -> float:
-    """How independent columns are: the least singular value of the columns at unit length."""
-    lengths = np.linalg.norm(J, axis=0)
-    if (lengths < 1e-12).any() or J.shape[1] > J.shape[0]:
-        return 0.0
-    return float(np.linalg.svd(J / lengths, compute_uv=False).min())
+class _Basis:
+    """Columns that are independent of each other."""
 
+    def __init__(self) -> None:
+        self.Q: list[Array] = []
 
-# ------------------------------------------------------------------------------------------------ the sequence
-class _Sequence:
-    """Loops one after the other, each for those of the dependents in it that are not solved yet."""
-
-    def __init__(self, planner: _Planner, reference: Array, samples: Sequence[Array], dependents: Iterable[Rate]):
-        self.planner, self.dependents = planner, set(dependents)
-        moved = planner.net.transmission
-        self.near = np.asarray(moved.coordinates(reference), dtype=float)
-        self.samples = [np.asarray(moved.coordinates(q), dtype=float) for q in samples]
-        self.solved: list[Solved] = []
-        self.forms: list[tuple[Form, tuple[float, ...]]] = []
-        self.slots = {
-            rate: planner.tree.layout.of[rate[0]].q.start + rate[1]
-            for rate in self.dependents
-            if not planner.tree.layout.of[rate[0]].turns
-        }
-
-    def solve(self) -> tuple[list[Solved], set[int], dict[int, str]]:
-        pending, redundant, reasons = list(range(len(self.planner.closures))), set[int](), dict[int, str]()
-        progress = True
-        while progress and pending:
-            progress = False
-            for i in list(pending):
-                known = {rate for step in self.solved for rate in step.unknowns}
-                unknown = [rate for rate in self._in_loop(i) if rate not in known]
-                if not unknown:
-                    if self._closed(i):
-                        redundant.add(i)
-                        pending.remove(i)
-                        progress = True
-                    continue
-                reason = self._try(i, unknown)
-                if reason is None:
-                    pending.remove(i)
-                    progress = True
-                else:
-                    reasons[i] = reason
-        return self.solved, redundant, reasons
-
-    def _in_loop(self, i: int) -> list[Rate]:
-        """Dependents that a loop depends on, by gears too."""
-        moved, rates = self.planner.net.transmission, dict[Rate, None]()
-        for c in self.planner.closures[i].components:
-            for k in range(c.v_at.start, c.v_at.stop):
-                for number, _ in moved.ties(k):
-                    if self.planner.rates[number] in self.dependents:
-                        rates[self.planner.rates[number]] = None
-        return list(rates)
-
-    def _depends(self, i: int, unknown: Sequence[Rate]) -> tuple[Rate, ...]:
-        """Rates that are not solved for, on which the unknowns of a loop depend."""
-        moved, before = self.planner.net.transmission, {r: s.depends for s in self.solved for r in s.unknowns}
-        rates: dict[Rate, None] = {}
-        for c in self.planner.closures[i].components:
-            for k in range(c.v_at.start, c.v_at.stop):
-                for number, _ in moved.ties(k):
-                    rate = self.planner.rates[number]
-                    if rate not in unknown:
-                        rates |= dict.fromkeys(before.get(rate, (rate,)))
-        return tuple(rates)
-
-    def _try(self, i: int, unknown: Sequence[Rate]) -> str | None:
-        """Add a solution of loop i; or say why there is none."""
-        names = ", ".join(self.planner._name(rate) for rate in unknown)
-        if any(rate not in self.slots for rate in unknown):
-            return f"{names} cannot follow: a quaternion has no closed form"
-        slots = [self.slots[rate] for rate in unknown]
-        closure = self.planner.closures[i]
-        for number, form in enumerate(candidates(closure, slots)):
-            signs = self._accepted(i, form, slots)
-            if isinstance(signs, str):
-                return signs
-            if signs is not None:
-                rows = self._rows(i, unknown)
-                if rows is None:
-                    continue
-                self.forms.append((form, signs))
-                constant = self._constant(unknown)
-                depends = self._depends(i, unknown)
-                self.solved.append(Solved(i, tuple(unknown), number, form.name, signs, rows, depends, constant))
-                return None
-        if len(unknown) > 3:
-            return f"{len(unknown)} unknowns ({names}) are coupled"
-        return f"no closed form for {names} in a loop closed by a {closure.kind} joint"
-
-    def _accepted(self, i: int, form: Form, slots: Sequence[int]) -> tuple[float, ...] | str | None:
-        """Signs of the roots of a form that closes the loop at the samples; in words, why none can be chosen."""
-        near = dict(enumerate(self.near))
-        with np.errstate(all="ignore"):
-            branches = Branches()
-            try:
-                at = form.solve(Known(lambda k: self.near[k], near), branches)
-            except (ValueError, ZeroDivisionError, FloatingPointError):
-                return None
-            signs = tuple(branches.noted)
-            if set(at) != set(slots):
-                return None
-            good = 0
-            for x in [self.near, *self.samples]:
-                values = self._with(x, [*self.forms, (form, signs)])
-                if not np.all(np.isfinite(values)):
-                    continue
-                g = self.planner.closures[i].rows(values, None).g.astype(float)
-                if float(np.abs(g).max()) > AGREES:
-                    return None
-                good += 1
-        if good < 2:
-            return None
-        if any(not margin > BRANCH for margin, _, _ in branches.margins):
-            return "the reference is at a singular position, where the ways to assemble it meet: it chooses none"
-        return signs
-
-    def _with(self, x: Array, forms: Sequence[tuple[Form, tuple[float, ...]]]) -> Array:
-        """Coordinates with the unknowns of forms solved one after the other."""
-        values, near = x.copy(), dict(enumerate(self.near))
-        for form, signs in forms:
-            solved = form.solve(Known(lambda k: values[k], near), Branches(signs))
-            for slot, value in solved.items():
-                values[slot] = float(plain(value))
-        return values
-
-    def _closed(self, i: int) -> bool:
-        """Whether a loop is closed by what was solved before."""
-        with np.errstate(all="ignore"):
-            every = [self._with(x, self.forms) for x in [self.near, *self.samples]]
-        good = [x for x in every if np.all(np.isfinite(x))]
-        worst = [float(np.abs(self.planner.closures[i].rows(x, None).g.astype(float)).max()) for x in good]
-        return len(good) >= 2 and max(worst) <= AGREES
-
-    def _rows(self, i: int, unknown: Sequence[Rate]) -> tuple[int, ...] | None:
-        """Equations of a loop from which the rates of the unknowns follow best."""
-        numbers = [self.planner.number[rate] for rate in unknown]
-        matrices = []
-        for x in [self.near, *self.samples]:
-            J = self.planner.closures[i].rows(x, None).J
-            matrices.append(np.stack([J[k].astype(float) for k in numbers], axis=1))
-        count = len(matrices[0])
-        best, chosen = 0.0, None
-        for rows in combinations(range(count), len(unknown)):
-            sizes = sorted(abs(float(np.linalg.det(A[list(rows)]))) for A in matrices)
-            typical = sizes[len(sizes) // 2]
-            if typical > best * (1.0 + 1e-9):
-                best, chosen = typical, rows
-        return chosen if best > 1e-9 else None
-
-    def _constant(self, unknown: Sequence[Rate]) -> dict[Rate, ConstantTie] | None:
-        """Ties with constant ratios, if the unknowns just solved have them: slopes of -1, 0 or 1 at all samples."""
-        others = {
-            rate: self.planner.tree.layout.of[rate[0]].q.start + rate[1]
-            for rate in self.planner.rates
-            if not self.planner.tree.layout.of[rate[0]].turns and rate not in self.dependents
-        }
-        curved = {
-            rate: self.slots[rate] for step in self.solved if step.constant is None for rate in step.unknowns
-        }
-        candidates_ = {rate: slot for rate, slot in (others | curved).items() if self._moves(rate)}
-        points = [x for x in [self.near, *self.samples]]
-        with np.errstate(all="ignore"):
-            full = [self._with(x, self.forms) for x in points]
-        full = [x for x in full if np.all(np.isfinite(x))]
-        if len(full) < max(3, len(candidates_) + 1):
-            return None
-        ties: dict[Rate, ConstantTie] = {}
-        A = np.array([[x[slot] for slot in candidates_.values()] for x in full])
-        for rate in unknown:
-            y = np.array([x[self.slots[rate]] for x in full])
-            factors, *_ = np.linalg.lstsq(np.column_stack([A - A[0]]), y - y[0], rcond=None)
-            whole = np.round(factors)
-            offset = y - A @ whole
-            if np.abs(whole).max(initial=0.0) > 1.0 or np.abs(offset - offset[0]).max() > AGREES:
-                return None
-            kept = {r: float(f) for r, f in zip(candidates_, whole, strict=True) if f}
-            ties[rate] = ConstantTie(float(offset[0]), kept)
-        return ties
-
-    def _moves(self, rate: Rate) -> bool:
-        """Whether a coordinate is in a loop at all."""
-        return any(
-            k <= self.planner.number[rate] < stop
-            for closure in self.planner.closures
-            for c in closure.components
-            for k, stop in [(c.v_at.start, c.v_at.stop)]
-        )
+    def takes(self, column: Array) -> bool:
+        """Whether a column is independent of those before; then it is one of them."""
+        length = float(np.linalg.norm(column))
+        if length < 1e-12:
+            return False
+        rest = column / length
+        for _ in range(2):
+            for q in self.Q:
+                rest = rest - q * (q @ rest)
+        left = float(np.linalg.norm(rest))
+        if left > 1e-6:
+            self.Q.append(rest / left)
+        return left > 1e-6

@@ -26,7 +26,8 @@ class ConstantTie:
 @dataclass(frozen=True)
 class Solved:
     """A loop that is solved for ``unknowns`` by one of its closed forms: the ``form``-th candidate, with the signs of
-    its roots; ``rows``: equations that give the rates; ``depends``: rates of the model that they depend on. ``constant``: ties that are the same everywhere, if they are."""
+    its roots; ``rows``: equations that give the rates; ``depends``: rates of the model that they depend on.
+    ``constant``: ties that are the same everywhere, if they are."""
 
     loop: int
     unknowns: tuple[Rate, ...]
@@ -40,10 +41,10 @@ class Solved:
 
 @dataclass(frozen=True)
 class LoopReport:
-    """What became of one loop. ``entities``: round the loop; ``cut``: where it was cut; ``closer``: the joint or rod that
-    closes it; ``equations``: how many, of which ``redundant`` say nothing new; ``mobility``: degrees of freedom of the
-    loop by itself; ``treatment``: "closed form", "constant tie", "constraints" or "redundant"; ``unknowns`` it is solved
-    for, in ``order`` (1, 2, ...); ``why``."""
+    """What became of one loop. ``entities``: round the loop; ``cut``: where it was cut; ``closer``: the joint or rod
+    that closes it; ``equations``: how many, of which ``redundant`` say nothing new; ``mobility``: degrees of freedom of
+    the loop by itself; ``treatment``: "closed form", "constant tie", "constraints" or "redundant"; ``unknowns`` it is
+    solved for, in ``order`` (1, 2, ...); ``why``."""
 
     entities: tuple[str, ...]
     cut: tuple[str, str]
@@ -70,10 +71,10 @@ class LoopReport:
 
 @dataclass(frozen=True)
 class LoopPlan:
-    """``tree``: the model with the coordinates of its whole tree; ``reference``, ``samples`` (nq,) of that model, closed;
-    ``dependents``: rates that follow from others; ``solved``: in order; ``constrained``: numbers of the loops that stay
-    constraints; ``independent``: rates that are kept among those in loops; ``near``: coordinates of every component at the
-    reference."""
+    """``tree``: the model with the coordinates of its whole tree; ``reference``, ``samples`` (nq,) of that model,
+    closed; ``dependents``: rates that follow from others; ``solved``: in order; ``constrained``: numbers of the loops
+    that stay constraints; ``independent``: rates that are kept among those in loops; ``near``: coordinates of every
+    component at the reference."""
 
     tree: Model
     reference: Array

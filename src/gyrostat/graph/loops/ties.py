@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.tracing.dual import OUTER, rates_of, with_rates
-from gyrostat.graph.loops.closed_forms import Branches, Form, Known
+from gyrostat.graph.loops.closed_forms import Form
+from gyrostat.graph.loops.closure import ClosureRows
+from gyrostat.graph.loops.solutions import Branches, Known
 from gyrostat.graph.loops.ways import Closure
 from gyrostat.graph.tied_shafts import Moved, Shaft, Ties
 from gyrostat.spatial.algebra import Array
@@ -64,7 +66,9 @@ class LoopTies:
             for m, later in zip(solved, varied, strict=True)
         ]
 
-    def margins(self, q: Array, curves: Callable[[Array], list[Moved]] = lambda q: []) -> list[tuple[Closure, tuple[int, ...], list[Any]]]:
+    def margins(
+        self, q: Array, curves: Callable[[Array], list[Moved]] = lambda q: []
+    ) -> list[tuple[Closure, tuple[int, ...], list[Any]]]:
         """On numbers: for each loop its unknowns, and for each of their roots how far the equation is from having no
         solution, see :class:`Branches`."""
         state = _State(self, q, np.zeros(self.n), curves(q))
@@ -112,27 +116,43 @@ class _State:
         branches = Branches(step.signs)
         found = step.form.solve(Known(self.coordinate, self.ties.near), branches)
         self.margins.append((step.closure, step.slots, branches.margins))
-        x = _Slots(lambda k: found[k] if k in found else self.coordinate(k))
-        rows = step.closure.rows(x, None)  # type: ignore[arg-type]
-        chosen, unknown = list(step.rows), list(step.numbers)
-        inverse = _inverse(np.stack([rows.J[k][chosen] for k in unknown], axis=1))
+        rows = self._rows(step, found, None, branches)
+        unknown = list(step.numbers)
+        inverse = _inverse(np.stack([rows.J[k] for k in unknown], axis=1))
         G: list[dict[int, Any]] = [{} for _ in unknown]
         known = [k for k in rows.J if k not in unknown]
         for k in known:
-            column = inverse @ rows.J[k][chosen]
+            column = inverse @ rows.J[k]
             for number, factor in self.tie(k):
                 for row, entry in zip(G, column, strict=True):
                     y = entry * (-factor)
                     row[number] = row[number] + y if number in row else y
         v_u = [sum((x * self.v[j] for j, x in row.items()), start=0.0) for row in G]
         own = dict(zip(unknown, v_u, strict=True))
-        bias = step.closure.rows(x, _Slots(lambda k: own[k] if k in own else self.rate(k))).bias[chosen]  # type: ignore[arg-type]
+        bias = self._rows(step, found, lambda k: own[k] if k in own else self.rate(k), branches).bias
         for k in known:
-            bias = bias + rows.J[k][chosen] * self.bias(k)
+            bias = bias + rows.J[k] * self.bias(k)
         b_u = -(inverse @ bias)
         for slot, row, b in zip(step.slots, G, b_u, strict=True):
             ties = tuple(row.items())
             self.moved.append(Moved(found[slot], ties, tuple((k, 0.0) for k, _ in ties), b))
+
+    def _rows(
+        self, step: LoopStep, found: dict[int, Any], rate: Callable[[int], Any] | None, branches: Branches
+    ) -> ClosureRows:
+        """The equations of a loop at rest, or with rates by their number."""
+
+        def x(k: int) -> Any:
+            return found[k] if k in found else self.coordinate(k)
+
+        rows = step.form.rows(x, rate, branches)
+        if rows is None:
+            every = step.closure.rows(_Slots(x), None if rate is None else _Slots(rate))  # type: ignore[arg-type]
+            chosen = list(step.rows)
+            rows = ClosureRows(
+                every.g[chosen], {k: column[chosen] for k, column in every.J.items()}, every.bias[chosen]
+            )
+        return rows
 
 
 class _Slots:

@@ -12,9 +12,16 @@ import numpy as np
 
 from gyrostat.errors import LoopError
 from gyrostat.graph.data_flow import Component, Network
-from gyrostat.graph.loops.closure import EQUATIONS, ClosureRows, Equation, FrameMotion, closure_rows
+from gyrostat.graph.loops.closure import (
+    EQUATIONS,
+    ClosureRows,
+    Equation,
+    FrameMotion,
+    closure_rows,
+    same_axes,
+)
 from gyrostat.graph.lower import Placement, Values, lower
-from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.algebra import Array, compose, motion_to_child
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
 from gyrostat.spatial.representation import Motion, Pose, Shift, representation
 from gyrostat.spec.joint import Joint
@@ -27,22 +34,20 @@ Step = Callable[[Component, str, Motion, Array, Array, Array], tuple[Motion, Shi
 """Through a component to one of its outports: the motion there, phi, and S (6, n)."""
 
 
-def plain_step(
-    c: Component, port: str, motion: Motion, q: Array, v: Array, a: Array
-) -> tuple[Motion, Shift, Array]:
+def plain_step(c: Component, port: str, motion: Motion, q: Array, v: Array, a: Array) -> tuple[Motion, Shift, Array]:
     """Through a rigid component or a joint."""
     if port in c.places:
         return BODY.through(motion, JointMotion(*c.places[port], NO_RATES, ZERO6), NONE, NONE)
-    if not issubclass(c.kind, Joint):
-        raise LoopError(
-            f"'{c.name}' of kind {c.kind.__name__} is in a closed loop: how frames move through it is known to the rows "
-            "of algorithms alone. Hint: loops='constraints'"
-        )
     return BODY.through(motion, joint_motion(c, q, v), v, a)
 
 
 def joint_motion(c: Component, q: Array, v: Array) -> JointMotion:
     """The motion of the far side of a joint against the near one."""
+    if not issubclass(c.kind, Joint):
+        raise LoopError(
+            f"'{c.name}' of kind {c.kind.__name__} is in a closed loop: how frames move through it is known to the "
+            "rows of algorithms alone. Hint: loops='constraints'"
+        )
     met = MOTIONS[c["kind"]](c.props, q, v)
     met = met.reversed() if c["far"] else met
     return met.after(*c["before"]) if "before" in c.props else met
@@ -86,11 +91,23 @@ class Closure:
     def rows(self, q: Array, v: Array | None, step: Step = plain_step) -> ClosureRows:
         """g, J and b for the coordinates and rates that components see; without ``v`` at rest."""
         one, two = (follow(way, q, v, step) for way in self.ways)
-        return closure_rows(self.equations, one, two)
+        return closure_rows(self.equations, one, two, v is None)
+
+    def facing(self, q: Array, step: Step = plain_step) -> list[Any]:
+        """Cosines between the axes of both frames that coincide when the loop is closed: equations of directions also
+        hold where an axis points the other way, which is another mechanism."""
+        axes = same_axes(self.kind, self.props)
+        if not len(axes):
+            return []
+        one, two = (follow(way, q, None, step) for way in self.ways)
+        R = one.R.T @ two.R
+        return [axis @ (R @ axis) for axis in axes]
 
 
 def follow(way: Way, q: Array, v: Array | None, step: Step = plain_step) -> FrameMotion:
     """How the frame at the end of a way moves against the body where it begins."""
+    if v is None and step is plain_step:
+        return _follow_at_rest(way, q)
     motion, carried = Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), np.zeros(6)), dict[int, Array]()
     for c, port in way.steps:
         rates = range(c.v_at.start, c.v_at.stop)
@@ -101,6 +118,20 @@ def follow(way: Way, q: Array, v: Array | None, step: Step = plain_step) -> Fram
     motion, shift, _ = BODY.through(motion, last, NONE, NONE)
     S = {k: shift.motion(s) for k, s in carried.items()}
     return FrameMotion(motion.pose.R, motion.pose.p, motion.V, motion.A, S)
+
+
+def _follow_at_rest(way: Way, q: Array) -> FrameMotion:
+    """The same where nothing moves: placements and unit motions alone."""
+    R, p, carried = np.eye(3), np.zeros(3), dict[int, Array]()
+    for c, port in (*way.steps, (None, "")):
+        if c is None or port in c.places:
+            place, own = way.place if c is None else c.places[port], dict[int, Array]()
+        else:
+            met = joint_motion(c, q[c.q_at], np.zeros(c.v_at.stop - c.v_at.start))
+            place, own = (met.R, met.p), {c.v_at.start + i: s for i, s in enumerate(met.S.T)}
+        R, p = compose(R, p, *place)
+        carried = {k: motion_to_child(*place, s) for k, s in carried.items()} | own
+    return FrameMotion(R, p, ZERO6, ZERO6, carried)
 
 
 def closures(network: Network, live: Mapping[str, Any] | None = None) -> tuple[Closure, ...]:

@@ -7,6 +7,7 @@ through its own point, as MuJoCo does it: X_(k+1) = X_k T(pos) joint(q - ref) T(
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Parts:
     base: str | None
     changed: dict[int, Inertial]
     limits: dict[int, float]  # joint -> effort limit [N m or N]
+    held: dict[int, float] = field(default_factory=dict)  # joint that does not move -> its coordinate
     names: Names = field(init=False)
     entities: list[Entity] = field(default_factory=list)
     connections: list[tuple[str, ...]] = field(default_factory=list)
@@ -66,7 +68,16 @@ class Parts:
             self.body[b] = self.names.give(m.body(b).name, "body", self.done.elements["body"][b], f"body{b}")
 
     def _left_out(self, j: int) -> bool:
-        return self.base == "fixed" and self.done.model.jnt_type[j] == FREE
+        return j in self.held or (self.base == "fixed" and self.done.model.jnt_type[j] == FREE)
+
+    @cached_property
+    def places(self) -> list[Pose]:
+        """Bodies in the world, in the configuration of the file."""
+        m, mujoco = self.done.model, self.done.mujoco
+        data = mujoco.MjData(m)
+        data.qpos[:] = m.qpos0
+        mujoco.mj_kinematics(m, data)
+        return [(np.array(R).reshape(3, 3), np.array(p)) for R, p in zip(data.xmat, data.xpos, strict=True)]
 
     # ------------------------------------------------------------------ entities
     def add(self, entity: Entity, element: Element) -> None:
@@ -110,6 +121,9 @@ class Parts:
         first = int(m.body_jntadr[b])
         for j in range(first, first + int(m.body_jntnum[b])):
             at = self.done.elements["joint"][j]
+            if j in self.held:
+                X = self._at_rest(j, X)
+                continue
             if self._left_out(j):
                 what = "the free joint is left out, since base is 'fixed'; the body stands where the file puts it"
                 self.reader.ignore(at, "free-joint", what, m.joint(j).name)
@@ -125,6 +139,14 @@ class Parts:
         port = self.displaced(port, X, body.name, element)
         self.add(body, element)
         self.connections.append((port, f"{body.name}.origin"))
+
+    def _at_rest(self, j: int, X: Pose) -> Pose:
+        """The frame behind a hinge or slide that an equality holds, from that before it."""
+        m = self.done.model
+        there, axis, q = np.array(m.jnt_pos[j]), np.array(m.jnt_axis[j]), self.held[j]
+        X = after(X, (np.eye(3), there))
+        moved = (about_axis(axis, q), np.zeros(3)) if m.jnt_type[j] == HINGE else (np.eye(3), axis * q)
+        return after(after(X, moved), self._behind(j))
 
     def _behind(self, j: int) -> Pose:
         """From the joint's frame at q = ref back to that of the body."""

@@ -18,7 +18,8 @@ from gyrostat.io.mjcf.actuators import effort_limits, read_actuators
 from gyrostat.io.mjcf.build import FRAME, FREE, Parts
 from gyrostat.io.mjcf.compile import compile_spec
 from gyrostat.io.mjcf.defaults import elements_of, load_mujoco, parse_spec
-from gyrostat.io.mjcf.drives import Drives, fixed_tendons
+from gyrostat.io.mjcf.drives import Drives
+from gyrostat.io.mjcf.equalities import Equalities, fixed_tendons, held, used
 from gyrostat.io.mjcf.includes import Includes
 from gyrostat.io.mjcf.inertias import check_inertias, give_inertias
 from gyrostat.io.mjcf.meshes import MeshFile, collect_meshes
@@ -76,13 +77,17 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: s
     if done is None:
         return None
     by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
-    parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators))
+    off = off | _switched_off(mujoco, spec)
+    ties = used(reader, done, ties, "equality" in off)
+    parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators), held(done, ties))
     parts.build()
-    drives = Drives(parts, actuators, off | _switched_off(mujoco, spec), fixed_tendons(source.root))
-    drives.add()
-    drives.couplings(ties, mujoco)
+    Drives(parts, actuators, off).add()
+    equalities = Equalities(parts, fixed_tendons(source.root))
+    equalities.add(ties)
     floats = base == "free" and not (done.model.jnt_type == FREE).any()
-    context = Context(gravity=_gravity(mujoco, spec), base="free" if floats else "fixed")
+    told = equalities.reference()
+    about_loops = {"reference": told} if told else {}
+    context = Context(gravity=_gravity(mujoco, spec), base="free" if floats else "fixed", **about_loops)
     title = source.root.get("model") or Path(file).stem
     name = title if title.isprintable() and title else "robot"
     model = Model(name, tuple(parts.entities), tuple(parts.connections), context, parts.sources)

@@ -31,13 +31,14 @@ def to_urdf(model: Model, place: Path | None = None, allow_loss: bool = False) -
     """The model as URDF text, and what of it URDF cannot say.
 
     ``place``: where the file will be; meshes below its folder get relative names. Raises :class:`SaveError` if
-    coordinates or whole joints cannot be said, unless ``allow_loss``: then such joints become fixed.
+    coordinates or whole joints cannot be said, unless ``allow_loss``: then such joints become fixed. Closed loops are
+    refused in any case: what is left of one is another mechanism.
     """
     check(model)
     parts = groups_of(model)
     drives = drives_of(model, parts)
-    if parts.essential and not allow_loss:
-        raise SaveError(parts.essential)
+    if parts.loops or (parts.essential and not allow_loss):
+        raise SaveError(parts.loops + parts.essential)
     parts.lost[:0] = parts.essential
     _context(model.context, parts)
     for name, entity in model.wiring.entities.items():

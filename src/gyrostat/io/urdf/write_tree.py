@@ -65,7 +65,8 @@ class Group:
 
 @dataclass
 class Parts:
-    """Groups in the order of the file; ``lost``: what URDF cannot say; ``essential``: what it must say and cannot.
+    """Groups in the order of the file; ``lost``: what URDF cannot say; ``essential``: what it must say and cannot;
+    ``loops``: without which it would be another mechanism.
 
     ``rotors``: for each rotor the group that carries it, and its axis there."""
 
@@ -73,14 +74,15 @@ class Parts:
     rotors: dict[str, tuple[Group, Array]] = field(default_factory=dict)
     lost: list[Problem] = field(default_factory=list)
     essential: list[Problem] = field(default_factory=list)
+    loops: list[Problem] = field(default_factory=list)
 
 
 def groups_of(model: Model) -> Parts:
     """The groups of a model, each joint's after that of the joint before it."""
     walk = _Walk(model)
     for loop in model.wiring.tree.loops:
-        remedy = "open the loop; a URDF is a tree"
-        walk.parts.essential.append(Problem("model", "urdf-loop", f"has a loop, {loop}", remedy, loop.entities))
+        remedy = "save it as YAML, or take a joint of the loop out: a URDF is a tree"
+        walk.parts.loops.append(Problem("model", "urdf-loop", f"has a loop, {loop}", remedy, loop.entities))
     for visit in model.wiring.tree.visits:
         walk.meet(visit)
     return _ordered(model, walk.parts)

@@ -9,7 +9,7 @@ from gyrostat.errors import clipped, near, nearest
 from gyrostat.io.yaml.parse import Node
 from gyrostat.io.yaml.properties import CLOSE, build, known_properties
 from gyrostat.io.yaml.reading import Reading
-from gyrostat.io.yaml.versions import refuse_later_kind
+from gyrostat.io.yaml.versions import refuse_later_kind, refuse_later_properties
 from gyrostat.spec.assembly import Assembly, to_connection
 from gyrostat.spec.check import place_of
 from gyrostat.spec.describe import RefusedError
@@ -91,6 +91,7 @@ def _of_kind(
 ) -> Entity | None:
     label = f"{kind.type_name.replace('_', ' ')} '{full.partition(' (again')[0]}'"
     refuse_later_kind(reading, label, kind, given[key].line)
+    refuse_later_properties(reading, label, kind.type_name, given)
     names = tuple(field for field in kind.model_fields if field != "name")
     nodes = known_properties(reading, names, {k: n for k, n in given.items() if k != key}, label, kind)
     inside: dict[str, Any] = {}

@@ -2,13 +2,16 @@
 
 A migration takes the tree of one version to the next: kinds, properties and sections get the names and forms of today,
 and every value keeps the line it stands in, so that messages point into the file as it is. A version that only adds
-kinds needs no change (:func:`unchanged`): such a kind says ``since``, see :class:`~gyrostat.spec.entity.Entity`.
+kinds and properties needs no change (:func:`unchanged`): such a kind says ``since``, see
+:class:`~gyrostat.spec.entity.Entity`, such a property stands in :data:`LATER`.
 
 ======= ===========================================================================================
 version what came with it
 ======= ===========================================================================================
 1       the first one
 2       kinds whose motion is a curve of another joint's (cam, scotch_yoke); nothing else changed
+3       closed loops: connecting_rod, passive of a joint, reference, independent and loops of the context; and
+        polynomial_coupling; nothing else changed
 ======= ===========================================================================================
 
 A new version is a line in this table and in :data:`MIGRATIONS`, files of the old one among those that tests keep byte
@@ -32,11 +35,18 @@ Migrations = Mapping[int, Migration]
 
 
 def unchanged(root: Node) -> Node:
-    """The step to a version that adds kinds and changes nothing else."""
+    """The step to a version that adds kinds or properties and changes nothing else."""
     return root
 
 
-MIGRATIONS: Migrations = {1: unchanged}
+MIGRATIONS: Migrations = {1: unchanged, 2: unchanged}
+
+LATER: Mapping[str, Mapping[str, int]] = {
+    "joint": {"passive": 3},
+    "context": {"reference": 3, "independent": 3, "loops": 3},
+}
+"""Kind, or the context -> properties that came later than it did, and the version they came with. They have defaults,
+and are not written where they have them."""
 
 
 def newest(migrations: Migrations = MIGRATIONS) -> int:

@@ -13,7 +13,7 @@ from gyrostat.io.yaml.parse import Node, read, refusal
 from gyrostat.io.yaml.properties import build, known_properties
 from gyrostat.io.yaml.reading import Reading
 from gyrostat.io.yaml.solvers import read_solvers
-from gyrostat.io.yaml.versions import read_version
+from gyrostat.io.yaml.versions import read_version, refuse_later_properties
 from gyrostat.spec.check import problems
 from gyrostat.spec.context import Context
 from gyrostat.spec.model import Model
@@ -79,5 +79,6 @@ def _context(reading: Reading, node: Node | None) -> Context:
         remedy = "write {gravity: [0, 0, -9.81], base: fixed}"
         reading.add("context", "property-type", message, remedy, node.plain(), node.line)
         return Context()
+    refuse_later_properties(reading, "context", "context", node.value)
     given = known_properties(reading, tuple(Context.model_fields), node.value, "context")
     return build(reading, Context, "context", "context", given, lambda data: Context(**data)) or Context()

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from gyrostat.errors import SpecError, clipped
-from gyrostat.io.yaml.migrations import VERSION, newest, oldest_alike
+from gyrostat.io.yaml.migrations import LATER, VERSION, newest, oldest_alike
 from gyrostat.io.yaml.solvers import solvers_schema
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.context import Context
@@ -48,9 +48,16 @@ def json_schema(version: int | None = None) -> dict[str, Any]:
             "connections": _CONNECTIONS,
             "solvers": solvers_schema(),
         },
-        "$defs": {"context": _untitled(Context.model_json_schema()), "entity": _one_of(kinds)}
-        | {name: _kind(name, cls) for name, cls in kinds.items()},
+        "$defs": {"context": _known("context", _untitled(Context.model_json_schema()), versions[-1])}
+        | {"entity": _one_of(kinds)}
+        | {name: _known(name, _kind(name, cls), versions[-1]) for name, cls in kinds.items()},
     }
+
+
+def _known(kind: str, schema: dict[str, Any], version: int) -> dict[str, Any]:
+    """Without the properties that came later than a version."""
+    late = {key for key, since in LATER.get(kind, {}).items() if since > version}
+    return schema | {"properties": {key: x for key, x in schema["properties"].items() if key not in late}}
 
 
 def _versions(version: int | None) -> list[int]:

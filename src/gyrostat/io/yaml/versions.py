@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic import BaseModel
 
 from gyrostat.errors import LoadError, Problem, SaveError, SpecError, clipped, near
-from gyrostat.io.yaml.migrations import MIGRATIONS, VERSION, Migrations, newest, oldest_alike
+from gyrostat.io.yaml.migrations import LATER, MIGRATIONS, VERSION, Migrations, newest, oldest_alike
 from gyrostat.io.yaml.parse import Node, read
 from gyrostat.io.yaml.reading import Reading
 from gyrostat.spec.assembly import Assembly
+from gyrostat.spec.context import Context
 from gyrostat.spec.entity import Entity
 
 RULE = "schema-version"
@@ -59,16 +62,18 @@ def stated_version(text: str, file: str) -> int | None:
     return None if node is None else _whole(node)
 
 
-def needed_version(entities: Iterable[Entity], migrations: Migrations = MIGRATIONS) -> int:
-    """The oldest version that can say these entities: older programs read what they can read."""
+def needed_version(
+    entities: Iterable[Entity], migrations: Migrations = MIGRATIONS, context: Context | None = None
+) -> int:
+    """The oldest version that can say these entities and the context: older programs read what they can read."""
     last, version = newest(migrations), oldest_alike(migrations)
     for entity in _all(entities):
         if entity.since > last:
             message = f"the kind '{entity.type_name}' says since = {entity.since}, the newest version is {last}"
             remedy = "leave 'since' out in a kind of your own"
             raise SaveError([entity.problem("kind-version", message, remedy, entity.since)])
-        version = max(version, entity.since)
-    return version
+        version = max(version, entity.since, *_later_properties(entity.type_name, entity))
+    return version if context is None else max(version, *_later_properties("context", context))
 
 
 def _all(entities: Iterable[Entity]) -> Iterator[Entity]:
@@ -78,8 +83,30 @@ def _all(entities: Iterable[Entity]) -> Iterator[Entity]:
             yield from _all(entity.entities)
 
 
+def _later_properties(kind: str, owner: BaseModel) -> list[int]:
+    """The versions of those later properties that are not what they are by default; 1 at least."""
+    unused = unused_later(kind, owner)
+    return [1, *(since for key, since in LATER.get(kind, {}).items() if key not in unused)]
+
+
+def unused_later(kind: str, owner: BaseModel) -> set[str]:
+    """Later properties that are what they are by default: they are not written."""
+    fields = type(owner).model_fields
+    usual = {key: fields[key].get_default(call_default_factory=True) for key in LATER.get(kind, {})}
+    return {key for key, value in usual.items() if getattr(owner, key) == value}
+
+
 def refuse_later_kind(reading: Reading, label: str, kind: type[Entity], line: int) -> None:
     """A kind that came with a later version than the file says."""
     if kind.since > reading.version:
         message = f"the kind '{kind.type_name}' came with version {kind.since}, the file says version {reading.version}"
         reading.add(label, "kind-version", message, f"write '{VERSION}: {kind.since}' at its top", kind.since, line)
+
+
+def refuse_later_properties(reading: Reading, label: str, kind: str, given: Mapping[str, Node]) -> None:
+    """Properties that came with a later version than the file says."""
+    for key, since in LATER.get(kind, {}).items():
+        if key in given and since > reading.version:
+            message = f"the property '{key}' came with version {since}, the file says version {reading.version}"
+            remedy = f"write '{VERSION}: {since}' at its top"
+            reading.add(label, "kind-version", message, remedy, since, given[key].line)

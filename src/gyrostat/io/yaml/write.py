@@ -10,7 +10,7 @@ from gyrostat.errors import LoadError, Problem, SaveError
 from gyrostat.io.yaml.emit import emit
 from gyrostat.io.yaml.migrations import VERSION
 from gyrostat.io.yaml.parse import read
-from gyrostat.io.yaml.versions import needed_version
+from gyrostat.io.yaml.versions import needed_version, unused_later
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.check import check
 from gyrostat.spec.context import GravityField, MovingBase
@@ -23,8 +23,8 @@ def to_text(model: Model) -> str:
     read."""
     check(model)
     _refuse_functions(model)
-    data: dict[str, Any] = {VERSION: needed_version(model.entities), "name": model.name}
-    data["context"] = model.context.model_dump(mode="json")
+    data: dict[str, Any] = {VERSION: needed_version(model.entities, context=model.context), "name": model.name}
+    data["context"] = model.context.model_dump(mode="json", exclude=unused_later("context", model.context))
     data["entities"] = [_plain(entity) for entity in model.entities]
     if model.connections:
         data["connections"] = [list(ports) for ports in model.connections]

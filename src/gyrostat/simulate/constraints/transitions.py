@@ -71,8 +71,9 @@ class Transitions:
         for constraint, part in zip(self.given, rows.parts, strict=False):  # dry friction comes last
             if who := constraints.from_elsewhere(constraint):
                 examine(who, part, self.plant.model, q)
-        depth = self._depths(q)
-        for row in (*rows.one_sided, *rows.bilateral):
+        inside = (*rows.one_sided, *rows.bilateral)
+        depth = self._depths(q) if inside else ()
+        for row in inside:
             if not depth[row] <= AT:
                 raise StateError(f"{WHO}: {rows.refusal(q, row)}")
 

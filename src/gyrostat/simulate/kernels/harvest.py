@@ -33,8 +33,9 @@ from gyrostat.simulate.kernels.stage import accelerations, place
     QUATERNIONS, QUATERNION_COUNT,  # words: first coordinate of each quaternion
     LOOK_AT_END, END_TIME,  # 1 if the step that ends the run must be looked at; its time
     SKIP, TAKEN,  # 1 if no row of the step is kept; how many steps have been taken from
-) = range(24)  # fmt: skip
-WORDS_OF_A_HARVEST = 24
+    LATER,  # 1 if a and tau of rows may stay unknown: somebody finds them later
+) = range(25)  # fmt: skip
+WORDS_OF_A_HARVEST = 25
 AROUND, ALONG, ABSOLUTE = 0, 1, 2
 """Coordinates of C: local ones around the start (:mod:`~gyrostat.configuration.chart`); a displacement from it as in
 ``gs.integrate``; q itself, whose quaternions may have any length."""

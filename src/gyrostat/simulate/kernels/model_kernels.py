@@ -27,19 +27,20 @@ from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.engine.tracing.replay import inlined
 from gyrostat.graph.network import Network, network
+from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.simulate.kernels import discrete_mechanics as discrete
 from gyrostat.simulate.kernels import loop_programs
 from gyrostat.solvers.dynamics.derivatives import forward_mode
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
-from gyrostat.spec.context import HarmonicMotion
+from gyrostat.spec.context import HarmonicMotion, UniformGravity
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
 FEW = 10
 """Rates up to which accelerations are those of composite bodies and L^T D L: about as many operations as articulated
-bodies, but fewer of them wait for each other (measured, one state: Panda 183 ns against 225, LWR 83 against 105; Talos
-with 38 rates 1537 against 976)."""
+bodies, but fewer of them wait for each other (measured, one state, inertias regrouped: Panda 186 ns against 219; Talos
+with 38 rates 1570 against 980)."""
 
 
 def kept_kernels(
@@ -84,16 +85,20 @@ class ModelKernels:
         return self._codes.setdefault(key, KernelCode(getattr(self, name), lanes)) if known is None else known
 
     # ------------------------------------------------------------------ recording
-    def _scene(self, t: Any, live: Array) -> tuple[Network, Setting]:
-        """Network and setting for recorded values of the live properties."""
+    def _scene(self, t: Any, live: Array, regrouped: bool = False) -> tuple[Network, Setting]:
+        """Network and setting for recorded values of the live properties. ``regrouped``: inertias as accelerations
+        alone may have them (:func:`~gyrostat.graph.joint_rules.regroup_inertia`); in a field each body stays where it
+        is."""
         given: dict[str, Any] = {}
         start = 0
         for path, shape in self.live.items():
             size = int(np.prod(shape, dtype=int))
             given[path] = live[start : start + size].reshape(shape)
             start += size
-        net = network(self.model, live=given) if given else self.net
         context = self.model.context
+        regrouped = regrouped and isinstance(context.gravity, UniformGravity)
+        rules = RULES if regrouped else DEFAULT
+        net = network(self.model, rules, live=given) if given or regrouped else self.net
         law = gravity(context.gravity, given.get("context.gravity"))
         return net, Setting(representation("body"), law, t if isinstance(context.base, HarmonicMotion) else 0.0)
 
@@ -115,7 +120,7 @@ class ModelKernels:
         """a (nv,) of tau (nv,)."""
 
         def function(t: Array, q: Array, v: Array, tau: Array, directions: Array, live: Array) -> Mapping[str, Any]:
-            net, on = self._scene(t[0], live)
+            net, on = self._scene(t[0], live, self.block is None)
             if self.block is not None:
                 return {"a": self.block.compute(net, on, {"q": q, "v": v, "tau": tau}, no_loads)["a"]}
             if net.closures:

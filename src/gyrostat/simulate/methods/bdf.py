@@ -21,9 +21,10 @@ from gyrostat.simulate.kernels.newton_matrix import slopes_size
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT
 from gyrostat.simulate.methods.dopri5 import DormandPrince
 from gyrostat.simulate.methods.drivers import bdf_memory as at
-from gyrostat.simulate.methods.drivers.bdf_steps import bdf_steps
+from gyrostat.simulate.methods.drivers.bdf_steps import bdf_steps, stride_of
 from gyrostat.simulate.methods.drivers.differences import HIGHEST, ROWS
 from gyrostat.simulate.methods.method import StepFailure
+from gyrostat.simulate.methods.one_memory import OneMemory
 from gyrostat.simulate.methods.vector_method import VectorMethod
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine, address
@@ -54,30 +55,39 @@ def coefficients() -> Array:
     return np.concatenate([table.ravel(), basis.ravel()])
 
 
+@cache
+def _memory(size: int, n: int, k: int) -> OneMemory:
+    """What steps need: of y (size,), rates (n,), own states of the source (k,)."""
+    width, m = size + 1, n + k
+    sizes = dict.fromkeys((at.U0, at.U1, at.Y, at.BASE, at.PREDICTED, at.SCALE, at.U, at.DIFFERENCE), width)
+    sizes |= dict.fromkeys((at.TAU, at.ACCELERATIONS, at.END_ACCELERATIONS, at.END_TAU), n)
+    sizes |= {at.R: m, at.PIVOTS: m, at.RATES: k + 1, at.A: m * m, at.S: slopes_size(n, k)}
+    sizes |= {at.INVERSE: m * stride_of(m), at.CHANGE: stride_of(m), at.D: ROWS * width}
+    sizes |= {at.K: DormandPrince.table.stages * width, at.SPARE: max(m * n, (HIGHEST + 1) * width) + width}
+    return OneMemory(sizes)
+
+
 class Bdf(VectorMethod):
     """``"bdf"``: the fewest evaluations for smooth stiff motions. Steps are controlled by 3 % of the tolerances:
     errors of a multistep method add up over many short steps, and so the tolerance is kept at the end."""
 
     name, order, share = "bdf", 5, 0.03
     degree = HIGHEST + 1
+    outputs_apart = True
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
         super().__init__(plant, rtol, atol, max_step)
         n, k, width = plant.nv, plant.np, self.size + 1
         self.words, self.ctl = np.zeros(48, dtype=np.int64), np.zeros(24)
-        self.u0, self.u1, self.a1, self.tau1 = self.room(width), self.room(width), self.room(n), self.room(n)
-        self.table = self.room(ROWS, width)
-        spare = max((n + k) * n, (HIGHEST + 1) * width) + width
-        arrays = {
-            at.D: self.table, at.ATOL: self.allowed, at.U0: self.u0, at.U1: self.u1, at.A: self.room(n + k, n + k),
-            at.S: self.room(slopes_size(n, k)), at.SPARE: self.room(spare), at.R: self.room(n + k),
-            at.PIVOTS: np.zeros(n + k, dtype=np.int64), at.RATES: self.room(k + 1), at.TAU: self.room(n),
-            at.ACCELERATIONS: self.room(n), at.END_ACCELERATIONS: self.a1, at.END_TAU: self.tau1,
-            at.TABLE: DormandPrince.table.memory, at.K: self.room(DormandPrince.table.stages, width),
-            at.COEFFICIENTS: coefficients(),
-        }  # fmt: skip
-        vectors = (at.Y, at.BASE, at.PREDICTED, at.SCALE, at.U, at.DIFFERENCE)
-        self.place(self.words, arrays | {word: self.room(width) for word in vectors})
+        memory = _memory(self.size, n, k)
+        self._memory, part = memory.new(self.words), memory.parts
+        self.u0, self.u1, self.a1, self.tau1 = (
+            self._memory[part[word]] for word in (at.U0, at.U1, at.END_ACCELERATIONS, at.END_TAU)
+        )
+        self.table = self._memory[part[at.D]].reshape(ROWS, width)
+        self.place(
+            self.words, {at.ATOL: self.allowed, at.TABLE: DormandPrince.table.memory, at.COEFFICIENTS: coefficients()}
+        )
         self.ctl[at.RTOL], self.ctl[at.MAX_STEP] = self.step_rtol, max_step
         self.ctl[at.TINY_STEP] = 16.0 * np.finfo(float).eps
         self.ctl[at.NEWTON_TOLERANCE] = max(10.0 * np.finfo(float).eps / self.step_rtol, NEWTON_SHARE)

@@ -25,7 +25,8 @@ TOO_SMALL, NOT_FINITE, STOPPED, RUNAWAY, BAD_SAMPLE, NO_SOLUTION = -2, -3, -4, -
 finite, a Python function that has failed, rates too fast, a sample that is not finite, equations without a solution."""
 PATIENCE = 0.05
 """Seconds that a call may take, about: between two calls Python listens to Ctrl-C."""
-FIRST_BUDGET, LARGEST_BUDGET = 256, 2**30
+FIRST_BUDGET, WITH_PYTHON, LARGEST_BUDGET = 1024, 64, 2**30
+"""Steps of the first call, where nothing but machine code runs and where Python has a part; of any call."""
 
 
 class CompiledMethod(Method):
@@ -40,7 +41,7 @@ class CompiledMethod(Method):
         self.harvest: Harvest | None = None
         self.clock = np.zeros(4)
         self.fastest = np.inf
-        self._budget = FIRST_BUDGET
+        self._budget: int | None = None
 
     # ------------------------------------------------------------------ to be written by a method
     degree: int
@@ -94,6 +95,8 @@ class CompiledMethod(Method):
         clock[PERIOD], clock[INSTANT], clock[END] = *sampling, t_limit
         clock[NEXT_LIMIT] = min(t_limit, sampling[0] * sampling[1]) if sampling[0] else t_limit
         began = time.perf_counter()
+        if self._budget is None:
+            self._budget = min(WITH_PYTHON, FIRST_BUDGET) if machine.callbacks else FIRST_BUDGET
         status = self.run(machine, harvest, 1 if harvest.always else self._budget)
         self._budget = budget_after(self._budget, time.perf_counter() - began)
         machine.counted()

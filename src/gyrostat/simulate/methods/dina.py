@@ -22,7 +22,7 @@ from gyrostat.simulate.kernels import environment as env
 from gyrostat.simulate.methods.drivers import fixed_clock as clock
 from gyrostat.simulate.methods.drivers import implicit_memory as at
 from gyrostat.simulate.methods.drivers.kept_matrix import DIAGONAL, EXACT, LEAST_PATIENCE, SPRINGS
-from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS
+from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS, SIMPSON_STEPS
 from gyrostat.simulate.methods.generalised_alpha import formulas
 from gyrostat.simulate.methods.implicit import ImplicitMethod
 from gyrostat.simulate.plant.harvest import Harvest
@@ -33,7 +33,7 @@ Array = np.ndarray
 OFTEN = 10
 """Steps after which a state is kept."""
 MATRICES = {"exact": EXACT, "springs": SPRINGS, "diagonal": DIAGONAL}
-SCHEMES = {"checked": KEPT_STEPS, "predicted": PREDICTED_STEPS, "printed": PRINTED_STEPS}
+SCHEMES = {"checked": KEPT_STEPS, "predicted": PREDICTED_STEPS, "printed": PRINTED_STEPS, "simpson": SIMPSON_STEPS}
 
 
 class Dina(ImplicitMethod):
@@ -42,8 +42,9 @@ class Dina(ImplicitMethod):
     damping and weight; ``"diagonal"``: the diagonal of that, for weakly coupled coordinates. ``iterations`` of Newton
     in each step, at least: 1 (default), 3 or 5. ``rtol``: residual of a step, relative to its forces, that is accepted.
     ``rho_inf`` below 1 damps fast vibrations, by the formulas of generalised-alpha in the place of (5). ``scheme``:
-    ``"checked"`` (default), or AS (6) without any check: ``"predicted"``, ``"printed"``; ``largest_residual`` of their
-    statistics, relative to the forces in the step, tells what that leaves.
+    ``"checked"`` (default); ``"simpson"``: Simpson's rule in the place of (5), of order 4, for robots whose coordinates
+    are numbers (:mod:`~gyrostat.simulate.methods.drivers.simpson_steps`); or AS (6) without any check: ``"predicted"``,
+    ``"printed"``; ``largest_residual`` of their statistics, relative to the forces in the step, tells what that leaves.
 
     ``statistics``: ``steps`` of dt, ``factorisations``, ``steps_per_factorisation`` on average, ``longest_service`` of
     one; steps ``repeated`` with a new S; ``newton_fallbacks``: steps that needed Newton's method to its end; steps that
@@ -68,6 +69,13 @@ class Dina(ImplicitMethod):
         self.use(formulas(rho, self.name))
         _expect(kind, iterations, every)
         _expect_scheme(scheme, iterations, rho, kind)
+        if scheme == "simpson":
+            if not plant.plain:
+                raise GyrostatError(
+                    f"simulate: dina: scheme 'simpson' takes coordinates that are numbers, '{plant.model.name}' has "
+                    "quaternions, on which it would be of order 2. Hint: scheme='checked', or method='radau'"
+                )
+            self._allot(plant.nq, plant.nv, plant.np, pairs=True)
         self.words[at.KIND], self.words[at.MATRIX] = SCHEMES[scheme], MATRICES[kind]
         self.words[at.ITERATIONS], self.words[at.EVERY] = iterations, every or OFTEN
         self.words[at.PATIENCE] = LEAST_PATIENCE
@@ -82,7 +90,7 @@ class Dina(ImplicitMethod):
         status = super().run(machine, harvest, budget)
         told = self.statistics
         told["steps_per_factorisation"] = told["steps"] / max(1, told["factorisations"])
-        if self.words[at.KIND] != KEPT_STEPS:
+        if self.words[at.KIND] in (PREDICTED_STEPS, PRINTED_STEPS):
             told["largest_residual"] = float(self.ctl[at.LARGEST])
         return status
 
@@ -106,7 +114,8 @@ def _expect_scheme(scheme: Any, iterations: Any, rho: Any, kind: Any) -> None:
             f"simulate: dina: there is no scheme {scheme!r}. Hint: {nearest(str(scheme), tuple(SCHEMES))}"
         )
     if scheme != "checked" and (iterations, rho, kind) != (1, 1.0, "exact"):
+        what = "has one matrix and one formula" if scheme == "simpson" else "is AS (6) with (7) alone"
         raise GyrostatError(
-            f"simulate: dina: scheme '{scheme}' is AS (6) with (7) alone, iterations, rho_inf and matrix are not used. "
+            f"simulate: dina: scheme '{scheme}' {what}, iterations, rho_inf and matrix are not used. "
             "Hint: leave them out, or scheme='checked'"
         )

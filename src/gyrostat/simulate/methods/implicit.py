@@ -3,7 +3,7 @@ inverse dynamics, in machine code (:mod:`~gyrostat.simulate.methods.drivers.impl
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from gyrostat.simulate.methods.drivers import implicit_memory as at
 from gyrostat.simulate.methods.drivers.implicit_steps import ENDLESS, implicit_steps
 from gyrostat.simulate.methods.drivers.newton import MOST_ITERATIONS
 from gyrostat.simulate.methods.method import StepFailure
+from gyrostat.simulate.methods.one_memory import OneMemory
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine, address
 from gyrostat.simulate.plant.plant import Plant
@@ -30,6 +31,15 @@ LOOSEST = 1e-2
 """Largest ``rtol``: a check that accepts everything is none."""
 SPARSE = 0.6
 """Part of the multiplications of a full matrix below which it is factorised along the tree."""
+BETWEEN = at.WORDS - 1
+"""Word of the scratch of polynomials."""
+VECTORS = (
+    at.MOVE, at.RESIDUAL, at.CHANGE, at.BASE, at.BASE_RESIDUAL, at.WEIGHTS, at.REACH, at.BEFORE, at.PREDICTED, at.FLOW,
+)  # fmt: skip
+SQUARES = (
+    at.WHOLE, at.FACTORS, at.MASS_SIZE, at.BIASED_INVERSE, at.WHOLE_INVERSE, at.KEPT_MATRIX, at.KEPT_MASS, at.METRIC,
+    at.HERE, at.THERE, at.KEPT_DAMPING,
+)  # fmt: skip
 _orders: dict[tuple[str, str], Elimination] = {}
 
 
@@ -73,32 +83,15 @@ class ImplicitMethod(CompiledMethod):
         self.formulas = formulas
         self.ctl[at.ALPHA_M], self.ctl[at.ALPHA_F], self.ctl[at.BETA], self.ctl[at.GAMMA] = formulas
 
-    def _allot(self, nq: int, n: int, p: int) -> None:
-        size = n + p
-        stride = self.words[at.STRIDE] = (size + 3) // 4 * 4
-        self.x, self.y = np.zeros((2, nq + 4 * n + 2 * p))
-        self.sizes = np.array([*self.plant.source.sizes, 1.0], dtype=float)
-        vectors = (
-            at.MOVE,
-            at.RESIDUAL,
-            at.CHANGE,
-            at.BASE,
-            at.BASE_RESIDUAL,
-            at.WEIGHTS,
-            at.REACH,
-            at.BEFORE,
-            at.PREDICTED,
-        )
-        squares = at.WHOLE, at.FACTORS, at.MASS_SIZE, at.BIASED_INVERSE, at.WHOLE_INVERSE, at.KEPT_MATRIX, at.KEPT_MASS
-        squares = *squares, at.METRIC, at.HERE, at.THERE, at.KEPT_DAMPING
-        arrays: dict[int, Array] = {at.START: self.x, at.FINISH: self.y, at.SIZES: self.sizes}
-        arrays |= {word: np.zeros(stride) for word in vectors} | {word: np.zeros(stride * size) for word in squares}
-        arrays |= {at.SPARE: np.zeros(2 * size), at.PIVOTS: np.zeros(size, dtype=np.int64), at.KEPT_Q: np.zeros(nq)}
-        arrays |= {at.BLOCKS: np.zeros(5 * n * n + 3 * n * p + p * p), at.REACH_P: np.zeros(size * p + 1)}
-        self._arrays, self._spare = arrays, np.zeros(2 * n + p + 1)
-        for word, array in arrays.items():
-            self.words[word] = address(array)
-        self._places = [address(x) for x in (self.ctl, self.clock, self._spare)]
+    def _allot(self, nq: int, n: int, p: int, pairs: bool = False) -> None:
+        """Memory of the steps; ``pairs``: of those with a stage in their middle too."""
+        self.words[at.STRIDE] = (n + p + 3) // 4 * 4
+        memory = _memory(nq, n, p, pairs)
+        self._memory = memory.new(self.words)
+        part = memory.parts
+        self.x, self.y, self._spare = (self._memory[part[word]] for word in (at.START, at.FINISH, BETWEEN))
+        self._memory[part[at.SIZES]] = [*self.plant.source.sizes, 1.0]
+        self._places = [address(self.ctl), address(self.clock), int(self.words[BETWEEN])]
 
     # ------------------------------------------------------------------ machine code
     @cached_property
@@ -165,6 +158,22 @@ class ImplicitMethod(CompiledMethod):
             "efforts that jump with the state have no solution there: gs.Friction sticks and slips by events, "
             "gs.JointLimits and gs.Event cut the run; or a smaller dt",
         )  # fmt: skip
+
+
+@cache
+def _memory(nq: int, n: int, p: int, pairs: bool) -> OneMemory:
+    """What steps of a robot of these sizes need."""
+    size = n + p
+    stride, wide = (size + 3) // 4 * 4, (2 * size + 3) // 4 * 4
+    state = nq + 4 * n + 2 * p
+    sizes = {at.START: state, at.FINISH: state, at.SIZES: p + 1, BETWEEN: 2 * n + p + 1}
+    sizes |= dict.fromkeys(VECTORS, stride) | dict.fromkeys(SQUARES, stride * size)
+    sizes |= {at.SPARE: 2 * size, at.PIVOTS: size, at.KEPT_Q: nq}
+    sizes |= {at.BLOCKS: 5 * n * n + 3 * n * p + p * p, at.REACH_P: size * p + 1}
+    if pairs:
+        sizes |= {at.MIDDLE: state, at.PAIR_PIVOTS: wide, at.PAIR_RESIDUAL: wide, at.PAIR_CHANGE: wide}
+        sizes[at.PAIR_INVERSE] = 2 * size * wide
+    return OneMemory(sizes)
 
 
 def ends(nq: int, n: int, k: int) -> list[int]:

@@ -85,6 +85,9 @@ class Method(ABC):
     compiled: ClassVar[bool] = False
     """Whether its steps are a driver in machine code (:mod:`~gyrostat.simulate.methods.compiled`)."""
 
+    outputs_apart: ClassVar[bool] = False
+    """Whether accelerations and efforts at the ends of its steps take evaluations that the steps do not need."""
+
     def step(self, t_limit: float) -> Step:
         """One accepted step, never beyond ``t_limit``; it ends exactly there if it comes close."""
         raise NotImplementedError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ NOT_OURS = ("__dict__", "__weakref__")
 """Slots that belong to Python."""
 
 
+@lru_cache(maxsize=1024)
 def names_in(code: types.CodeType) -> frozenset[str]:
     """Names that a function uses, with those inside it."""
     inner = (c for c in code.co_consts if isinstance(c, types.CodeType))

@@ -54,8 +54,11 @@ class Harvest:
 
     def again(self) -> None:
         """Another run begins; the rows and samples of the last one belong to its result."""
-        self.words[at.ROW] = self.words[at.NEXT] = 0
+        self.words[at.ROW] = self.words[at.NEXT] = self.words[at.TAKEN] = 0
         self.done_work[0] = 0.0
+        if len(self.rows) > ROWS:
+            self._fresh = ROWS
+            self._buffer()
         if len(self.samples):
             self.samples = np.empty(self.samples.shape)
             self._place({at.SAMPLES: self.samples})
@@ -94,6 +97,15 @@ class Harvest:
     @look_at_the_end.setter
     def look_at_the_end(self, value: bool) -> None:
         self.words[at.LOOK_AT_END] = value
+
+    @property
+    def later(self) -> bool:
+        """Whether a and tau of rows may stay unknown."""
+        return bool(self.words[at.LATER])
+
+    @later.setter
+    def later(self, value: bool) -> None:
+        self.words[at.LATER] = value
 
     @property
     def work(self) -> float:

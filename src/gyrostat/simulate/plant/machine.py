@@ -118,6 +118,11 @@ class Machine:
             self._work = np.zeros(made.work + 64)
             self.words[at.WORK] = address(self._work)
 
+    @property
+    def work_size(self) -> int:
+        """Doubles of scratch that the kernels need."""
+        return len(self._work)
+
     def code(self, word: int) -> KernelCode | Callback | None:
         """What is behind a word that was needed."""
         return self._needed.get(word)
@@ -313,7 +318,6 @@ class Machine:
     def numbered(self) -> None:
         """The plant has other parameters."""
         self.parameters[:-1], self.live[:-1] = self.plant.parameters, self.plant.live
-        self.refresh()
 
     def _projects(self, plant: Plant) -> None:
         """N and b of active constraints: numbers where their rows are constant, else a kernel."""
@@ -331,8 +335,9 @@ class Machine:
         """Hand the evaluations over to the plant's counters."""
         counters, words = self.plant.counters, self.words
         for word, name in COUNTS.items():
-            setattr(counters, name, getattr(counters, name) + int(words[word]))
-            words[word] = 0
+            if count := int(words[word]):
+                setattr(counters, name, getattr(counters, name) + count)
+                words[word] = 0
 
     def failure(self) -> BaseException | None:
         """What a Python function has raised last, once."""

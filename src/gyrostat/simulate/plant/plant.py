@@ -144,10 +144,12 @@ class Plant:
 
     def numbered(self, parameters: Parameters) -> None:
         """Other parameters of the same names and shapes, in the same memory."""
-        self._give(parameters)
+        if parameters:
+            self._give(parameters)
+            self.machine.numbered()
         if parameters.gains:
             self.source.give(parameters.gains)
-        self.machine.numbered()
+        self.machine.refresh()
 
     def again(self, parameters: Parameters) -> None:
         """From the beginning, with other parameters; not if events have changed what it is."""

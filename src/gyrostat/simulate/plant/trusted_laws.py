@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import types
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,21 +130,23 @@ def _with_modules(reached: list[Any], names: list[str], seen: list[Any]) -> list
 
 
 def numbers_of(x: Any, depth: int = 0) -> Hashable:
-    """All that a function or block reads, of one that :func:`made_of` knows: two with the same code and the same
-    numbers are the same law."""
+    """All that a function or block is made of and reads, of one that :func:`made_of` knows: two with the same numbers
+    are the same law."""
     if isinstance(x, np.ndarray):
         return x.dtype.char, x.shape, x.tobytes()
     if isinstance(x, Model | types.ModuleType | type) or depth > DEEP or _pure(x):
         return _Same(x)
     if isinstance(x, types.FunctionType):
-        return _Same(x) if of_library(x) else tuple(numbers_of(y, depth + 1) for y in _reached(x))
+        if of_library(x):
+            return _Same(x)
+        return x.__code__, len(x.__dict__), *(numbers_of(y, depth + 1) for y in _reached(x))
     if isinstance(x, tuple):
-        return tuple(numbers_of(y, depth + 1) for y in x)
+        return type(x), *(numbers_of(y, depth + 1) for y in x)
     if isinstance(x, Trajectory):
-        return tuple(numbers_of(y, depth + 1) for y in _inside(x))
+        return type(x), *(numbers_of(y, depth + 1) for y in _inside(x))
     if dataclasses.is_dataclass(x):
-        return tuple(numbers_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))
-    return type(x), repr(x)  # -0.0 is not 0.0
+        return type(x), *(numbers_of(getattr(x, f.name), depth + 1) for f in dataclasses.fields(x))
+    return (type(x), repr(x)) if isinstance(x, PLAIN) else _Same(x)  # -0.0 is not 0.0
 
 
 def _inside(x: Trajectory) -> list[Any]:
@@ -174,6 +176,16 @@ def _all(parts: list[Any]) -> Hashable | None:
 def known(code: Hashable | None) -> bool:
     """Whether code was looked at before, in whatever program it resulted."""
     return code is not None and code in _known
+
+
+def known_law(function: Any, before: Sequence[Hashable] = ()) -> Hashable | None:
+    """What a function computes: its code and all numbers that it reads. None if it was never looked at, or reaches
+    something that must be looked at every time. ``before``: what this has returned for other laws, or for this one."""
+    try:
+        numbers = numbers_of(function)
+    except ValueError:  # a name that is not set yet
+        return None
+    return numbers if numbers in before or known(made_of((function,))) else None
 
 
 def trusted(code: Hashable, lifted: Program) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.harvest import Harvest
+from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.results.sensitivity import Sensitivity
@@ -70,7 +71,7 @@ class Recorder:
 
     def _begin(self) -> None:
         self.blocks: list[Array] = []
-        self.walls: list[Array] = []
+        self.spans: list[tuple[int, float, float]] = []
         self.wrenches: list[Array] = []
         self.count = 0
         self.began = self.looked = time.perf_counter()
@@ -91,6 +92,14 @@ class Recorder:
         if self.t_eval is None or (len(self.t_eval) and self.t_eval[0] <= t):
             self.began = self.looked = time.perf_counter()
             self._keep(t, q, v, p, known[0], known[2], 0.0)
+
+    def leave_for_later(self, wanted: bool) -> None:
+        """Accelerations and efforts at the ends of steps are found when the result is asked for them, if that is
+        ``wanted`` and possible: nothing that they depend on changes during the run, or is Python."""
+        plant = self.plant
+        python = plant.why_not_compiled or plant.model_in_python or plant.callbacks
+        changes = plant.source.sample_times or plant.places or not plant.active.empty
+        self.harvest.later = bool(wanted and self.t_eval is None and self.follower is None) and not (python or changes)
 
     def _keep(self, t: float, q: Array, v: Array, p: Array, a: Any, tau: Any, work: float) -> None:
         if a is None or tau is None:
@@ -121,8 +130,7 @@ class Recorder:
     def _clocked(self, count: int) -> None:
         """The clock when each of ``count`` rows was reached: even steps since it was looked at last."""
         now = time.perf_counter()
-        share = np.arange(1, count + 1) / count
-        self.walls.append((1.0 - share) * (self.looked - self.began) + share * (now - self.began))
+        self.spans.append((count, self.looked - self.began, now - self.began))
         self.looked = now
 
     def _apart(self, rows: Array) -> None:
@@ -216,13 +224,15 @@ class Recorder:
             rows = np.concatenate(self.blocks) if self.blocks else np.zeros((0, self.harvest.width))
         else:
             rows = self.harvest.samples[: self.count]
-        wall = np.concatenate([np.zeros(0), *self.walls])
+        wall = np.concatenate([np.zeros(0), *(np.linspace(a, b, count + 1)[1:] for count, a, b in self.spans)])
         ends = accumulate((1, n, k, self.plant.np, k, k))
-        q, v, p, a, tau = (rows[:, i:j].copy() for i, j in pairwise(ends))
-        t, work = rows[:, 0].copy(), rows[:, -1].copy()
+        q, v, p, a, tau = (slice(i, j) for i, j in pairwise(ends))
+        motion = (rows[:, part].copy() for part in (q, v))
+        later = LaterOutputs(self.plant.machine, rows) if self.harvest.later else None
+        outputs: list[Any] = [rows[:, part].copy() if later is None else later for part in (a, tau)]
         return Result(
             self.model,
-            *(t, q, v, a, tau, p, work, wall),
+            *(rows[:, 0].copy(), *motion, *outputs, rows[:, p].copy(), rows[:, -1].copy(), wall),
             events=tuple(self.events),
             counters=counted,
             status=status,

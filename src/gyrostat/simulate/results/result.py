@@ -14,6 +14,7 @@ import numpy as np
 from gyrostat.errors import StateError, nearest
 from gyrostat.graph.network import kept_network, network
 from gyrostat.simulate.events.event_record import Happened
+from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.simulate.results.loop_history import ClosureHistory, closure_history, loop_multipliers
 from gyrostat.simulate.results.sensitivity import Sensitivity
@@ -81,7 +82,10 @@ class Result:
     (Ctrl-C) or "failed"; ``message`` says more. ``events``; ``counters``; ``method`` and its ``settings``. Where an
     event makes the state jump, the same t is there twice, before and after it. There is no NaN in a result.
     ``wrenches``: the external ones by port, each (T, 6) in its frame; ``tau`` is without them, ``work`` with them.
-    ``sensitivities``: derivatives by the names that were asked for, each with q, v (T, nv, k) and p (T, np, k)."""
+    ``sensitivities``: derivatives by the names that were asked for, each with q, v (T, nv, k) and p (T, np, k).
+
+    A method may need neither ``a`` nor ``tau`` at the ends of its steps (``bdf``): then they are computed when they are
+    asked for the first time, from what the run read, whatever has changed since."""
 
     model: Model
     t: Array
@@ -101,6 +105,29 @@ class Result:
     phases: tuple[tuple[int, Model], ...] = ()
     wrenches: Mapping[str, Wrench] = field(default_factory=dict)
     sensitivities: Mapping[str, Sensitivity] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------ accelerations and efforts that were left
+    def __post_init__(self) -> None:
+        if isinstance(self.a, LaterOutputs):
+            own = self.__dict__
+            own["_later"] = own.pop("a")
+            del own["tau"]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            own = self.__dict__
+            later = own.get("_later") if name in ("a", "tau") else None
+            if later is not None:
+                own["a"], own["tau"] = later()
+                own.pop("_later", None)
+            if name in own:  # perhaps by another thread
+                return own[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.a  # addresses stay here
+        return dict(self.__dict__)
 
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:

@@ -46,8 +46,9 @@ from gyrostat.simulate.kernels.environment import (
 )
 from gyrostat.simulate.kernels.loop_margins import ends_ahead
 from gyrostat.simulate.kernels.stage import accelerations, place
-from gyrostat.simulate.methods.drivers.explicit_steps import TURN, combined
+from gyrostat.simulate.methods.drivers.explicit_steps import TURN
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
+from gyrostat.simulate.methods.drivers.stage_sums import combined
 
 (
     STAGES, SAMPLE, RECORD, RECORD_SIZE,  # stages, 0: semi-implicit; steps between samples; the first record

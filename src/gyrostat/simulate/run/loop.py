@@ -51,15 +51,19 @@ class Run:
     def __init__(
         self, plant: Plant, method: Method, recorder: Recorder, events: Any, settings: dict[str, Any], t_end: float
     ):
-        self.plant, self.method, self.recorder, self.t_end = plant, method, recorder, t_end
-        self.settings = settings
+        self.plant, self.method, self.recorder = plant, method, recorder
         users, constraints = given_events(events)
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
-        recorder.harvest.t_end[0] = t_end
+        self.asked(settings, t_end)
         self._at_the_start()
+
+    def asked(self, settings: dict[str, Any], t_end: float) -> None:
+        """What its result says of the settings, which hold its start, and its end [s]."""
+        self.settings, self.t_end = settings, t_end
+        self.recorder.harvest.t_end[0] = t_end
 
     def _at_the_start(self) -> None:
         t0 = self.settings["t_start"]
@@ -129,16 +133,17 @@ class Run:
         self.runaway.start(self.v)
         if self.method.compiled:
             self.method.attach(self.recorder.harvest, self.runaway.fastest)
+            self.recorder.leave_for_later(self.method.outputs_apart and not self.watches.all)
         self.method.prepare(*self.state)
         return told
 
     def _result(self, status: str, message: str) -> Result:
-        c, m = self.plant.counters, self.method
+        c, m, python = self.plant.counters, self.method, self._python()
         counted = Counted(
             c.rhs_evaluations, c.residual_evaluations, c.jacobian_evaluations, c.output_evaluations,
             self.recorder.steps, m.rejected, time.perf_counter() - self.began, self.built,
             self.t - self.settings["t_start"],
-            not self.plant.why_not_compiled, self._in_python(), dict(m.statistics), self._python(),
+            not self.plant.why_not_compiled, self._in_python(python), dict(m.statistics), python,
         )  # fmt: skip
         return self.recorder.result(status, message, counted, self.settings)
 
@@ -204,11 +209,11 @@ class Run:
         for memory in [*([] if called is None else [called]), *events]:
             memory.watched()
 
-    def _in_python(self) -> str:
+    def _in_python(self, python: dict[str, tuple[int, float]]) -> str:
         why, source = self.plant.why_not_compiled, self.plant.source
         told = [f"{source.told}: {why}" if source.users else why] if why else []
         users = [f"event '{watch.event.name}'" for watch in self.watches.users]
-        parts = {part: cost for part, cost in self._python().items() if part not in users}
+        parts = {part: cost for part, cost in python.items() if part not in users}
         costs = [f"'{part}' {calls} times, {seconds:.2g} s" for part, (calls, seconds) in parts.items()]
         told += [f"machine code called {', '.join(costs)}"] if costs else []
         return "; ".join([*told, *users])

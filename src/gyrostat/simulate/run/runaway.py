@@ -26,7 +26,7 @@ class Runaway:
 
     def start(self, v: Array) -> None:
         """The rates at the start."""
-        self.fastest = max(FASTEST, GROWTH * float(np.max(np.abs(v))))
+        self.fastest = max(FASTEST, GROWTH * max(map(abs, v.tolist())))
 
     def go_on(self, t: float, t_end: float) -> None:
         """A stretch from t to t_end [s] begins."""

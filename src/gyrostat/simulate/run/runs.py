@@ -43,7 +43,7 @@ def given_runs(
     """N runs, if q (N, nq), v (N, nv), a property (N, ...) or ``runs`` say so; None for a single one."""
     leads = {"q0": q.shape[:-1], "v0": v.shape[:-1]}
     given = parameters if isinstance(parameters, Mapping) else {}
-    gains = _arguments(torque) & given.keys()
+    gains = _arguments(torque) & given.keys() if given else frozenset[str]()
     for name in given.keys() - gains:
         lead = _lead_of_property(model, name, given[name])
         if lead is not None:

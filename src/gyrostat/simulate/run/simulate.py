@@ -12,6 +12,7 @@ from gyrostat.engine.arguments import check_threads
 from gyrostat.errors import GyrostatError, clipped
 from gyrostat.simulate.plant.parameters import given_parameters
 from gyrostat.simulate.run.batch import Batch
+from gyrostat.simulate.run.prepared import keep, taken
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runs import given_runs
 from gyrostat.simulate.run.settings import given_numbers, given_times, last_of
@@ -106,5 +107,8 @@ def simulate(
         return Batch(task, batch, start).go(count, progress)
     numbers = given_parameters(model, torque, parameters, WHO)
     told = numbers.replaced(model)
-    run = task.run(task.plant(numbers, told), told, numbers)
-    return run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
+    run, prepared = taken(task, numbers, told)
+    result = run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
+    if result.status == "finished":
+        keep(model, prepared)
+    return result

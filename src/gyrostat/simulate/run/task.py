@@ -99,9 +99,13 @@ class Task:
         """A run of a plant, which nobody else runs."""
         method = self.made(plant)
         recorder = Recorder(plant, self.times, method.name, told, self._tangents(plant, method, numbers))
+        return Run(plant, method, recorder, self.events, self.settings, self.t1)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a result says of them."""
         given = {"rtol": self.rtol, "atol": self.atol, "dt": self.dt, "max_step": self.max_step}
-        settings = {**given, "t_start": self.t0, "t_end": self.t1, **self.options}
-        return Run(plant, method, recorder, self.events, settings, self.t1)
+        return {**given, "t_start": self.t0, "t_end": self.t1, **self.options}
 
     def _tangents(self, plant: Plant, method: Method, numbers: Parameters) -> Tangents | None:
         """Derivatives along the run, if they are asked for."""

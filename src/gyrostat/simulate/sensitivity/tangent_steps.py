@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import NM, NP, NQ, NV, PLAIN, UPDATE, UPDATE_CONSTANTS
-from gyrostat.simulate.methods.drivers.explicit_steps import combined
+from gyrostat.simulate.methods.drivers.stage_sums import combined
 
 (
     BLOCKS, WIDTH, STAGES, EXTRA, DEGREE, EULER,  # blocks of columns; the table; 1 for semi-implicit Euler

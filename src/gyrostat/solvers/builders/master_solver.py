@@ -15,7 +15,6 @@ from gyrostat.errors import GyrostatError, RecordError, ShapeError
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.builders.answers import WHO, answering_solver
 from gyrostat.solvers.machinery.call_signatures import by_name
-from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.machine_call import default_options
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.solvers.machinery.wrench import Application
@@ -56,8 +55,7 @@ class Solvers(StateSolver):
             name: answering_solver(model, name, options, self.live, mode) for name, options in self.answers.items()
         }
         for solver in self.parts.values():
-            if isinstance(solver, ConstrainedSolver):
-                solver.safe = True  # no other order can be tried for one answer alone
+            solver.safe = True  # no other order of elimination can be tried for one answer alone
         used = {name for solver in self.parts.values() for name in solver.state}
         self.state = tuple(name for name in ORDER if name in used)
         self.inverts = any(solver.inverts for solver in self.parts.values())
@@ -82,8 +80,7 @@ class Solvers(StateSolver):
         twin = super().in_order(joints)
         twin.parts = {name: solver.in_order(joints) for name, solver in self.parts.items()}
         for solver in twin.parts.values():
-            if isinstance(solver, ConstrainedSolver):
-                solver.safe = True
+            solver.safe = True
         return twin
 
     def __call__(

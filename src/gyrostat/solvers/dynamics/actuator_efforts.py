@@ -1,9 +1,9 @@
 """From generalised forces to the efforts of the joints that are driven, by virtual power (H04 3.2.3.1).
 
 A joint is actuated if it has a drive, or is said to be (``passive=False``), or if nothing is said and it is in no loop;
-passive if it is said to be, or if nothing is said, it has no drive, and is in a loop. With v = Z y the motions that loops
-allow (Z = 1 in minimal coordinates) and T the rates of the actuated joints, their efforts u have the power of tau in
-every motion:
+passive if it is said to be, or if nothing is said, it has no drive, and is in a loop. With v = Z y the motions that
+loops allow (Z = 1 in minimal coordinates) and T the rates of the actuated joints, their efforts u have the power of
+tau in every motion:
 
     (T Z)^T u = Z^T tau."""
 
@@ -37,8 +37,8 @@ LEFT = 1e-9
 
 class ActuatorEfforts(dict[str, Array]):
     """Efforts [N m, N] by joint: (...), or (..., n) for joints with n rates. ``array`` (..., k): all of them, as
-    ``names`` tells. ``redundancy``: how many more actuators there are than degrees of freedom; ``note`` says what was done about
-    it."""
+    ``names`` tells. ``redundancy``: how many more actuators there are than degrees of freedom; ``note`` says what was
+    done about it."""
 
     def __init__(self, parts: Mapping[str, Array], array: Array, names: tuple[str, ...], redundancy: int, note: str):
         super().__init__(parts)
@@ -49,8 +49,8 @@ def actuator_efforts(model: Model, q: Any, tau: Any) -> ActuatorEfforts:
     """Efforts of the actuated joints that do what generalised forces tau (..., nv) do at q (..., nq): the legs of a
     Stewart platform for a wrench on it. Passive joints have none.
 
-    Where there are more actuators than degrees of freedom, the efforts of least norm are taken, each in its own unit, and
-    ``note`` says so. What the actuators cannot do is refused by name. In constraint mode q must be closed."""
+    Where there are more actuators than degrees of freedom, the efforts of least norm are taken, each in its own unit,
+    and ``note`` says so. What the actuators cannot do is refused by name. In constraint mode q must be closed."""
     expect_model(model, WHO)
     given, forces = coordinates(model, q, WHO), rates(model, tau, WHO, "tau")
     shape, (flat_q, flat_tau) = together(WHO, q=(given, 1), tau=(forces, 1))
@@ -65,7 +65,7 @@ def actuator_efforts(model: Model, q: Any, tau: Any) -> ActuatorEfforts:
         at += count
     note = ""
     if redundancy:
-        note = f"{redundancy} more actuator(s) than degrees of freedom: of all efforts with the same power, those of least norm"
+        note = f"{redundancy} more actuator(s) than degrees of freedom: the efforts of least norm that have this power"
     return ActuatorEfforts(parts, array, powers.names, redundancy, note)
 
 
@@ -130,9 +130,9 @@ class Actuation:
         driven = ", ".join(self.joints) or "none"
         kind = LoopError if self.network.loops else StateError
         message = (
-            f"{WHO}: tau{state_of(number, shape)} of '{self.model.name}' cannot be given by its actuated joints ({driven}): what "
-            f"moves {', '.join(moved[:4])} is left over, {float(np.abs(left).max()):.3g}. Hint: give it a drive, or passive=False, "
-            "if it has one; else tau must be that of a motion which the actuators can cause"
+            f"{WHO}: tau{state_of(number, shape)} of '{self.model.name}' cannot be given by its actuated joints "
+            f"({driven}): what moves {', '.join(moved[:4])} is left over, {float(np.abs(left).max()):.3g}. Hint: give "
+            "it a drive, or passive=False if it has one; else tau must be that of a motion which they can cause"
         )
         raise kind(message, [loop.entities for loop in self.network.loops]) if kind is LoopError else kind(message)
 
@@ -175,8 +175,8 @@ def null_space(J: Array, n: int) -> Array:
 
 
 def loop_multipliers(model: Model, q: Array, tau: Array) -> Array:
-    """f (m,) with T^T u + J^T f = tau, least where equations are redundant: the forces in the loops while actuated joints
-    give what the tree needs as tau (nv,)."""
+    """f (m,) with T^T u + J^T f = tau, least where equations are redundant: the forces in the loops while actuated
+    joints give what the tree needs as tau (nv,)."""
     powers = actuation(model)
     u, _ = powers.efforts(q, tau)
     found = powers._kernel.call(q)

@@ -20,7 +20,6 @@ from gyrostat.errors import GyrostatError, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.locked_joints import free_accelerations, symmetric_inverse
 from gyrostat.solvers.machinery.call_signatures import of_acceleration, of_force
-from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spec.model import Model
 
@@ -116,7 +115,7 @@ class InverseDynamicsDerivatives(DerivativeSolver):
         return dict(zip(InverseDerivatives._fields, derivatives, strict=True))
 
 
-class ForwardDynamicsDerivatives(DerivativeSolver, ConstrainedSolver):
+class ForwardDynamicsDerivatives(DerivativeSolver):
     """Derivatives of a(q, v, tau) with respect to q, v and tau; a named tuple of (..., nv, nv).
 
     da/dtau = M^-1, da/dq = -M^-1 dtau/dq, da/dv = -M^-1 dtau/dv at the acceleration that tau gives [H04 (3.54)-(3.56)];
@@ -127,6 +126,7 @@ class ForwardDynamicsDerivatives(DerivativeSolver, ConstrainedSolver):
     M a + h = tau + J^T f, J a + b = 0 at the position that is open; along displacements with J dq = 0 it is that of the
     closed robot."""
 
+    loops = "solved"
     name = "aba_derivatives"
     state = ("q", "v", "tau")
     __call__ = of_force

@@ -1,12 +1,12 @@
 """Static rest: configurations in which nothing accelerates, with loops closed and springs loaded.
 
-At rest, forward dynamics gives the acceleration a(q) with which the robot begins to move, and its derivative da/dq along
-displacements. In the motions Z y that loops allow, the forces and the stiffness are
+At rest, forward dynamics gives the acceleration a(q) with which the robot begins to move, and its derivative da/dq
+along displacements. In the motions Z y that loops allow, the forces and the stiffness are
 
     F = Z^T M a,    K = -Z^T M (da/dq) Z.
 
-Newton's step K y = F leads to any equilibrium, stable or not. Where K is not positive definite it is shifted until it is:
-the robot then goes where its forces push it, and ends where they would hold it."""
+Newton's step K y = F leads to any equilibrium, stable or not. Where K is not positive definite it is shifted until it
+is: the robot then goes where its forces push it, and ends where they would hold it."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ FLAT = 1e-9
 
 
 class Equilibrium(NamedTuple):
-    """``q`` (nq,) at rest; ``stable``: whether small displacements are pushed back (True), pushed away (False), or neither in
-    some direction (None); ``stiffness`` (d,): eigenvalues of K against M [1/s^2], least first: the squares of the
-    frequencies of small vibrations; ``acceleration``: the greatest that is left [rad/s^2, m/s^2]."""
+    """``q`` (nq,) at rest; ``stable``: whether small displacements are pushed back (True), pushed away (False), or
+    neither in some direction (None); ``stiffness`` (d,): eigenvalues of K against M [1/s^2], least first: the squares
+    of the frequencies of small vibrations; ``acceleration``: the greatest that is left [rad/s^2, m/s^2]."""
 
     q: Array
     stable: bool | None

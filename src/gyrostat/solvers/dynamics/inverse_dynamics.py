@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.constrained.loop_equations import cut_loads, cut_wrenches
+from gyrostat.algorithms.constrained.loop_equations import cut_loads, cut_wrenches, loop_equations
 from gyrostat.algorithms.matrices.single_joint_forces import single_joint_forces
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.configuration.packing import names_of, packed, real_array
 from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import FrameError, RecordError, ShapeError, StateError, nearest
+from gyrostat.graph.loops.explain import refuse_unsolved
 from gyrostat.graph.network import Network, network
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.solvers.dynamics.actuator_efforts import loop_multipliers
+from gyrostat.solvers.dynamics.solved_loop_forces import lifted, tree_multipliers, tree_state
 from gyrostat.solvers.machinery.call_signatures import of_acceleration
 from gyrostat.solvers.machinery.interpreter import expect_finite, read_states
 from gyrostat.solvers.machinery.loop_treatment import refuse_open
@@ -118,8 +120,18 @@ class InverseDynamics(StateSolver):
 
         Where loops stay constraints, they depend on what closes these: on ``multipliers`` (..., m) as
         :meth:`ForwardDynamics.multipliers` gives them; by default on those with which the actuated joints alone move
-        the robot so (:func:`~gyrostat.solvers.dynamics.actuator_efforts.actuator_efforts`). The ports a and b of a joint
-        or rod that was cut have the force which the side of a exerts on that of b."""
+        the robot so (:func:`~gyrostat.solvers.dynamics.actuator_efforts.actuator_efforts`). The ports a and b of a
+        joint or rod that was cut have the force which the side of a exerts on that of b. The same holds in loops that
+        are solved in closed form, where joints whose coordinates are kept count as actuated if no others can move the
+        robot."""
+        plan = self.model.layout.plan
+        if plan is not None and plan.solved:
+            if multipliers is not None:
+                raise StateError(
+                    f"{self.name}: loops of '{self.model.name}' are solved in closed form, and have forces that no "
+                    "multipliers tell. Hint: leave them out, or loops='constraints'"
+                )
+            return self.solved_port_forces(plan.tree, q, v, a, wrenches, t, ports)
         if self.network.closures:
             return self._loop_port_forces(q, v, a, wrenches, t, ports, multipliers)
         if multipliers is not None:
@@ -148,6 +160,31 @@ class InverseDynamics(StateSolver):
             F[k] = self._local_forces(whole, on, q_k, v_k, a_k, loads(whole, on, places, w_k))
         F = expect_finite(F.reshape((*shape, len(whole.ports), 6)), shape, self.name, "force")
         return PortForces(whole, {name: F[..., whole.ports.index(name), :] for name in names})
+
+    def solved_port_forces(
+        self, tree: Model, q: Any, v: Any, a: Any, wrenches: Any, t: Any, ports: Iterable[str] | None, tau: Any = None
+    ) -> dict[str, Array]:
+        """Forces at ports of a robot with solved loops: by the coordinates of its whole tree. ``tau`` (..., nv): what
+        the joints exert whose coordinates are kept, if that is known."""
+        if self._live:
+            tree = tree.replace({path: np.asarray(x).tolist() for path, x in self._live.items()})
+        solver = InverseDynamics(tree, self.representation, mode=self.mode)
+        places, shape, states = read_states(self, self.network, (q, v, a), wrenches, t)
+        rows = [
+            tree_state(self.network, tree, *(np.asarray(x, dtype=float) for x in row[:3]))
+            for row in zip(*states, strict=True)
+        ]
+        given = None if tau is None else np.broadcast_to(tau, (*shape, self.model.nv)).reshape(-1, self.model.nv)
+        refuse_unsolved(self.network, np.array(states[0]), self.name)
+        f = []
+        for k, (row, (_, _, _, t_k, *w_k)) in enumerate(zip(rows, zip(*states, strict=True), strict=True)):
+            on = solver.setting(t_k)
+            needed = sweep_forces(solver.network, on, row.q, row.v, row.a, loads(solver.network, on, places, w_k))[0]
+            J = np.asarray(loop_equations(solver.network, row.q).J, dtype=float)
+            exerted = None if given is None else lifted(self.model, tree, given[k])
+            f.append(tree_multipliers(tree, J, row, np.asarray(needed, dtype=float), exerted))
+        q, v, a = (np.array([getattr(row, key) for row in rows]).reshape(*shape, -1) for key in "qva")
+        return solver.port_forces(q, v, a, wrenches, t=t, ports=ports, multipliers=np.array(f).reshape(*shape, -1))
 
     def _loop_port_forces(
         self, q: Any, v: Any, a: Any, wrenches: Any, t: Any, ports: Iterable[str] | None, multipliers: Any

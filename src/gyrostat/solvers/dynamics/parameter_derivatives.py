@@ -29,6 +29,7 @@ class ParameterDerivatives(StateSolver):
 
     ``of="a"``: derivatives of the accelerations instead, -M^-1 dtau/dp; called with q, v, tau."""
 
+    loops_hint = "of='tau' gives those of the tree's forces"
     name = "parameter_derivatives"
     state = ("q", "v", "a")
     __call__ = of_acceleration
@@ -47,6 +48,7 @@ class ParameterDerivatives(StateSolver):
         if of not in ("tau", "a"):
             raise GyrostatError(f"{self.name}: of must be 'tau' or 'a', got {of!r}. Hint: of='tau'")
         self.of = of
+        self.loops = "closed" if of == "tau" else "refused"
         self.result, self.inverts = f"d{of}_dp", of == "a"
         self.state = ("q", "v", "a") if of == "tau" else ("q", "v", "tau")
         paths = names_of(parameters, self.name, "parameters")

@@ -14,6 +14,7 @@ from gyrostat.configuration.packing import coordinates, names_of, rates, togethe
 from gyrostat.errors import LoopError, StateError, nearest
 from gyrostat.graph.loops.numbers import length_rates, moved_along
 from gyrostat.graph.network import Network, kept_network
+from gyrostat.solvers.machinery.loop_treatment import refuse_open
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -85,6 +86,7 @@ class Closing:
         found, gap = self._searched(q)
         if not gap <= CLOSED:
             self._refuse(found, number, shape)
+        refuse_open(self.net, found, WHO)  # or turned over
         return found
 
     def _searched(self, q: Array) -> tuple[Array, float]:
@@ -178,7 +180,8 @@ class Closing:
         """The velocity (nv,) with J v = 0 that is nearest in the metric of M, kept rates unchanged."""
         _, J, M = self.numbers(q)
         free = ~self.kept
-        L = np.linalg.cholesky(M[np.ix_(free, free)])
+        light = 1e-9 * float(np.diag(M).max(initial=1.0))  # for rates that move nothing by themselves
+        L = np.linalg.cholesky(M[np.ix_(free, free)] + light * np.eye(int(free.sum())))
         W = np.linalg.solve(L, J[:, free].T).T
         new = np.array(v, dtype=float)
         new[free] -= np.linalg.solve(L.T, np.linalg.pinv(W, RANK) @ (J @ v))
@@ -189,8 +192,8 @@ class Closing:
             names = ", ".join(self.model.dofs[k] for k in np.flatnonzero(self.kept))
             where = f" in state {tuple(int(i) for i in np.unravel_index(number, shape))}" if shape else ""
             raise LoopError(
-                f"{WHO}: the velocities of {names}{where}, which are kept, do not go together in the loop {loop}: it opens "
-                f"with {float(np.abs(left).max()):.3g} (m, or of a direction, per second). Hint: keep fewer rates",
+                f"{WHO}: the velocities of {names}{where}, which are kept, do not go together in the loop {loop}: it "
+                f"opens with {float(np.abs(left).max()):.3g} (m/s, or of a direction in 1/s). Hint: keep fewer rates",
                 [loop.entities],
             )
         return new

@@ -24,7 +24,6 @@ from gyrostat.graph.network import Network, network
 from gyrostat.graph.reference_frames import DrivenBase
 from gyrostat.solvers.kinematics.forward_kinematics import EXPRESSIONS
 from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
-from gyrostat.solvers.machinery.constrained_solver import ConstrainedSolver
 from gyrostat.solvers.machinery.live_properties import number_names, with_unit_rates
 from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.spatial.algebra import Array, join, motion_to_child, motion_to_parent, skew
@@ -93,7 +92,7 @@ class OfFrame(StateSolver):
         return J
 
 
-class Jacobian(OfFrame, ConstrainedSolver):
+class Jacobian(OfFrame):
     """J(q) (..., 6, nv) with (angular, linear) velocity of a frame = J v.
 
     ``expressed_in``: ``"local"`` velocity of the frame's origin in its own axes; ``"aligned"`` of its origin, in the
@@ -126,7 +125,7 @@ class Jacobian(OfFrame, ConstrainedSolver):
                 f"{self.name}: constrained must be True or False, got {clipped(constrained)}. Hint: True"
             )
         self.constrained = constrained
-        self.loops = "closed" if constrained else "any"
+        self.loops = "solved" if constrained else "any"
         super().__init__(model, frame, expressed_in, rules, live, mode)
 
     def options(self) -> dict[str, Any]:

@@ -47,7 +47,8 @@ def entry_names(model: Model) -> dict[str, Sequence[str]]:
 
 
 def example_input(model: Model, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright, loops are closed."""
+    """Random numbers between -1 and 1, with unit quaternions; a base that is driven stands upright, loops are
+    closed."""
     if name == "base_R":
         return np.eye(3)
     if name == "q" and model.wiring.tree.loops and shape == (model.nq,):

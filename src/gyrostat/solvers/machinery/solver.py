@@ -22,7 +22,7 @@ from gyrostat.solvers.machinery.attributes import Attributes, Origin, attributes
 from gyrostat.solvers.machinery.base_inputs import base_arrays, base_shapes, read_times, recorded_time
 from gyrostat.solvers.machinery.explanation import explanation
 from gyrostat.solvers.machinery.live_properties import expect_only_live_differences, live_value
-from gyrostat.solvers.machinery.loop_treatment import closed_guard, expect_treatment
+from gyrostat.solvers.machinery.loop_treatment import LoopTreatment, expect_treatment
 from gyrostat.solvers.machinery.machine_call import written_class
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation as known_representation
@@ -56,6 +56,9 @@ class Solver(Direct):
     """How loops that stay constraints are treated, see :mod:`~gyrostat.solvers.machinery.loop_treatment`."""
     loops_hint: str = ""
     """What to do instead where they are refused."""
+    loop_way: str | None = "kkt"
+    safe: bool = False
+    """How loops are solved, see :class:`~gyrostat.solvers.machinery.loop_treatment.LoopTreatment`."""
 
     def __init__(
         self,
@@ -165,7 +168,11 @@ class Solver(Direct):
 
     def loop_guards(self, net: Network, on: Setting, q: Array) -> list[Any]:
         """Numbers that are NaN where q does not close the loops, if it has to, or where they are singular."""
-        return closed_guard(net, q) if self.loops == "closed" else []
+        return self.loop_treatment.guards(net, on, q)
+
+    @property
+    def loop_treatment(self) -> LoopTreatment:
+        return LoopTreatment(self.network, self.name, self.loops, self.loop_way, self.safe)
 
     def _recorded(self, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, tuple[int, ...]]) -> Program:
         try:

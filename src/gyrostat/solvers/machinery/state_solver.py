@@ -26,7 +26,7 @@ from gyrostat.solvers.machinery.derivative import Derivative
 from gyrostat.solvers.machinery.export import c_files, casadi_function, entry_names, example_input
 from gyrostat.solvers.machinery.interpreter import expect_finite, interpreted
 from gyrostat.solvers.machinery.joint_order import JointOrder, read_joints
-from gyrostat.solvers.machinery.loop_treatment import expect_all_joints, refuse_open
+from gyrostat.solvers.machinery.loop_treatment import PivotError, expect_all_joints, expect_held
 from gyrostat.solvers.machinery.machine_call import default_options, install_machine_call, written_class
 from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.solvers.machinery.wrench import Application, loads, read_wrenches
@@ -132,7 +132,25 @@ class StateSolver(Solver):
         threads: int = 1,
         nonfinite: str = "raise",
     ) -> Any:
-        """Answer a call: by machine code from the first plain one on."""
+        """Answer a call: by machine code from the first plain one on. Where a loop is not singular, and only the order
+        of elimination fails that was chosen for few operations, a solver with an order that cannot fail answers."""
+        try:
+            return self._answered(state, wrenches, t, out, threads, nonfinite)
+        except PivotError:
+            return self._with_safe_order._answered(state, wrenches, t, out, threads, nonfinite)
+
+    @cached_property
+    def _with_safe_order(self) -> Self:
+        twin = written_class(self)(self.model, **{k: v for k, v in self.options().items() if k != "order"})
+        twin = twin if self.order is None else twin.in_order(self.order)
+        twin.safe = True
+        return twin
+
+    def refresh(self, model: Model) -> None:
+        super().refresh(model)
+        self.__dict__.pop("_with_safe_order", None)
+
+    def _answered(self, state: Sequence[Any], wrenches: Any, t: Any, out: Any, threads: int, nonfinite: str) -> Any:
         if wrenches is not None and not self.takes_wrenches:
             raise ShapeError(f"{self.name}: takes no wrenches, got {type(wrenches).__name__}. Hint: leave them out")
         plain = wrenches is None and t is None and out is None and default_options(threads, nonfinite)
@@ -204,8 +222,7 @@ class StateSolver(Solver):
 
     def examine_loops(self, q: Array) -> None:
         """Raise what is wrong with the loops at q (..., nq), in words."""
-        if self.loops == "closed":
-            refuse_open(self.network, q, self.name)
+        self.loop_treatment.examine(q)
 
     def _read(self, x: Any, name: str, nonfinite: str) -> Array:
         if name == "q":
@@ -285,8 +302,11 @@ class StateSolver(Solver):
     def _expect_inertia(self) -> None:
         """Where the mass matrix must be regular: once, before the first answer."""
         if self.inverts and self.model.nv and not self.__dict__.get("_regular"):
-            q = example_input(self.model, "q", (self.model.nq,), np.random.default_rng(0))
-            expect_inertia(self.network, q, self.name)
+            if self.network.closures:
+                expect_held(self.network, self.name)
+            else:
+                q = example_input(self.model, "q", (self.model.nq,), np.random.default_rng(0))
+                expect_inertia(self.network, q, self.name)
             self._regular = True
 
     # ------------------------------------------------------------------ derivatives and exports

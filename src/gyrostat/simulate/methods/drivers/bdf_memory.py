@@ -8,8 +8,8 @@ from __future__ import annotations
     SLOPES_KNOWN, SLOPES_AGE, FIRST_KNOWN, RESTRETCHED, ITERATIONS,
     D, Y, BASE, PREDICTED, SCALE, ATOL, U, U0, U1,  # addresses
     S, A, PIVOTS, SPARE, R, RATES, TAU, ACCELERATIONS, END_ACCELERATIONS, END_TAU,
-    TABLE, K, COEFFICIENTS, DIFFERENCE,
-) = range(40)  # fmt: skip
+    TABLE, K, COEFFICIENTS, DIFFERENCE, INVERSE, CHANGE,
+) = range(42)  # fmt: skip
 """``ONE_STEP``: the step that waits was one of the starting method; ``KNOWN_END``: accelerations and efforts at its end
 are known; ``FIRST_KNOWN``: so is the first stage of the next one."""
 (

@@ -62,7 +62,7 @@ from gyrostat.simulate.methods.drivers.bdf_memory import (
     Y,
 )
 from gyrostat.simulate.methods.drivers.differences import ROWS, differenced
-from gyrostat.simulate.methods.drivers.explicit_steps import combined
+from gyrostat.simulate.methods.drivers.stage_sums import combined
 from gyrostat.simulate.methods.drivers.stiff_ends import (
     ERROR_TOO_LARGE,
     GO_ON,

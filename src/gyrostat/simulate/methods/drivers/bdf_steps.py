@@ -11,7 +11,7 @@ work. Slopes are kept until Newton's method slows down."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import lu, solve
+from gyrostat.engine.drivers.linear_algebra import gauss_jordan, multiplied
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV
 from gyrostat.simulate.kernels.harvest import MOST, ROW, wanted
@@ -27,6 +27,7 @@ from gyrostat.simulate.methods.drivers.bdf_memory import (
     BASE,
     BASIS,
     BUDGET,
+    CHANGE,
     COEFFICIENTS,
     CONVERGENCE,
     DIFFERENCE,
@@ -42,6 +43,7 @@ from gyrostat.simulate.methods.drivers.bdf_memory import (
     FRESH,
     GAMMA,
     HS,
+    INVERSE,
     ITERATIONS,
     KNOWN_END,
     LIMIT,
@@ -150,8 +152,25 @@ def predicted(env: words, run: words, ctl: ptr) -> float:
     return ctl[H] * one
 
 
+def stride_of(size: int) -> int:
+    """Numbers of a column of the inverse."""
+    return (size + 3) // 4 * 4
+
+
+def inverse_of(size: int, A: ptr, S: ptr, pivots: words, spare: ptr) -> int:
+    """S, column by column, the inverse of A (size, size); ``spare`` (size,). 0; 1 if A is singular."""
+    stride = stride_of(size)
+    for i in range(size):
+        row = S + i * stride
+        for j in range(size):
+            row[j] = A[j * size + i]
+        for j in range(size, stride):
+            row[j] = 0.0
+    return gauss_jordan(size, stride, S, pivots, spare)
+
+
 def factored(env: words, run: words, ctl: ptr, t1: float, c: float, anew: int) -> int:
-    """A factorised matrix for c; slopes at y* if they are wanted ``anew``. 1 if they are, 0 if they are not new, -1 if
+    """The inverse matrix for c; slopes at y* if they are wanted ``anew``. 1 if they are, 0 if they are not new, -1 if
     there is none."""
     nq, n, np = env[NQ], env[NV], env[NP]
     y, b, slopes, matrix, a = (
@@ -174,7 +193,7 @@ def factored(env: words, run: words, ctl: ptr, t1: float, c: float, anew: int) -
     run[FACTORISATIONS] = run[FACTORISATIONS] + 1
     ctl[CONVERGENCE] = -1.0
     ctl[FACTORED_C] = 0.0
-    if lu(n + np, matrix, count_at(run[PIVOTS])) != 0:
+    if inverse_of(n + np, matrix, doubles(run[INVERSE]), count_at(run[PIVOTS]), doubles(run[CHANGE])) != 0:
         run[SLOPES_AGE] = 1000
         return -1
     ctl[FACTORED_C] = c
@@ -188,8 +207,9 @@ def corrected(env: words, run: words, ctl: ptr, t1: float, c: float) -> float:
     a, tau, rate, scale = doubles(run[ACCELERATIONS]), doubles(run[TAU]), doubles(run[RATES]), doubles(run[SCALE])
     v, p, spare, power = y + nq, y + nq + n, doubles(run[SPARE]), 0.0
     unit(env, y, u)
+    one = 1.0 / c
     for k in range(n):
-        a[k] = (v[k] - b[nq + k]) / c
+        a[k] = (v[k] - b[nq + k]) * one
     bad = residual(env, t1, u, v, p, a, doubles(run[S]), r, rate, tau, spare)
     for k in range(n):
         r[k] = c * r[k]
@@ -197,19 +217,18 @@ def corrected(env: words, run: words, ctl: ptr, t1: float, c: float) -> float:
     for k in range(np):
         r[n + k] = p[k] - b[nq + n + k] - c * rate[k]
     ctl[POWER] = power
-    solve(n + np, doubles(run[A]), count_at(run[PIVOTS]), r)
+    change, total, others = doubles(run[CHANGE]), 0.0, 0.0
+    multiplied(n + np, stride_of(n + np), doubles(run[INVERSE]), r, change)
     for k in range(n + np):
-        v[k] = v[k] - r[k]
-        r[k] = r[k] * scale[nq + k]
-    total = 0.0
-    for k in range(n + np):
-        total = total + r[k] * r[k]
+        v[k] = v[k] - change[k]
+        e = change[k] * scale[nq + k]
+        total = total + e * e
     implicit_coordinates(env, b, c, v, spare)
     for k in range(nq):
         e = (spare[k] - y[k]) * scale[k]
-        total = total + e * e
+        others = others + e * e
         y[k] = spare[k]
-    return bad + sqrt(total / (nq + n + np))
+    return bad + sqrt((total + others) / (nq + n + np))
 
 
 def solved(env: words, run: words, ctl: ptr, t1: float, c: float) -> int:

@@ -43,6 +43,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
     next_end,
     too_fast,
 )
+from gyrostat.simulate.methods.drivers.stage_sums import combined, relative_errors
 
 TURN = 3.0
 """Rotation [rad] within a step beyond which it is not accepted: the local coordinates end at two pi."""
@@ -56,19 +57,6 @@ one was; how many tries one after the other the projection onto loops has moved 
 MOST_TRIES = 40
 """Tries to pass a singular position."""
 ERROR_TOO_LARGE, STAGE_NOT_FINITE, TURNED_TOO_FAR, PROJECTED_TOO_FAR = 1, 2, 3, 4
-
-
-def combined(size: int, count: int, weights: ptr, K: ptr, h: float, y: ptr, x: ptr) -> int:
-    """x = y + h sum_j w_j K_j (size,), over ``count`` stages."""
-    w = h * weights[0]
-    for k in range(size):
-        x[k] = fma(w, K[k], y[k])
-    for j in range(1, count):
-        w = h * weights[j]
-        if some(w != 0.0):
-            for k in range(size):
-                x[k] = fma(w, K[j * size + k], x[k])
-    return 0
 
 
 def tolerated(env: words, rtol: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr, allowed: ptr) -> int:
@@ -87,18 +75,6 @@ def tolerated(env: words, rtol: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: pt
     return 0
 
 
-def weighted(size: int, stride: int, count: int, weights: ptr, K: ptr, e: ptr) -> int:
-    """e = sum_j w_j K_j (size,), over ``count`` stages."""
-    for k in range(size):
-        e[k] = weights[0] * K[k]
-    for j in range(1, count):
-        w = weights[j]
-        if some(w != 0.0):
-            for k in range(size):
-                e[k] = fma(w, K[j * stride + k], e[k])
-    return 0
-
-
 def estimated(
     env: words, run: words, ctl: ptr, tab: ptr, h: float, atol: ptr, q: ptr, y: ptr, q1: ptr, x: ptr, K: ptr, spare: ptr
 ) -> float:
@@ -111,17 +87,8 @@ def estimated(
     tolerated(env, ctl[RTOL], atol, q, y, q1, x, allowed)
     other = 0.0
     if run[TWO_ERRORS] == 1:
-        weighted(size, size + 1, s, tab + S * S + 2 * S, K, e)
-        for k in range(size):
-            e[k] = e[k] / allowed[k]
-        for k in range(size):
-            other = fma(e[k], e[k], other)
-    weighted(size, size + 1, s, tab + S * S + S, K, e)
-    for k in range(size):
-        e[k] = e[k] / allowed[k]
-    total = 0.0
-    for k in range(size):
-        total = fma(e[k], e[k], total)
+        other = relative_errors(size, size + 1, s, tab + S * S + 2 * S, K, allowed, e)
+    total = relative_errors(size, size + 1, s, tab + S * S + S, K, allowed, e)
     if run[TWO_ERRORS] == 1:
         down = total + 0.01 * other
         return h * total / sqrt(down * size) if down > 0.0 else 0.0

@@ -19,7 +19,7 @@ matrix of Newton's method was. ``rounding_j`` is what a change of q and p by rou
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import lu, solve, tree_lu, tree_solve
+from gyrostat.engine.drivers.linear_algebra import lu, multiplied, solve, tree_lu, tree_solve
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import (
     CONSTANTS,
@@ -52,6 +52,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     BY_TREE,
     FACTORS,
     FIRST,
+    FLOW,
     GAMMA,
     MASS_SIZE,
     MOVE,
@@ -62,6 +63,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     RESIDUAL,
     RUNS,
     SPARE,
+    STRIDE,
     TREE,
     WHOLE,
     a_of,
@@ -235,7 +237,7 @@ def summed(env: words, box: words, h: float, by_v: float, by_q: float) -> int:
 def measured(env: words, box: words) -> int:
     """What residuals are compared with, from WHOLE and M: |M|, and row by row what a change of all of q by one makes of
     the residual, and one of each p."""
-    n, np = env[NV], env[NP]
+    n, np, stride = env[NV], env[NP], box[STRIDE]
     size = n + np
     A, M = doubles(box[WHOLE]), doubles(box[BLOCKS]) + 2 * n * n
     mass, reach, reach_p = doubles(box[MASS_SIZE]), doubles(box[REACH]), doubles(box[REACH_P])
@@ -245,7 +247,7 @@ def measured(env: words, box: words) -> int:
             x = A[i * size + j]
             if i < n:
                 x = x - M[i * n + j]
-                mass[i * n + j] = abs(M[i * n + j])
+                mass[j * stride + i] = abs(M[i * n + j])
             total = total + abs(x)
         reach[i] = total
         for j in range(np):
@@ -286,10 +288,10 @@ def applied(env: words, box: words, b: ptr) -> int:
 
 
 # ------------------------------------------------------------------ acceptance
-def rounding(env: words, box: words, h: float, i: int, size: float, p: ptr) -> float:
-    """What rounding makes of entry i of the residual; ``size``: one plus the sum of |q|."""
+def rounding(env: words, box: words, i: int, size: float, p: ptr) -> float:
+    """What rounding makes of entry i of the residual; ``size``: the :func:`extent` of the state."""
     np, reach, reach_p = env[NP], doubles(box[REACH]), doubles(box[REACH_P])
-    x = reach[i] * (4.0 / (h * h)) * size
+    x = reach[i] * size
     for j in range(np):
         x = fma(reach_p[i * np + j], abs(p[j]), x)
     if i >= env[NV]:
@@ -297,20 +299,21 @@ def rounding(env: words, box: words, h: float, i: int, size: float, p: ptr) -> f
     return ROUNDING * x
 
 
-def flowing(env: words, box: words, i: int, y: ptr) -> float:
-    """sum_j |M_ij| |a_j|."""
-    n, mass, a, x = env[NV], doubles(box[MASS_SIZE]), a_of(env, y), 0.0
+def flowing(env: words, box: words, y: ptr) -> ptr:
+    """sum_j |M_ij| |a_j| for all i."""
+    n, a, size, flow = env[NV], a_of(env, y), doubles(box[SPARE]) + env[NV] + env[NP], doubles(box[FLOW])
     for j in range(n):
-        x = fma(mass[i * n + j], abs(a[j]), x)
-    return x
+        size[j] = abs(a[j])
+    multiplied(n, box[STRIDE], doubles(box[MASS_SIZE]), size, flow)
+    return flow
 
 
-def extent(env: words, y: ptr) -> float:
-    """One plus the sum of |q|."""
+def extent(env: words, h: float, y: ptr) -> float:
+    """One plus the sum of |q|, as an acceleration over a step."""
     x = 1.0
     for k in range(env[NQ]):
         x = x + abs(y[k])
-    return x
+    return x * (4.0 / (h * h))
 
 
 def balanced(env: words, box: words) -> ptr:
@@ -329,14 +332,19 @@ def balanced(env: words, box: words) -> ptr:
 
 def fulfilled(env: words, box: words, h: float, share: float, x: ptr, y: ptr) -> int:
     """Whether the residual at the end y of a step from x is small enough."""
-    n, H, tau, p, size = env[NV], balanced(env, box), tau_of(env, y), p_of(env, y), extent(env, y)
+    n, H, tau, p, size = env[NV], balanced(env, box), tau_of(env, y), p_of(env, y), extent(env, h, y)
+    flow, known = doubles(box[FLOW]), 0
     for i in range(n):
-        allowed = share * (abs(tau[i]) + abs(H[i] + tau[i])) + rounding(env, box, h, i, size, p)
-        if not (abs(H[i]) <= allowed) and not (abs(H[i]) <= allowed + share * flowing(env, box, i, y)):
-            return 0
+        allowed = share * (abs(tau[i]) + abs(H[i] + tau[i])) + rounding(env, box, i, size, p)
+        if not (abs(H[i]) <= allowed):
+            if known == 0:
+                flowing(env, box, y)
+                known = 1
+            if not (abs(H[i]) <= allowed + share * flow[i]):
+                return 0
     r, f0, f1 = doubles(box[RESIDUAL]), f_of(env, x), f_of(env, y)
     for k in range(env[NP]):
-        allowed = share * 0.5 * h * (abs(f0[k]) + abs(f1[k])) + rounding(env, box, h, n + k, size, p)
+        allowed = share * 0.5 * h * (abs(f0[k]) + abs(f1[k])) + rounding(env, box, n + k, size, p)
         if not (abs(r[n + k]) <= allowed):
             return 0
     return 1
@@ -344,9 +352,10 @@ def fulfilled(env: words, box: words, h: float, share: float, x: ptr, y: ptr) ->
 
 def unbalance(env: words, box: words, h: float, y: ptr) -> float:
     """Largest entry of H, relative to the forces."""
-    H, tau, p, size, most = balanced(env, box), tau_of(env, y), p_of(env, y), extent(env, y), 0.0
+    H, tau, p, size, most = balanced(env, box), tau_of(env, y), p_of(env, y), extent(env, h, y), 0.0
+    flow = flowing(env, box, y)
     for i in range(env[NV]):
-        force = abs(tau[i]) + abs(H[i] + tau[i]) + flowing(env, box, i, y) + rounding(env, box, h, i, size, p)
+        force = abs(tau[i]) + abs(H[i] + tau[i]) + flow[i] + rounding(env, box, i, size, p)
         if force > 0.0:
             most = max(most, abs(H[i]) / force)
     return most

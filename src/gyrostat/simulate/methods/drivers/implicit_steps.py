@@ -47,8 +47,11 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     HALVED,
     IRREGULAR,
     KEPT,
+    KEPT_H,
     KIND,
     LONGEST,
+    MIDDLE,
+    MIDDLE_KNOWN,
     MOVE,
     PHASE,
     REPEATED,
@@ -64,7 +67,8 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
 )
 from gyrostat.simulate.methods.drivers.kept_matrix import made, passes, served
 from gyrostat.simulate.methods.drivers.newton import ABORTED, SOLVED, UNDEFINED, newton
-from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, NEWTON_STEPS, printed
+from gyrostat.simulate.methods.drivers.printed_steps import KEPT_STEPS, NEWTON_STEPS, SIMPSON_STEPS, printed
+from gyrostat.simulate.methods.drivers.simpson_steps import made_for_pairs, pair_passes
 
 ENDLESS = 1e300
 HALVINGS = 30
@@ -132,8 +136,38 @@ def with_kept_matrix(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
     return halved(env, box, ctl, x, y)
 
 
+def by_simpson(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
+    """The end y of the next step from x by Simpson's rule with the present S, else with a new one, else by Newmark's
+    formulas."""
+    end = next_end(ctl)
+    h = length_to(ctl, end)
+    fresh = 0 if env[PROJECTOR] == 0 and ctl[LONGEST] == ENDLESS else 3
+    while fresh < 3:
+        if box[KEPT] == 0 or ctl[KEPT_H] != h:
+            fresh = max(fresh, 1)
+            if made_for_pairs(env, box, ctl, h, 2 - fresh, x) == ABORTED:
+                return ABORTED
+        if box[KEPT] == 1:
+            status = pair_passes(env, box, ctl, end, h, x, y)
+            if status == ABORTED:
+                return ABORTED
+            if status == SOLVED:
+                box[IRREGULAR] = 0
+                return arrived(box, ctl, end, h)
+        box[KEPT] = 0
+        fresh = fresh + 1
+        box[REPEATED] = box[REPEATED] + 1
+    if env[PROJECTOR] == 0:
+        box[FALLBACKS] = box[FALLBACKS] + 1
+    box[KEPT] = 0
+    box[MIDDLE_KNOWN] = 0
+    return halved(env, box, ctl, x, y)
+
+
 def next_state(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
     """The end y of the next step from x."""
+    if box[KIND] == SIMPSON_STEPS:
+        return by_simpson(env, box, ctl, x, y)
     if box[KIND] == NEWTON_STEPS:
         return halved(env, box, ctl, x, y)
     if box[KIND] == KEPT_STEPS:
@@ -186,12 +220,23 @@ def between(env: words, box: words, C: ptr, h: float, x: ptr, y: ptr, spare: ptr
     work = C + (size - 1)
     work[0] = 0.0
     work[size] = h * first
-    work[2 * size] = 0.5 * h * (last - first)
-    work[3 * size] = 0.0
+    bend = 0.0
+    if box[MIDDLE_KNOWN] == 1:
+        bend = 2.0 * (first + last) - 4.0 * power(env, doubles(box[MIDDLE]))
+    work[2 * size] = 0.5 * h * (last - first - bend)
+    work[3 * size] = h * bend / 3.0
     return 0
 
 
 # ------------------------------------------------------------------ the run
+def work_of(env: words, box: words, h: float, x: ptr, y: ptr) -> float:
+    """Of the efforts in a step of h from x to y [J]."""
+    first, last = power(env, x), power(env, y)
+    if box[MIDDLE_KNOWN] == 1:
+        return h * (first + 4.0 * power(env, doubles(box[MIDDLE])) + last) / 6.0
+    return 0.5 * h * (first + last)
+
+
 def taken_from(env: words, box: words, io: words, ctl: ptr, x: ptr, y: ptr, spare: ptr) -> int:
     """What the run takes from the step from x to y: GO_ON, or how the call ends."""
     t, t1, h, v = ctl[T0], ctl[T], ctl[HS], v_of(env, y)
@@ -204,7 +249,7 @@ def taken_from(env: words, box: words, io: words, ctl: ptr, x: ptr, y: ptr, spar
         io[SKIP] = 0
     if wanted(io, t1) == 1:
         between(env, box, doubles(io[POLYNOMIAL]), h, x, y, spare)
-    work = 0.5 * h * (power(env, x) + power(env, y))
+    work = work_of(env, box, h, x, y)
     taken = harvested(env, io, t, t1, x, y, v, p_of(env, y), a_of(env, y), tau_of(env, y), work)
     if taken < 0:
         return broken_off(env, box, ctl)
@@ -230,6 +275,7 @@ def first_state(env: words, box: words, ctl: ptr, x: ptr) -> float:
     copy(n, a, w_of(env, x))
     copy(n, a, doubles(box[BEFORE]))
     box[KNOWN] = 1
+    box[MIDDLE_KNOWN] = 0
     return bad
 
 

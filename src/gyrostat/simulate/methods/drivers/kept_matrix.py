@@ -14,8 +14,8 @@ must be positive definite, the latter with a part of the damping added."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import cholesky, cholesky_solve, definite, multiplied
-from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, sqrt, words
+from gyrostat.engine.drivers.linear_algebra import definite, gauss_jordan, multiplied
+from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, kernel, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, LIVE, MASS, NP, NV, TIME, WORK
 from gyrostat.simulate.methods.drivers.fixed_clock import DT, T
 from gyrostat.simulate.methods.drivers.implicit_equations import (
@@ -50,6 +50,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     NEXT_LOOK,
     PATIENCE,
     PIVOTED,
+    PIVOTS,
     PREDICTED,
     RESIDUAL,
     SERVED,
@@ -93,6 +94,8 @@ LOOKS, FARTHEST = 4, 32
 """How often the mass matrix is looked at on the way that S is made for; steps between two looks at most."""
 LEAST_PATIENCE, MOST_PATIENCE = 4, 64
 """Steps that S serves however slowly Newton's method converges: twice as many where a new one is no better."""
+SELDOM = 4
+"""Steps after which the convergence is looked at where they need no more Newton steps than they must have."""
 POWERS = 5
 """Iterations for the largest change of the mass matrix."""
 EXACT, SPRINGS, DIAGONAL = 0, 1, 2
@@ -104,16 +107,24 @@ def mass_at(env: words, box: words, q: ptr, M: ptr) -> float:
     return kernel(env[MASS])(doubles(env[TIME]), q, doubles(env[LIVE]), M, doubles(env[WORK]))
 
 
+def mass_inverse(env: words, box: words, M: ptr) -> int:
+    """METRIC: M^-1, columns of STRIDE numbers. 0; 1 if M is singular."""
+    n, stride, P = env[NV], box[STRIDE], doubles(box[METRIC])
+    for i in range(n):
+        row = P + i * stride
+        copy(n, M + i * n, row)
+        for j in range(n, stride):
+            row[j] = 0.0
+    return gauss_jordan(n, stride, P, count_at(box[PIVOTS]), doubles(box[RESIDUAL]))
+
+
 def change_of_mass(env: words, box: words, M: ptr, other: ptr) -> float:
-    """Largest relative change of the mass matrix from M to another one, in any direction, by powers of M^-1 (other -
-    M)."""
-    n, L, x = env[NV], doubles(box[METRIC]), doubles(box[SPARE])
-    copy(n * n, M, L)
-    if cholesky(n, L) != 0:
-        return 1e300
+    """Largest relative change of the mass matrix from M, whose inverse is METRIC, to another one, in any direction, by
+    powers of M^-1 (other - M)."""
+    n, P, x = env[NV], doubles(box[METRIC]), doubles(box[SPARE])
     for k in range(n):
         x[k] = (1.0 + 0.1 * k) / sqrt(M[k * n + k])
-    y, largest = x + n, 0.0
+    y, z, largest = x + n, doubles(box[RESIDUAL]), 0.0
     for _turn in range(POWERS):
         up, down = 0.0, 0.0
         for i in range(n):
@@ -127,30 +138,34 @@ def change_of_mass(env: words, box: words, M: ptr, other: ptr) -> float:
         if not (down > 0.0):
             return 1e300
         largest = max(largest, abs(up / down))
-        cholesky_solve(n, L, y)
+        multiplied(n, box[STRIDE], P, y, z)
         size = 0.0
         for i in range(n):
-            size = max(size, abs(y[i]) * sqrt(M[i * n + i]))
+            size = max(size, abs(z[i]))
         if not (size > 0.0):
             return largest
+        size = 1.0 / size
         for i in range(n):
-            x[i] = y[i] / size
+            x[i] = z[i] * size
     return largest
 
 
 def serves(env: words, box: words, near: float, M: ptr) -> int:
     """Whether S serves where the mass matrix is M, up to a part of the way to its limits."""
-    n, damping = env[NV], doubles(box[KEPT_DAMPING])
+    n, stride, damping = env[NV], box[STRIDE], doubles(box[KEPT_DAMPING])
     kept, metric, test = doubles(box[KEPT_MASS]), doubles(box[KEPT_MATRIX]), doubles(box[METRIC])
+    most, least = near * MOST, near * LEAST
     for i in range(n):
-        for j in range(i, n):
-            test[i * n + j] = near * MOST * metric[i * n + j] - (M[i * n + j] - kept[i * n + j])
-    if definite(n, test) == 0:
+        row, at = test + i * stride, i * n
+        for j in range(n):
+            row[j] = most * metric[at + j] - (M[at + j] - kept[at + j])
+    if definite(n, stride, test) == 0:
         return 0
     for i in range(n):
-        for j in range(i, n):
-            test[i * n + j] = (M[i * n + j] - kept[i * n + j]) - near * LEAST * metric[i * n + j] + damping[i * n + j]
-    return definite(n, test)
+        row, at = test + i * stride, i * n
+        for j in range(n):
+            row[j] = (M[at + j] - kept[at + j]) - least * metric[at + j] + damping[at + j]
+    return definite(n, stride, test)
 
 
 # ------------------------------------------------------------------ S
@@ -160,6 +175,8 @@ def stretch(env: words, box: words, ctl: ptr, x: ptr, M: ptr) -> float:
         return 0.0
     n, h, other = env[NV], ctl[DT], doubles(box[THERE])
     move, q, v = doubles(box[CHANGE]), doubles(box[KEPT_Q]), v_of(env, x)
+    if mass_inverse(env, box, M) != 0:
+        return 0.0
     span = min(max(2.0 * ctl[SPAN], 2.0 * FIRST_STEPS * h), MOST_STEPS * h)
     for _turn in range(3):
         for k in range(n):
@@ -231,8 +248,9 @@ def biased(env: words, box: words) -> int:
     for i in range(n):
         for j in range(n):
             metric[i * n + j] = 0.5 * (B[i * size + j] + B[j * size + i])
-    copy(n * n, metric, test)
-    if definite(n, test) == 0:  # strongly unsymmetric, by a controller
+    for i in range(n):
+        copy(n, metric + i * n, test + i * box[STRIDE])
+    if definite(n, box[STRIDE], test) == 0:  # strongly unsymmetric, by a controller
         copy(n * n, kept, metric)
     box[PIVOTED] = 0
     box[WHOLE_KNOWN] = 0
@@ -266,7 +284,7 @@ def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
         span = 0.0
     box[SERVED] = 0
     box[INTERVAL] = max(1, min(FARTHEST, int(span / (ctl[DT] * LOOKS))))
-    box[NEXT_LOOK] = box[INTERVAL]
+    box[NEXT_LOOK] = 2 * box[INTERVAL]  # at the middle: S was made there, and has been looked at here
     return SOLVED
 
 
@@ -338,7 +356,8 @@ def served(env: words, box: words, ctl: ptr, y: ptr) -> int:
     """S has served another step, which ends at y: whether it serves on."""
     box[SERVED] = box[SERVED] + 1
     box[LONGEST_SERVICE] = max(box[LONGEST_SERVICE], box[SERVED])
-    if box[SERVED] >= box[PATIENCE] and slow(env, box, ctl, y) == 1:
+    look = 1 if box[TRIED] > box[ITERATIONS] or box[SERVED] % SELDOM == 0 else 0
+    if look == 1 and box[SERVED] >= box[PATIENCE] and slow(env, box, ctl, y) == 1:
         box[PATIENCE] = min(MOST_PATIENCE, 2 * box[PATIENCE]) if box[SERVED] < 2 * box[PATIENCE] else LEAST_PATIENCE
         box[KEPT] = 0
     elif box[MATRIX] != DIAGONAL and box[SERVED] >= box[NEXT_LOOK]:

@@ -36,8 +36,8 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
 )
 from gyrostat.simulate.methods.drivers.newton import SOLVED, UNSOLVED, undefined
 
-NEWTON_STEPS, KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS = 0, 1, 2, 3
-"""Kinds of steps: by Newton's method, with a kept matrix, and those of this file."""
+NEWTON_STEPS, KEPT_STEPS, PREDICTED_STEPS, PRINTED_STEPS, SIMPSON_STEPS = 0, 1, 2, 3, 4
+"""Kinds of steps: by Newton's method, with a kept matrix, those of this file, and those of order 4."""
 SERVES = 100
 """Steps that a matrix serves [AS, below (7)]."""
 
