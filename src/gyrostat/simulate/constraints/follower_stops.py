@@ -7,17 +7,24 @@ force in no unique way."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.constrained.constraint import LOWER, UPPER
 from gyrostat.configuration.limits import own_range
+from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.tracing.record import record
+from gyrostat.graph.loops.angle import plain
 from gyrostat.graph.network import kept_network
 from gyrostat.graph.tied_shafts import Shaft, Ties
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+WHO = "simulate"
 EQUAL = 1e-9
 """Relative difference of two limits that are the same."""
 FLAT = 1e-6
@@ -39,7 +46,7 @@ class FollowerStops:
     ``ends``."""
 
     def __init__(self, model: Model, low: Array, high: Array):
-        self.moved = kept_network(model).transmission
+        self.moved, self.low = kept_network(model).transmission, low
         self.ranges = _ranges(model)
         self.ends = self._reachable(low.copy(), high.copy())
         self.numbers = [end.number for end in self.ends]
@@ -50,23 +57,49 @@ class FollowerStops:
         return all(self.moved.followers[i].is_linear for i in self.numbers)
 
     def coordinates(self, q: Array) -> Array:
-        """y (..., ends) at q (..., nq)."""
+        """y (..., ends) at q (..., nq); recorded for recorded q (nq,)."""
+        if q.dtype == object:
+            return np.array(self._coordinates(q), dtype=object)
+        if self.moved.loops is not None:
+            return self._kernel.call(q, np.zeros((*q.shape[:-1], self.moved.n)))["y"]
         rows = [self._coordinates(x) for x in q.reshape(-1, q.shape[-1])]
         return np.array(rows, dtype=float).reshape(*q.shape[:-1], len(self.ends))
 
-    def _coordinates(self, q: Array) -> list[float]:
+    def _coordinates(self, q: Array) -> list[Any]:
         moved = self.moved.at(q)
-        return [float(moved.followers[i].angle(q, moved.place)) for i in self.numbers]
+        return [plain(moved.followers[i].angle(q, moved.place)) for i in self.numbers]
 
     def jacobian(self, q: Array) -> Array:
         """G (ends, nv) at q (nq,); zero where a curve is flat."""
+        if self.moved.loops is not None:
+            G = self._kernel.call(q, np.zeros(self.moved.n))["G"]
+            return np.where(np.abs(G).max(axis=1, initial=0.0, keepdims=True) > FLAT, G, 0.0)
         moved = self.moved.at(q)
         return np.array([_row(moved.followers[i], moved.n) for i in self.numbers]).reshape(len(self.ends), moved.n)
 
     def bias(self, q: Array, v: Array) -> Array:
         """G' v (ends,)."""
+        if self.moved.loops is not None:
+            return self._kernel.call(q, v)["b"]
         moved = self.moved.at(q, v)
         return np.array([_product(moved.followers[i].tie_rates, v) for i in self.numbers])
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        """y, G and G' v where followers follow from loops: closed forms take their time in Python."""
+
+        def function(q: Array, v: Array) -> Mapping[str, Any]:
+            moved = self.moved.at(q, v)
+            shafts = [moved.followers[i] for i in self.numbers]
+            G = np.zeros((len(shafts), moved.n), dtype=object)
+            for row, shaft in zip(G, shafts, strict=True):
+                for k, factor in shaft.ties:
+                    row[k] = row[k] + factor
+            b = [sum((x * v[k] for k, x in shaft.tie_rates), start=0.0) for shaft in shafts]
+            return {"y": np.array([plain(s.angle(q, moved.place)) for s in shafts]), "G": G, "b": np.array(b)}
+
+        with np.errstate(all="ignore"):
+            return Kernel(record(function, {"q": (len(self.low),), "v": (self.moved.n,)}, "follower_stops"), WHO)
 
     def _reachable(self, low: Array, high: Array) -> tuple[FollowerEnd, ...]:
         """Ends that need a row; each row narrows the range of a single leader for those behind it."""

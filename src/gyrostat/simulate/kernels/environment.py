@@ -20,7 +20,7 @@ inputs. Kernels take pointers, and return zero if all that they found is finite:
     CLOSE        (t, q, live | d, work)                                 Newton step (nv,) towards closed loops
     CLOSED_RATES (t, q, v, live | v, work)                              rates without what opens loops
     LOOP_ROWS    (t, q, v, live | g, J, b, work)                        equations of loops: J v = 0, J a + b = 0
-    MARGINS      (t, q, v, live | r, r', work)                          distances to the ends of closed forms, their rates
+    MARGINS      (t, q, v, live | r, r', work)                          distances to the ends of closed forms, rates
 
 Residuals r of inverse dynamics under active constraints are N r + (a - N a) + b, with N (nv, nv) = I - J^+ J and
 b (nv,) = J^+ dJ/dt v at ``PROJECTOR`` and ``PROJECTOR_BIAS``; PROJECTOR is 0 if none is active.
@@ -45,8 +45,9 @@ from __future__ import annotations
     PROJECT, PROJECTOR, PROJECTOR_BIAS,  # of active constraints
     BY_ACCELERATIONS,  # 1 if accelerations are those of a user's block, which has no inverse dynamics
     MASS,
-    CLOSE, CLOSED_RATES, LOOP_ROWS, LOOP_COUNT,  # kernels of loops that are constraints; 0 if states are not projected; rows
+    CLOSE, CLOSED_RATES, LOOP_ROWS, LOOP_COUNT,  # of loops that are constraints; CLOSE is 0 if nothing is projected
+    LOOP_WORK, LOOP_PROJECTOR,  # memory of residuals; 1 if loops are among the constraints of residuals
     LOOPS, BAUMGARTE,  # their memory, see loop_projection; CLOSE where accelerations draw loops together
     MARGINS, MARGIN_COUNT, MARGIN_MEMORY,  # of loops in closed form
-) = range(55)  # fmt: skip
-WORDS_OF_A_PLANT = 56
+) = range(57)  # fmt: skip
+WORDS_OF_A_PLANT = 60

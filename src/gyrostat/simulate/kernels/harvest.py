@@ -21,6 +21,7 @@ from gyrostat.simulate.kernels.environment import (
     TIME,
     WORK,
 )
+from gyrostat.simulate.kernels.loop_margins import passed_the_end
 from gyrostat.simulate.kernels.loop_projection import closed_state
 from gyrostat.simulate.kernels.stage import accelerations, place
 
@@ -176,6 +177,8 @@ def harvested(
 ) -> int:
     """All that is taken from a step to t1, whose polynomial is there if it is :func:`wanted`. 1 if the step must be
     looked at first: then nothing has been taken; -1 if a sample is not finite."""
+    if passed_the_end(env, t1 - t0, q1, v1) == 1:
+        return -1
     if io[WATCHES] > 0 or io[ALWAYS] == 1:
         if watched(env, io, t0, t1, q0, q1, v1, p1) == 1:
             return 1

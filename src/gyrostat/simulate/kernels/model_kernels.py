@@ -125,7 +125,7 @@ class ModelKernels:
                 return {"a": self.block.compute(net, on, {"q": q, "v": v, "tau": tau}, no_loads)["a"]}
             if net.closures:
                 efforts = tau + self.sliding.sliding_efforts(v, directions)
-                return {"a": constrained_accelerations(net, on, q, v, efforts, no_loads).a}
+                return {"a": constrained_accelerations(net, on, q, v, efforts, no_loads, safe=True).a}
             algorithm = FORWARD["crba" if self.model.nv <= FEW else "aba"]
             return {"a": algorithm(net, on, q, v, tau + self.sliding.sliding_efforts(v, directions), no_loads)}
 
@@ -203,6 +203,11 @@ class ModelKernels:
     def loop_rows(self) -> Program:
         """g (m,), J (m, nv), b (m,)."""
         return loop_programs.loop_rows(self)
+
+    @cached_property
+    def margins(self) -> Program:
+        """Margins (k,) of loops in closed form, and their rates."""
+        return loop_programs.margins(self)
 
     # ------------------------------------------------------------------ discrete mechanics
     @cached_property

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import (
+    BAUMGARTE,
     BY_ACCELERATIONS,
     CONSTANTS,
     DIRECTIONS,
@@ -28,6 +29,8 @@ from gyrostat.simulate.kernels.environment import (
     LAW,
     LAW_SLOPES,
     LIVE,
+    LOOP_PROJECTOR,
+    LOOPS,
     MEMORY,
     NP,
     NUMBER_COUNT,
@@ -45,6 +48,8 @@ from gyrostat.simulate.kernels.environment import (
     TURNS,
     WORK,
 )
+from gyrostat.simulate.kernels.loop_projection import K1, K2
+from gyrostat.simulate.kernels.loop_projector import loop_projector
 from gyrostat.simulate.kernels.stage import accelerations
 
 # memory of slopes S: r_q, r_v, M (nv, nv) | tau_p (nv, np), p_q, p_v (np, nv), p_p (np, np) | tau_q, tau_v (nv, nv)
@@ -70,6 +75,8 @@ def projected(n: int, width: int, N: ptr, X: ptr, spare: ptr) -> int:
 
 def project(env: words, q: ptr, v: ptr) -> float:
     """N and b of active constraints at a state, if they depend on it."""
+    if env[LOOP_PROJECTOR] == 1:
+        return loop_projector(env, q, v, doubles(env[PROJECTOR]), doubles(env[PROJECTOR_BIAS]))
     if env[PROJECT] == 0:
         return 0.0
     return kernel(env[PROJECT])(
@@ -108,7 +115,20 @@ def slopes_at(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, S: ptr, spar
             for j in range(n):
                 M[i * n + j] = M[i * n + j] - N[i * n + j]
             M[i * n + i] = M[i * n + i] + 1.0
+        if env[BAUMGARTE] != 0:
+            drawn_slopes(n, N, doubles(env[LOOPS]), S)
     return bad
+
+
+def drawn_slopes(n: int, N: ptr, factors: ptr, S: ptr) -> int:
+    """S with k2 (I - N) and k1 (I - N) by q and v, of what draws loops together. 0."""
+    k1, k2 = factors[K1], factors[K2]
+    for i in range(n):
+        for j in range(n):
+            x = (1.0 if i == j else 0.0) - N[i * n + j]
+            S[i * n + j] = fma(k2, x, S[i * n + j])
+            S[n * n + i * n + j] = fma(k1, x, S[n * n + i * n + j])
+    return 0
 
 
 def residual(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, count_at, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import NP, NQ, NUMBER_COUNT, NUMBERS, NV, PLAIN, TURNING, TURNS
+from gyrostat.simulate.kernels.loop_projector import closed_vector
 from gyrostat.simulate.kernels.stage import accelerations
 
 
@@ -98,12 +99,13 @@ def implicit_coordinates(env: words, b: ptr, h: float, v: ptr, q: ptr) -> int:
 
 def vector_stage(env: words, t: float, y: ptr, dy: ptr, u: ptr, tau: ptr) -> float:
     """dy (nq + nv + np + 1,) for y = (q, v, p, work); u (nq,): q with unit quaternions, tau (nv,). Zero if all are
-    finite."""
+    finite. Where loops are projected, y becomes a closed state."""
     nq, n = env[NQ], env[NV]
     v, p = y + nq, y + nq + n
     unit(env, y, u)
+    bad = closed_vector(env, y, u)
     coordinate_rates(env, y, v, dy)
-    bad = accelerations(env, t, u, v, p, dy + nq, dy + nq + n, tau)
+    bad = bad + accelerations(env, t, u, v, p, dy + nq, dy + nq + n, tau)
     power = 0.0
     for k in range(n):
         power = power + tau[k] * v[k]

@@ -127,7 +127,10 @@ class CompiledMethod(Method):
 
         def dense(t: Any) -> tuple[Array, Array, Array]:
             y = state(t)
-            return self.placed(q0, y[..., :m]), y[..., m : m + n], y[..., m + n : -1]
+            q, v = self.placed(q0, y[..., :m]), y[..., m : m + n]
+            if plant.loops is not None:
+                q, v = plant.loops.closed(q, v)
+            return q, v, y[..., m + n : -1]
 
         kept = not harvest.words[harvesting.SKIP]
         return Step(t0, t1, q1, v1, p1, a1, tau1, dense, lambda t: state(t)[..., -1], kept=kept)

@@ -106,7 +106,7 @@ class RungeKutta(CompiledMethod):
         size, stages = 2 * plant.nv + plant.np + 1, self.table.stages
         total = stages + len(self.table.extra)
         self.degree = self.table.polynomials.shape[1]
-        self.words, self.ctl = np.zeros(12, dtype=np.int64), np.zeros(16)
+        self.words, self.ctl = np.zeros(16, dtype=np.int64), np.zeros(20)
         self.words[at.STAGES], self.words[at.EXTRA] = stages, total - stages
         self.words[at.ADAPTIVE], self.words[at.TWO_ERRORS] = self.adaptive, self.table.second is not None
         self.allowed = atol * np.concatenate([np.ones(2 * plant.nv), plant.source.sizes, [1.0]])
@@ -132,7 +132,9 @@ class RungeKutta(CompiledMethod):
         self.ctl[fixed_clock.STEPS] = 0.0
         self.q[:] = q
         self.y[:n], self.y[n : 2 * n], self.y[2 * n : -1], self.y[-1] = 0.0, v, p, 0.0
-        self.words[fixed_clock.PENDING] = self.words[fixed_clock.KNOWN] = self.words[at.AGAIN] = 0
+        self.words[fixed_clock.PENDING] = self.words[fixed_clock.KNOWN] = self.words[at.AGAIN] = self.words[
+            at.THROWN
+        ] = 0
 
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
         self.ctl[fixed_clock.LIMIT], self.ctl[fixed_clock.FASTEST] = self.clock[NEXT_LIMIT], self.fastest

@@ -17,7 +17,9 @@ from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.discrete_mechanics import momentum
 from gyrostat.simulate.kernels.law_kernels import shared_code
+from gyrostat.simulate.kernels.loop_margins import margin_memory_size
 from gyrostat.simulate.kernels.loop_projection import K1, K2, loop_memory_size
+from gyrostat.simulate.kernels.loop_projector import loop_work_size
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
 from gyrostat.solvers.functions import aba, coriolis, crba, rnea, rnea_derivatives
 
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 WHO = "simulate"
-OF_LOOPS = {at.CLOSE: "close", at.CLOSED_RATES: "closed_rates", at.LOOP_ROWS: "loop_rows"}
+OF_LOOPS = {
+    at.CLOSE: "close", at.CLOSED_RATES: "closed_rates", at.LOOP_ROWS: "loop_rows", at.MARGINS: "margins",
+}  # fmt: skip
 OF_THE_MANIFOLD = {at.CHART: "chart", at.RETRACT: "retract", at.CARRIED: "carried", at.ARRIVAL: "arrival"}
 """Kernels that do nothing where q and v are alike."""
 
@@ -87,6 +91,7 @@ class Machine:
             self.words[word] = address(array)
         self.projector, self.projector_bias = np.zeros((plant.nv, plant.nv)), np.zeros(plant.nv)
         self._needed: dict[int, Any] = {}
+        self._loop_work: Array | None = None
         self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
         self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
         self.need(at.LAW, at.FORWARD, at.CHART)
@@ -102,6 +107,8 @@ class Machine:
             made = self._kernel(word)
             if made is not None:
                 self.install(word, made)
+            if word == at.INVERSE and self.plant.loops is not None:
+                self._loops_in_residuals()
 
     def install(self, word: int, made: KernelCode | Callback) -> None:
         """A kernel by its word."""
@@ -126,13 +133,25 @@ class Machine:
         return address(x)
 
     def _take_loops(self, plant: Plant) -> None:
-        """Kernels and memory of loops that are constraints."""
+        """Kernels and memory of loops."""
+        if plant.margins:
+            self.need(at.MARGINS)
+            self.margin_memory = np.zeros(margin_memory_size(plant.margins))
+            self.words[at.MARGIN_MEMORY], self.words[at.MARGIN_COUNT] = address(self.margin_memory), plant.margins
         if plant.loops is None:
             return
         self.need(at.CLOSE, at.CLOSED_RATES, at.RETRACT)
         self.loop_memory = np.zeros(loop_memory_size(plant.nq, plant.nv))
         self.loop_memory[K1], self.loop_memory[K2] = plant.loops.settings.k1, plant.loops.settings.k2
         self.words[at.LOOPS], self.words[at.LOOP_COUNT] = address(self.loop_memory), plant.loops.count
+
+    def _loops_in_residuals(self) -> None:
+        """Residuals of inverse dynamics are along the motions that loops leave."""
+        if self.plant.loops is not None and self._loop_work is None:
+            self.need(at.LOOP_ROWS)
+            self._loop_work = np.zeros(loop_work_size(self.plant.nv, self.plant.loops.count))
+            self.words[at.LOOP_WORK] = address(self._loop_work)
+            self.refresh()
 
     def _stabilise(self, plant: Plant) -> None:
         """Whether states are projected, or accelerations draw loops together; beside other constraints in Python."""
@@ -275,6 +294,8 @@ class Machine:
     def refresh(self) -> None:
         """Memory, directions of sliding and constraints as the plant has them now."""
         plant = self.plant
+        if plant.margins:
+            self.margin_memory[-2] = 0.0  # of no step
         self.memory[: len(plant.memory)] = plant.memory
         self.directions[: len(plant.active.directions)] = plant.active.directions
         self._stabilise(plant)
@@ -286,6 +307,13 @@ class Machine:
             if known is None:
                 known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
             self.words[at.CONSTRAIN] = known.address if plant.others_active else 0
+        alone = plant.loops is not None and not plant.others_active
+        self.words[at.LOOP_PROJECTOR] = alone and self._loop_work is not None
+        if alone:
+            self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
+        if self.words[at.LOOP_PROJECTOR]:
+            self.words[at.PROJECTOR] = address(self.projector)
+            self.words[at.PROJECTOR_BIAS] = address(self.projector_bias)
 
     def numbered(self) -> None:
         """The plant has other parameters."""

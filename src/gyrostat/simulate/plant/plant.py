@@ -17,10 +17,11 @@ from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
 from gyrostat.configuration.model_cache import cached_on
-from gyrostat.errors import GyrostatError, StateError
+from gyrostat.errors import GyrostatError, LoopError, StateError
 from gyrostat.graph.network import kept_network
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import LawKernels
+from gyrostat.simulate.kernels.loop_programs import margin_count
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.loop_settings import LoopSettings
@@ -34,7 +35,7 @@ from gyrostat.simulate.plant.trusted_laws import known, made_of, numbers_of, tru
 from gyrostat.simulate.plant.user_dynamics import expected_block
 from gyrostat.simulate.plant.user_memory import UserMemory
 from gyrostat.simulate.plant.wrench_source import LoadedSource, with_wrenches
-from gyrostat.solvers.functions import inverse_mass_matrix, rnea
+from gyrostat.solvers.functions import crba, inverse_mass_matrix, rnea
 from gyrostat.solvers.machinery.solver import LARGE
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import HarmonicMotion
@@ -158,7 +159,15 @@ class Plant:
     def _take(self, model: Model) -> None:
         self.model = self.moving = model
         self.network = kept_network(model)
+        if model.wiring.tree.loops and model.context.loops == "maximal":
+            raise LoopError(
+                f"{WHO}: '{model.name}' was assembled with loops='maximal', free bodies with all joints as constraints "
+                "[AS (10)], which is not built. Hint: loops='constraints', or 'auto'",
+                [loop.entities for loop in model.wiring.tree.loops],
+            )
         self.loops = PlantLoops(self, self.stabilisation) if self.network.closures else None
+        self.margins = margin_count(self.network, neutral(model))
+        """Roots in the closed forms of loops."""
         kept = cached_on(model)
         if "regular inertia" not in kept:
             expect_inertia(self.network, neutral(model), WHO)
@@ -298,6 +307,8 @@ class Plant:
     def inverse_inertia(self, q: Array) -> Array:
         """M^-1 (nv, nv), which does not depend on the time, even if the base moves."""
         driven = not isinstance(self.moving.context.base, str)
+        if self.loops is not None:  # of the tree
+            return np.linalg.inv(crba(self.moving, q, t=0.0) if driven else crba(self.moving, q))
         return inverse_mass_matrix(self.moving, q, t=0.0) if driven else inverse_mass_matrix(self.moving, q)
 
     # ------------------------------------------------------------------ what changes on the way

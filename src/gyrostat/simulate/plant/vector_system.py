@@ -89,6 +89,18 @@ def slopes(model: Model, q: Array, v: Array) -> Slopes:
     return Slopes(by_q, by_v, turn)
 
 
+def differences(function: Callable[[Array], Array], y: Array) -> Array:
+    """df/dy (m, n) by central differences."""
+    columns = []
+    for k, size in enumerate(np.maximum(1.0, np.abs(y))):
+        h = 6e-6 * size
+        ahead, behind = y.copy(), y.copy()
+        ahead[k] += h
+        behind[k] -= h
+        columns.append((function(ahead) - function(behind)) / (2.0 * h))
+    return np.stack(columns, axis=1)
+
+
 class VectorSystem:
     """Right-hand side and Jacobian of a plant for y = (q, v, p) of size n = nq + nv + np."""
 
@@ -119,7 +131,12 @@ class VectorSystem:
         if not self.plant.plain:
             q = q.copy()
             q[..., self.quaternion] = normalised(q[..., self.quaternion])
-        return q, v, p
+        return (*self._closed(q, v), p)
+
+    def _closed(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """States that are projected onto closed loops, if there are loops that are constraints: f is that of the
+        projected state, so that y moves beside closed states as these do, and errors across them do not grow."""
+        return (q, v) if self.plant.loops is None else self.plant.loops.closed(q, v)
 
     def strayed(self, y: Array) -> bool:
         """Whether a quaternion of y (n,) has become much shorter or longer than one."""
@@ -142,14 +159,20 @@ class VectorSystem:
         """y' = f(t, y). NonFiniteError where it is not finite."""
         q, v, p = self.parts(y)
         if self.plant.plain:
+            q, v = self._closed(q, v)
             a, f, _ = self.plant.acceleration(t, q, v, p)
             return np.concatenate([v, a, f])
         unit, rate = self._lifted(q, v)
+        if self.plant.loops is not None:
+            unit, v = self._closed(unit, v)
+            rate = self._lifted(q, v).rate
         a, f, _ = self.plant.acceleration(t, unit, v, p)
         return np.concatenate([rate, a, f])
 
     def jacobian(self, t: float, y: Array) -> Array:
-        """df/dy (n, n), exact."""
+        """df/dy (n, n), exact; by central differences where loops are constraints."""
+        if self.plant.loops is not None:
+            return differences(lambda x: self.rates(t, x), y)
         q, v, p = self.parts(y)
         if self.plant.plain:
             return self.plant.derivatives.rhs_jacobian(t, q, v, p)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gyrostat.errors import StateError, nearest
-from gyrostat.graph.network import network
+from gyrostat.graph.network import kept_network, network
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
+from gyrostat.simulate.results.loop_history import ClosureHistory, closure_history, loop_multipliers
 from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
 from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
@@ -154,7 +155,11 @@ class Result:
             options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
             solver = cached_solver(model, InverseDynamics, representation="body")
             motion = self.q[at], self.v[at], self.a[at]
-            parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options))
+            loops: dict[str, Any] = {}
+            if kept_network(model).closures:
+                tree = solver(*motion, **options) - self.tau[at] - self._applied[at]
+                loops = {"multipliers": loop_multipliers(model, self.q[at], tree, self.t[at])}
+            parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options, **loops))
         if not parts:
             raise StateError("result: there are no samples. Hint: a run of more than no time")
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -170,6 +175,19 @@ class Result:
 
     def _times(self, t: Array) -> Any:
         return None if isinstance(self.model.context.base, str) else t
+
+    # ------------------------------------------------------------------ loops
+    @cached_property
+    def closure(self) -> dict[str, ClosureHistory]:
+        """How far every loop that is a constraint was open, and how fast it opened, by what closes it:
+        ``result.closure["coupler"].distance`` (T,). Empty where there are none; loops in closed form never open."""
+        parts = [closure_history(model, self.q[at], self.v[at]) for model, at in self._spans()]
+        names = parts[0] if parts else {}
+        return {
+            name: ClosureHistory(*(np.concatenate([p[name][k] for p in parts]) for k in range(2)))
+            for name in names
+            if all(name in part for part in parts)
+        }
 
     # ------------------------------------------------------------------ energy
     def _piecewise(self, of: Any, *arrays: Array) -> Array:

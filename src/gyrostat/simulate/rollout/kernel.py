@@ -12,10 +12,11 @@ from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
-from gyrostat.errors import StateError
+from gyrostat.errors import LoopError, StateError
 from gyrostat.graph.network import kept_network
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.law_kernels import shared_code
+from gyrostat.simulate.kernels.loop_programs import margin_count
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.methods.rk4 import ClassicalRungeKutta
 from gyrostat.simulate.rollout.control_law import WHO, Law
@@ -43,6 +44,11 @@ class RolloutKernel:
         self.stages = 0 if self.table is None else self.table.stages - 1
         self.source = RolloutSource(model, law, wrenches, live).looked_at()
         self.kernels = _of_model(model, live)
+
+    @cached_property
+    def margins(self) -> int:
+        """Roots in the closed forms of loops."""
+        return margin_count(kept_network(self.model), neutral(self.model))
 
     @property
     def plain(self) -> bool:
@@ -79,6 +85,8 @@ class RolloutKernel:
             named.pop(at.RETRACT, None)
         else:
             named.pop(at.CHART, None)
+        if self.margins:
+            named[at.MARGINS] = "margins"
         codes = {word: self.kernels.code(name, lanes) for word, name in named.items()}
         codes[at.LAW] = shared_code(self.source.lifted.program, lanes)
         if self.source.update is not None:
@@ -91,7 +99,14 @@ def _of_model(model: Model, live: Shapes) -> ModelKernels:
     if not model.nv:
         raise StateError(f"{WHO}: nothing in '{model.name}' can move. Hint: it has no joints with coordinates")
     net, kept = kept_network(model), cached_on(model)
-    net.refuse_loops(WHO)
+    if net.closures:
+        told = "; ".join(str(closure.loop) for closure in net.closures)
+        raise LoopError(
+            f"{WHO}: '{model.name}' has {len(net.closures)} loop(s) that are constraints, and the lanes of a rollout "
+            f"do not project: {told}. Hint: loops='auto' or 'minimal', where they have closed forms; or "
+            "gs.simulate(..., q0=(N, nq), threads=...), which does",
+            [closure.loop.entities for closure in net.closures],
+        )
     if "regular inertia" not in kept:
         expect_inertia(net, neutral(model), WHO)
         kept["regular inertia"] = True

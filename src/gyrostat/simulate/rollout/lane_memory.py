@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gyrostat.simulate.kernels import environment as at
+from gyrostat.simulate.kernels.loop_margins import margin_memory_size
 from gyrostat.simulate.plant.machine import address
 from gyrostat.simulate.rollout import lane_steps as of
 from gyrostat.simulate.rollout.kernel import RolloutKernel
@@ -79,7 +80,7 @@ class LaneMemory:
         work = max(work, *(code.work for code in codes.values()))
         sizes = {
             at.MEMORY: nm, at.NEW_MEMORY: nm, at.PARAMETERS: source.size, at.LIVE: kernel.kernels.live_size, at.TIME: 1,
-            at.DIRECTIONS: 0, at.WORK: -(-work // lanes),
+            at.DIRECTIONS: 0, at.WORK: -(-work // lanes), at.MARGIN_MEMORY: margin_memory_size(kernel.margins),
         }  # fmt: skip
         self.given = Columns(sizes | {word: len(x) for word, x in numbers.items()}, lanes)
         self.own = Columns({of.TABLE: len(kernel.weights), of.TAU: nq, of.BAD: 1}, lanes)
@@ -93,6 +94,7 @@ class LaneMemory:
         self.given.tell(self.environment)
         self.own.tell(self.words)
         known = {at.NQ: nq, at.NV: n, at.NP: np_, at.NM: nm, at.PLAIN: kernel.plain, at.TURNING: len(self.angular)}
+        known[at.MARGIN_COUNT] = kernel.margins
         known |= {at.ANGULAR: address(self.angular)} | {word: code.address for word, code in codes.items()}
         for word, value in known.items():
             self.environment[word] = value

@@ -44,6 +44,7 @@ from gyrostat.simulate.kernels.environment import (
     UPDATE_CONSTANTS,
     WORK,
 )
+from gyrostat.simulate.kernels.loop_margins import ends_ahead
 from gyrostat.simulate.kernels.stage import accelerations, place
 from gyrostat.simulate.methods.drivers.explicit_steps import TURN
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
@@ -190,7 +191,7 @@ def lane_step(env: words, run: words, tab: ptr, h: float, number: int, record: p
         bad = bad + explicit_step(env, s, tab, t, h, record, tau)
     else:
         bad = bad + semi_implicit_step(env, t, h, record, tau)
-    bad = bad + not_finite(size + nq, y1)
+    bad = bad + not_finite(size + nq, y1) + ends_ahead(env, h, Q, Y + n)
     if some(bad != 0.0):
         kept_as_before(env, s, number, bad, record, doubles(run[BAD]))
     return y1

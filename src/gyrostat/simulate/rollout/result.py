@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import NonFiniteError
+from gyrostat.graph.network import kept_network
+from gyrostat.simulate.plant.plant_loops import WORKSPACE, end_of_workspace
 from gyrostat.simulate.plant.torque_source import TorqueSource, trouble_ahead
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.spatial.algebra import Array
@@ -74,6 +76,8 @@ def divergence(result: Rollout, dt: float, source: TorqueSource | None = None) -
     words = "" if source is None or not len(whole) else _said(result, robot, int(whole[-1]), source)
     if words:
         cause, _, hint = f"; {words}".partition(". Hint: ")
+    elif len(whole) and (loops := end_of_workspace(kept_network(result.model), _row(result, robot, int(whole[-1])))):
+        cause, hint = f"; {loops}", WORKSPACE
     elif len(whole):
         rate = rows[whole[-1]]
         k = int(np.argmax(np.abs(rate)))
@@ -84,6 +88,11 @@ def divergence(result: Rollout, dt: float, source: TorqueSource | None = None) -
         f"{WHO}: the state of {who} is not finite any more in step {int(bad[robot])}, t = {bad[robot] * dt:.6g} s"
         f"{cause}{more}. Hint: {hint}; the exception's result holds everything else, nonfinite='return' returns it"
     )
+
+
+def _row(result: Rollout, robot: int, row: int) -> Array:
+    """q (nq,) of a robot after a row."""
+    return np.asarray(result.q[(row, robot) if result.v.ndim == 3 else (row,)])
 
 
 def _said(result: Rollout, robot: int, row: int, source: TorqueSource) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.plant_loops import WORKSPACE, trouble_with_loops
 from gyrostat.simulate.plant.torque_source import trouble_ahead
 from gyrostat.simulate.plant.user_memory import Remembers
 from gyrostat.simulate.results.result import Result
@@ -17,6 +18,7 @@ from gyrostat.simulate.run.runaway import FASTEST
 Array = np.ndarray
 State = tuple[float, Array, Array, Array]
 WHO = "simulate"
+PASS = "a larger tolerance passes it, or a step that does not end there; closed forms, loops='auto', may have none"
 KEPT = "; what was computed is in .result of this error"
 
 
@@ -40,6 +42,9 @@ def failed(
         cause, hint, dof = looked_into(plant, state, error, dt)
     elif not isinstance(error, GyrostatError):
         cause = f"{type(error).__name__}: {error}"
+    if loops := trouble_with_loops(plant, state[1]):
+        cause = f"{loops}; {cause}" if plant.loops is not None else loops
+        hint = PASS if plant.loops is not None else WORKSPACE
     joint = plant.model.dofs[int(np.argmax(np.abs(v))) if dof is None else dof]
     rate = float(v[plant.model.dofs.index(joint)])
     message = (

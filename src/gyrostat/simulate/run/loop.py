@@ -21,6 +21,7 @@ from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.plant_loops import WORKSPACE, left_workspace
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.run.failure import failed
@@ -180,7 +181,9 @@ class Run:
         return after
 
     def expect_still_inside(self, q: Array, who: str) -> None:
-        """Refuse a reset to q that leads beyond a constraint."""
+        """Refuse a reset to q that leads beyond a constraint, or opens a loop."""
+        if self.plant.loops is not None:
+            self.plant.loops.expect_closed(q, f"q of the {who}", self.q)
         self.transitions.expect_still_inside(self.q, q, who)
 
     def change_model(self, model: Model) -> None:
@@ -276,6 +279,8 @@ class Run:
     def _look(self, step: Step, limit: float, progress: Any) -> tuple[str, str]:
         """A step that may hold an event, or that nobody has looked at yet."""
         self.runaway(step)
+        if not self.method.compiled and left_workspace(self.plant, step.t1 - step.t0, step.q1, step.v1):
+            raise StepFailure("the step leaves the workspace of a loop in closed form", hint=WORKSPACE)
         self.guards.looked()
         seen = hits(self.watches.all, step, self.just_happened, step.t1 >= self.t_end)
         self.watches.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
@@ -325,6 +330,9 @@ class Run:
         if self.often > OFTEN:
             raise StepFailure(f"events follow each other without end, the last one of '{event.name}'", hint="see reset")
         q, v, end = event.happens(self)
+        if self.plant.loops is not None and self.plant.loops.settings.projects:
+            names = f"q after '{event.name}'", f"v after '{event.name}'"
+            q, v = self.plant.loops.begun(q, v, names)
         self.state = (self.t, q, v, self.p)
         if end:
             return "event", end

@@ -16,6 +16,7 @@ from gyrostat.simulate.constraints.stops import JointLimits
 from gyrostat.simulate.events.event import Event
 from gyrostat.simulate.methods.method import Method
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.run.loop_methods import for_loops
 
 Array = np.ndarray
 WHO = "simulate"
@@ -110,7 +111,7 @@ def made_method(
     name = spelt(name)
     if not isinstance(name, str) or name not in methods:
         raise GyrostatError(f"{WHO}: there is no method {clipped(name)}. Hint: {nearest(str(name), methods)}")
-    cls = methods[name]
+    cls = for_loops(methods[name], plant)
     unknown = [key for key in options if key not in cls.options]
     if unknown:
         known = ", ".join(cls.options) or "none"

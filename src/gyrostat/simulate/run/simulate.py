@@ -65,6 +65,11 @@ def simulate(
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
     ``atol``. ``options`` are those of the method.
 
+    Loops that are constraints: ``stabilisation="projection"`` (default: stages and steps are projected onto closed
+    loops) or ``"baumgarte"`` with ``k1`` [1/s], ``k2`` [1/s^2]; ``index=2`` (default) or 3 of the equations that
+    newmark, trapezoid, generalised-alpha and dina solve with multipliers. ``Result.closure`` tells how far loops were
+    open. q0 is then closed to 1e-8, and v0 keeps it so; by default it is the reference configuration.
+
     ``forward_dynamics``: ``gs.BlockSolver(model, f, like=gs.ForwardDynamics)``, a function of yours in the place of the
     articulated-body algorithm, for methods that ask for accelerations (not newmark, trapezoid, generalised-alpha,
     dina, ida, variational).

@@ -54,6 +54,11 @@ def exported(
 
 def _expect_exportable(run: Run) -> None:
     plant, method = run.plant, run.method
+    if plant.loops is not None:
+        raise StateError(
+            f"{WHO}: steps of '{plant.model.name}', whose loops are constraints, have no fixed number of operations: "
+            "they are projected until they are closed. Hint: loops='auto' or 'minimal', where they have closed forms"
+        )
     if not isinstance(method, FixedRungeKutta) and method.name != EULER:
         raise StateError(
             f"{WHO}: steps of '{method.name}' have no fixed number of operations. Hint: method='rk4', or '{EULER}'"

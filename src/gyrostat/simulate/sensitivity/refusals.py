@@ -36,6 +36,11 @@ def expect_method(method: Method, methods: Mapping[str, type[Method]]) -> None:
 
 def expect_plant(plant: Plant, asked: Asked) -> None:
     """Refuse what cannot be recorded, what sticks, and laws that read a property whose sensitivity is asked for."""
+    if plant.loops is not None:
+        raise GyrostatError(
+            f"{WHO}: sensitivities of '{plant.model.name}' are not known where its loops are constraints: the "
+            "projection of a step has no tangent yet. Hint: loops='auto' or 'minimal', where they have closed forms"
+        )
     if why := plant.model_in_python:
         raise GyrostatError(f"{WHO}: sensitivities need machine code of '{plant.model.name}', and {why}")
     if plant.law is None:

@@ -15,6 +15,7 @@ from gyrostat.engine.drivers.linear_algebra import gauss_jordan, multiplied
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV
 from gyrostat.simulate.kernels.harvest import MOST, ROW, wanted
+from gyrostat.simulate.kernels.loop_projector import closed_vector, vector_moved_too_far
 from gyrostat.simulate.kernels.newton_matrix import real_matrix, residual, slopes_at
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT, sampled_at
 from gyrostat.simulate.kernels.vector_state import implicit_coordinates, unit
@@ -95,6 +96,7 @@ from gyrostat.simulate.methods.drivers.stiff_ends import (
     FULL,
     GO_ON,
     NO_CONVERGENCE,
+    PROJECTED_TOO_FAR,
     REACHED,
     RESULT_NOT_FINITE,
     RUNAWAY,
@@ -310,6 +312,14 @@ def bdf_step(env: words, run: words, ctl: ptr) -> int:
     if status == 0:
         run[REJECTED] = run[REJECTED] + 1
         run[WORST] = largest(n, y + nq, scale + nq)
+        shortened(env, run, ctl, 0.5)
+        return GO_ON
+    unit(env, y, doubles(run[U]))
+    if closed_vector(env, y, doubles(run[U])) != 0.0 or vector_moved_too_far(env, scale, 0.03) == 1:
+        if env[ABORT] != 0:
+            return STOPPED
+        run[REASON] = PROJECTED_TOO_FAR
+        run[REJECTED] = run[REJECTED] + 1
         shortened(env, run, ctl, 0.5)
         return GO_ON
     for k in range(width - 1):

@@ -9,8 +9,9 @@ s^(d+1). Stages beyond the last one serve the dense output alone."""
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, fma, ptr, some, sqrt, words
-from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV, PLAIN, SIZE_OF
+from gyrostat.simulate.kernels.environment import ABORT, CLOSE, NP, NQ, NV, PLAIN, SIZE_OF
 from gyrostat.simulate.kernels.harvest import DEGREE, MOST, POLYNOMIAL, ROW, harvested, wanted
+from gyrostat.simulate.kernels.loop_margins import longest_inside
 from gyrostat.simulate.kernels.loop_projection import moved_too_far, thrown
 from gyrostat.simulate.kernels.stage import stage, turned
 from gyrostat.simulate.methods.drivers.first_step import first_step
@@ -47,12 +48,14 @@ from gyrostat.simulate.methods.drivers.stage_sums import combined, relative_erro
 TURN = 3.0
 """Rotation [rad] within a step beyond which it is not accepted: the local coordinates end at two pi."""
 SAFETY, LEAST, GROWTH = 0.9, 0.2, 6.0
-H, BEFORE, RTOL, MAX_STEP, K_POWER, BETA, TINY_STEP = range(NUMBERS, NUMBERS + 7)
+H, BEFORE, RTOL, MAX_STEP, K_POWER, BETA, TINY_STEP, USUAL = range(NUMBERS, NUMBERS + 8)
 """Numbers of a run beyond those that all have: next step, error before, tolerance, longest step, exponents of the step
-control, shortest step relative to the time."""
-STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, REJECTED, AGAIN = range(WORDS, WORDS + 6)
+control, shortest step relative to the time, a usual step."""
+STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, REJECTED, AGAIN, THROWN = range(WORDS, WORDS + 7)
 """Words: stages with the one at y1, stages for the dense output alone; kind of method; steps given up; whether the last
-one was."""
+one was; how many tries one after the other the projection onto loops has moved too far."""
+MOST_TRIES = 40
+"""Tries to pass a singular position."""
 ERROR_TOO_LARGE, STAGE_NOT_FINITE, TURNED_TOO_FAR, PROJECTED_TOO_FAR = 1, 2, 3, 4
 
 
@@ -137,6 +140,13 @@ def moved_on(env: words, run: words, q: ptr, y: ptr, K: ptr, q1: ptr, x: ptr) ->
     return 0
 
 
+def passing(run: words, ctl: ptr) -> float:
+    """The next try after one that has come too near a singular position of a loop: parts of a usual step in no order,
+    so that what is around such a position is passed between two stages, and not approached."""
+    run[THROWN] = run[THROWN] + 1
+    return ctl[USUAL] * (0.05 + 0.024 * (run[THROWN] * 27 % MOST_TRIES))
+
+
 def explicit_steps(
     env: words,
     run: words,
@@ -179,7 +189,7 @@ def explicit_steps(
             ctl[H] = h
         left = ctl[LIMIT] - t
         if run[ADAPTIVE] == 1:
-            h = min(ctl[H], ctl[MAX_STEP])
+            h = min(min(ctl[H], ctl[MAX_STEP]), longest_inside(env, q, y + n))
             t1 = t + h
             if left <= h * 1.0000001:
                 h = left
@@ -226,9 +236,15 @@ def explicit_steps(
                     run[REASON] = ERROR_TOO_LARGE
                     run[WORST] = largest_of(2 * n + env[NP], spare + 2 * n + env[NP])
                     shrink = max(LEAST, SAFETY * pow(err, -ctl[K_POWER]))
-                elif run[REASON] == TURNED_TOO_FAR or run[REASON] == PROJECTED_TOO_FAR:
+                elif run[REASON] == TURNED_TOO_FAR:
                     shrink = 0.5
                 ctl[H] = h * shrink
+                if (
+                    env[CLOSE] != 0
+                    and (run[REASON] == PROJECTED_TOO_FAR or run[THROWN] > 0)
+                    and run[THROWN] < MOST_TRIES
+                ):
+                    ctl[H] = passing(run, ctl)
                 run[REJECTED] = run[REJECTED] + 1
                 run[AGAIN] = 1
                 continue
@@ -237,7 +253,11 @@ def explicit_steps(
             if h >= 0.99 * ctl[H] or err > 0.5:
                 ctl[H] = h * min(most, max(LEAST, factor))
             ctl[BEFORE] = max(err, 1e-4)
+            if run[THROWN] > 0:
+                ctl[H] = ctl[USUAL]
+            ctl[USUAL] = max(h, 0.9 * ctl[USUAL])
             run[AGAIN] = 0
+            run[THROWN] = 0
         elif ok == 0:
             ctl[T0] = t
             ctl[HS] = h

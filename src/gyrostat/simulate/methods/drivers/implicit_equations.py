@@ -35,7 +35,6 @@ from gyrostat.simulate.kernels.environment import (
     NV,
     PARAMETERS,
     PLAIN,
-    PROJECT,
     PROJECTOR,
     PROJECTOR_BIAS,
     RESIDUAL_COUNT,
@@ -44,6 +43,7 @@ from gyrostat.simulate.kernels.environment import (
     TIME,
     WORK,
 )
+from gyrostat.simulate.kernels.newton_matrix import project
 from gyrostat.simulate.methods.drivers.implicit_memory import (
     ALPHA_F,
     ALPHA_M,
@@ -129,10 +129,9 @@ def efforts(env: words, t: float, y: ptr) -> float:
 
 def projected(env: words, box: words, q: ptr, v: ptr, a: ptr, r: ptr) -> float:
     """r (nv,) along the motions that active constraints leave, and what they ask of the accelerations."""
-    n, bad = env[NV], 0.0
+    n = env[NV]
     N, b, spare = doubles(env[PROJECTOR]), doubles(env[PROJECTOR_BIAS]), doubles(box[SPARE])
-    if env[PROJECT] != 0:
-        bad = kernel(env[PROJECT])(doubles(env[TIME]), q, v, N, b, doubles(env[WORK]))
+    bad = project(env, q, v)
     for i in range(n):
         x = a[i] + b[i]
         for j in range(n):
@@ -181,8 +180,7 @@ def slopes(env: words, box: words, t: float, q: ptr, v: ptr, a: ptr, p: ptr) -> 
     bad = kernel(env[SLOPES])(
         time, q, v, a, doubles(env[DIRECTIONS]), doubles(env[LIVE]), D, D + n * n, D + 2 * n * n, work
     )
-    if env[PROJECT] != 0:
-        bad = bad + kernel(env[PROJECT])(time, q, v, doubles(env[PROJECTOR]), doubles(env[PROJECTOR_BIAS]), work)
+    bad = bad + project(env, q, v)
     return bad + kernel(env[LAW_SLOPES])(
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]),
         E, E + n * n, G, G + n * np, G + 2 * n * np, G + 3 * n * np, work,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import copy, doubles, ptr, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NV, PROJECTOR
 from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, SKIP, harvested, wanted
+from gyrostat.simulate.kernels.loop_projection import closed_state
 from gyrostat.simulate.kernels.stage import accelerations
 from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
@@ -35,6 +36,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
     gone_on,
     length_to,
     next_end,
+    taken_back,
     too_fast,
 )
 from gyrostat.simulate.methods.drivers.implicit_memory import (
@@ -297,6 +299,10 @@ def implicit_steps(env: words, box: words, io: words, ctl: ptr, clock: ptr, spar
             if status == ABORTED:
                 return STOPPED
             return NOT_FINITE if status == UNDEFINED else NO_SOLUTION
+        if closed_state(env, y, v_of(env, y)) != 0.0:
+            taken_back(box, ctl)
+            box[REASON] = UNDEFINED
+            return STOPPED if env[ABORT] != 0 else NOT_FINITE
         status = taken_from(env, box, io, ctl, x, y, spare)
         if status != GO_ON:
             return status

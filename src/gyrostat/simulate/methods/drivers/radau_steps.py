@@ -11,6 +11,7 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import copy, doubles, fma, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV
 from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, wanted
+from gyrostat.simulate.kernels.loop_projector import vector_moved_too_far
 from gyrostat.simulate.kernels.sampling import NEXT_LIMIT, sampled_at
 from gyrostat.simulate.kernels.vector_state import vector_stage
 from gyrostat.simulate.methods.drivers.radau_memory import (
@@ -74,6 +75,7 @@ from gyrostat.simulate.methods.drivers.stiff_ends import (
     GO_ON,
     NO_CONVERGENCE,
     NOT_FINITE,
+    PROJECTED_TOO_FAR,
     REACHED,
     RESULT_NOT_FINITE,
     RUNAWAY,
@@ -276,6 +278,9 @@ def radau_step(env: words, run: words, ctl: ptr) -> int:
     if vector_stage(env, t1, y1, doubles(run[F1]), doubles(run[U]), doubles(run[END_TAU])) != 0.0:
         run[REASON] = RESULT_NOT_FINITE
         return STOPPED if env[ABORT] != 0 else given_up(run, ctl, h, 0.5)
+    if vector_moved_too_far(env, doubles(run[SCALE]), 0.15) == 1:
+        run[REASON] = PROJECTED_TOO_FAR
+        return given_up(run, ctl, h, 0.5)
     worked(env, run, ctl, h)
     made_unit(env, y1, doubles(run[U1]))
     chosen(run, ctl, h, longer, error)

@@ -22,7 +22,7 @@ SHORTEST, LONGEST = 0.7, 1.4
 """Lengths of quaternions beyond which they are made one again."""
 FULL, REACHED, LOOK, TOO_SMALL, NOT_FINITE, STOPPED, RUNAWAY, BAD_SAMPLE = 0, 1, 2, -2, -3, -4, -5, -6
 """How a call ends, as for :mod:`~gyrostat.simulate.methods.drivers.explicit_steps`."""
-ERROR_TOO_LARGE, RESULT_NOT_FINITE, NO_CONVERGENCE = 1, 2, 3
+ERROR_TOO_LARGE, RESULT_NOT_FINITE, NO_CONVERGENCE, PROJECTED_TOO_FAR = 1, 2, 3, 4
 """Why a step was given up."""
 GO_ON = 9
 
