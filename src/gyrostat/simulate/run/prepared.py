@@ -79,13 +79,16 @@ def repeated(model: Any, words: Words, q0: Any, v0: Any, t0: Any, t1: Any, start
     kept: tuple[PreparedRun, ...] = () if cache is None else cache.pop(KEPT, ())  # who takes them out owns them
     if cache is None or not kept:
         return None
-    found = next((x for x in kept if x.in_one_call is not None and all(map(is_, words, x.words or ()))), None)
-    if found is None or found.in_one_call is None or not found.in_one_call.fits(q0, v0, t0, t1):
+    for found in kept:
+        run = found.in_one_call
+        if run is not None and all(map(is_, words, found.words or ())) and run.fits(q0, v0, t0, t1):
+            break
+    else:
         cache[KEPT] = kept
         return None
     if len(kept) > 1:
         cache[KEPT] = tuple(x for x in kept if x is not found)
-    result = found.in_one_call.go(model, q0, v0, t0, t1, start)
+    result = run.go(model, q0, v0, t0, t1, start)
     if result is None or result.status == "finished":
         others = cache.pop(KEPT, ())
         cache[KEPT] = (*others[1 - MOST :], found)
