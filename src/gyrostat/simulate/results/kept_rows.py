@@ -12,17 +12,16 @@ Array = np.ndarray
 
 
 class KeptRows(NamedTuple):
-    """``rows`` (T, width) of (t, q, v, a, tau, work), in memory that nobody else writes; ``seconds`` from the start to
-    the end of the run. ``later``: who finds a and tau, if the rows do not hold them."""
+    """``rows`` (T, width) of (t, q, v, a, tau, work), in memory that nobody else writes. ``later``: who finds a and
+    tau, if the rows do not hold them."""
 
     rows: Array
     nq: int
     nv: int
-    seconds: float
     later: LaterOutputs | None
 
     def arrays(self) -> dict[str, Any]:
-        """t, q, v, p, work, wall, and a, tau as far as they are known."""
+        """t, q, v, p, work, and a, tau as far as they are known."""
         rows, nq, n = self.rows, self.nq, self.nv
         a = 1 + nq + n
         found: dict[str, Any] = {
@@ -31,7 +30,6 @@ class KeptRows(NamedTuple):
             "v": rows[:, 1 + nq : a].copy(),
             "p": np.zeros((len(rows), 0)),
             "work": rows[:, -1].copy(),
-            "wall": np.linspace(0.0, self.seconds, len(rows)),
         }
         if self.later is not None:
             return found | {"_later": self.later.of(rows)}

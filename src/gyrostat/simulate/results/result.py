@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = np.ndarray
-MADE_LATER = frozenset({"t", "q", "v", "a", "tau", "p", "work", "wall", "counters"})
+MADE_LATER = frozenset({"t", "q", "v", "a", "tau", "p", "work"})
 """What a result may make of its rows."""
 
 
@@ -111,12 +111,12 @@ class Result:
     # ------------------------------------------------------------------ what is made when it is asked for
     @classmethod
     def of_rows(cls, rows: KeptRows, counted: tuple[Any, ...], rest: dict[str, Any]) -> Result:
-        """The same as ``Result(...)``, whose arrays and counters (:class:`Counted` of ``counted``) are made when one of
-        them is asked for the first time. ``rest``: fields with other values than by default."""
+        """The same as ``Result(...)``, whose arrays and counters (:class:`Counted` of ``counted``) are made when they
+        are asked for the first time. ``rest``: fields with other values than by default."""
         result = cls.__new__(cls)
         own = result.__dict__
         own.update(rest)
-        own["_kept"] = rows, counted
+        own["_kept"], own["_counted"] = rows, counted
         return result
 
     def __post_init__(self) -> None:
@@ -131,9 +131,13 @@ class Result:
             own = self.__dict__
             kept = own.get("_kept") if name in MADE_LATER else None
             if kept is not None:
-                for key, x in (kept[0].arrays() | {"counters": Counted(*kept[1])}).items():
+                for key, x in kept.arrays().items():
                     own.setdefault(key, x)
                 own.pop("_kept", None)
+            if name in ("counters", "wall") and "_counted" in own:
+                counted = Counted(*own["_counted"])
+                own.setdefault("counters", counted)
+                own.setdefault("wall", np.linspace(0.0, counted.wall_time, len(self.t)))
             later = own.get("_later") if name in ("a", "tau") else None
             if later is not None:
                 own["a"], own["tau"] = later()
@@ -143,8 +147,8 @@ class Result:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def __getstate__(self) -> dict[str, Any]:
-        _ = self.t, self.a  # addresses stay here
-        return {name: x for name, x in self.__dict__.items() if name not in ("_kept", "_later")}
+        _ = self.t, self.a, self.counters  # addresses stay here
+        return {name: x for name, x in self.__dict__.items() if name not in ("_kept", "_counted", "_later")}
 
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:

@@ -123,9 +123,7 @@ class RunInOneCall:
             *counts, steps, method.rejected, ended - began, began - start, t_last - t0, True, "",
             dict(method.statistics), {},
         )  # fmt: skip
-        return Result.of_rows(
-            KeptRows(harvest.handed_over(), self.nq, self.nv, ended - began, self._later), counted, rest
-        )
+        return Result.of_rows(KeptRows(harvest.handed_over(), self.nq, self.nv, self._later), counted, rest)
 
     def _given_up(self) -> None:
         """Nothing of the call is left."""
