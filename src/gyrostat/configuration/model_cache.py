@@ -6,6 +6,9 @@ from typing import Any
 
 from gyrostat.spec.model import Model
 
+CACHE = "_solvers"
+"""Where it is among the attributes of a model."""
+
 
 class ModelCache(dict[Any, Any]):
     """Solvers and tables of one model object by key; a copy or pickle of the model begins with an empty one."""
@@ -16,4 +19,4 @@ class ModelCache(dict[Any, Any]):
 
 def cached_on(model: Model) -> ModelCache:
     """The cache of a model object."""
-    return model.__dict__.setdefault("_solvers", ModelCache())
+    return model.__dict__.setdefault(CACHE, ModelCache())

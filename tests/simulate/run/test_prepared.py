@@ -151,9 +151,9 @@ def end(model, torque, **options):
 
 
 def expect_felt(torque, change, **options):
-    """A change of what a law reads, after three runs with the law as it was."""
+    """A change of what a law reads, after some runs with the law as it was."""
     model = arm()
-    first = [end(model, torque, **options) for _ in range(3)][-1]
+    first = [end(model, torque, **options) for _ in range(5)][-1]
     change()
     second = end(model, torque, **options)
     assert np.abs(first - second).max() > 1e-3

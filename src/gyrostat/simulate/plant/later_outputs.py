@@ -25,19 +25,26 @@ class LaterOutputs:
         self._words = machine.words.copy()
         inputs = {
             at.MEMORY: machine.memory, at.DIRECTIONS: machine.directions, at.LIVE: machine.live,
-            at.PARAMETERS: machine.parameters, at.CONSTANTS: machine.constants, at.TIME: machine.time,
+            at.PARAMETERS: machine.parameters, at.CONSTANTS: machine.constants,
         }  # fmt: skip
         self._kept = {word: np.array(array) for word, array in inputs.items()}
         self._code = [machine.code(word) for word in (at.LAW, at.FORWARD)]
         self._work = machine.work_size
 
+    def of(self, rows: Array) -> LaterOutputs:
+        """The same for the rows of another run, whose machine had the same numbers."""
+        other = LaterOutputs.__new__(LaterOutputs)
+        other.__dict__ |= self.__dict__ | {"_rows": rows, "_lock": threading.Lock()}
+        return other
+
     def __call__(self) -> tuple[Array, Array]:
         rows, n = self._rows, self._nv
         with self._lock:
-            work, rate = np.zeros(self._work), np.zeros(int(self._words[at.NP]) + 1)
-            for word, array in (self._kept | {at.WORK: work}).items():
-                self._words[word] = address(array)
-            sound = driver(observed_rows).call(address(self._words), *rows.shape, address(rows), address(rate))
+            words, rate = self._words.copy(), np.zeros(int(self._words[at.NP]) + 1)
+            own = {at.WORK: np.zeros(self._work), at.TIME: np.zeros(1)}  # inputs may serve others too
+            for word, array in (self._kept | own).items():
+                words[word] = address(array)
+            sound = driver(observed_rows).call(address(words), *rows.shape, address(rows), address(rate))
             if sound < len(rows):
                 raise NonFiniteError(
                     f"result: accelerations, or efforts, are not finite at t = {rows[sound, 0]:.9g} s although the "

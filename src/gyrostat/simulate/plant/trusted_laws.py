@@ -56,11 +56,11 @@ def made_of(x: Any, depth: int = 0) -> Hashable | None:
     if isinstance(x, types.ModuleType):
         return () if x.__name__.split(".")[0] in PURE and x.__name__.split(".")[-1] not in IMPURE else None
     if isinstance(x, types.BuiltinFunctionType | types.FunctionType | type | np.ufunc) or callable(x):
-        return () if _pure(x) else _of_data(x, depth)
+        return () if pure(x) else _of_data(x, depth)
     return _of_data(x, depth)
 
 
-def _pure(x: Any) -> bool:
+def pure(x: Any) -> bool:
     """Whether a function or class of a library depends on its arguments alone."""
     if isinstance(x, np.ufunc):
         return True
@@ -134,7 +134,7 @@ def numbers_of(x: Any, depth: int = 0) -> Hashable:
     are the same law."""
     if isinstance(x, np.ndarray):
         return x.dtype.char, x.shape, x.tobytes()
-    if isinstance(x, Model | types.ModuleType | type) or depth > DEEP or _pure(x):
+    if isinstance(x, Model | types.ModuleType | type) or depth > DEEP or pure(x):
         return _Same(x)
     if isinstance(x, types.FunctionType):
         if of_library(x):

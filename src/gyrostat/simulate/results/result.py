@@ -16,6 +16,7 @@ from gyrostat.graph.network import kept_network, network
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
+from gyrostat.simulate.results.kept_rows import KeptRows
 from gyrostat.simulate.results.loop_history import ClosureHistory, closure_history, loop_multipliers
 from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = np.ndarray
+MADE_LATER = frozenset({"t", "q", "v", "a", "tau", "p", "work"})
+"""What a result may make of its rows."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,17 @@ class Result:
     wrenches: Mapping[str, Wrench] = field(default_factory=dict)
     sensitivities: Mapping[str, Sensitivity] = field(default_factory=dict)
 
-    # ------------------------------------------------------------------ accelerations and efforts that were left
+    # ------------------------------------------------------------------ what is made when it is asked for
+    @classmethod
+    def of_rows(cls, rows: KeptRows, counted: tuple[Any, ...], rest: dict[str, Any]) -> Result:
+        """The same as ``Result(...)``, whose arrays and counters (:class:`Counted` of ``counted``) are made when they
+        are asked for the first time. ``rest``: fields with other values than by default."""
+        result = cls.__new__(cls)
+        own = result.__dict__
+        own.update(rest)
+        own["_kept"], own["_counted"] = rows, counted
+        return result
+
     def __post_init__(self) -> None:
         if isinstance(self.a, LaterOutputs):
             own = self.__dict__
@@ -117,6 +130,15 @@ class Result:
 
         def __getattr__(self, name: str) -> Any:
             own = self.__dict__
+            kept = own.get("_kept") if name in MADE_LATER else None
+            if kept is not None:
+                for key, x in kept.arrays().items():
+                    own.setdefault(key, x)
+                own.pop("_kept", None)
+            if name in ("counters", "wall") and "_counted" in own:
+                counted = Counted(*own["_counted"])
+                own.setdefault("counters", counted)
+                own.setdefault("wall", np.linspace(0.0, counted.wall_time, len(self.t)))
             later = own.get("_later") if name in ("a", "tau") else None
             if later is not None:
                 own["a"], own["tau"] = later()
@@ -126,8 +148,8 @@ class Result:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def __getstate__(self) -> dict[str, Any]:
-        _ = self.a  # addresses stay here
-        return dict(self.__dict__)
+        _ = self.t, self.a, self.counters  # addresses stay here
+        return {name: x for name, x in self.__dict__.items() if name not in ("_kept", "_counted", "_later")}
 
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:

@@ -45,6 +45,13 @@ def no_progress(t: float, h: float) -> None:
     """Nobody is told."""
 
 
+def interrupted(t: float, t_end: float) -> tuple[str, str]:
+    """Status and message of a run that Ctrl-C has ended at t [s]."""
+    message = f"interrupted at t = {t:g} s of {t_end:g} s"
+    _log.warning("%s: %s; the result holds what was computed", WHO, message)
+    return "interrupted", message
+
+
 class Run:
     """One run: a plant, a method, and what is watched along the way. It is the :class:`RunState` of events."""
 
@@ -96,8 +103,7 @@ class Run:
                 status, message = self._advance(progress)
             self.expect_no_memory()
         except KeyboardInterrupt:
-            status, message = "interrupted", f"interrupted at t = {self.t:g} s of {self.t_end:g} s"
-            _log.warning("%s: %s; the result holds what was computed", WHO, message)
+            status, message = interrupted(self.t, self.t_end)
         except Exception as error:
             result = partial(self._result, "failed")
             raise failed(error, plant, self.state, self.t_end, self.settings["dt"], result) from error

@@ -12,7 +12,7 @@ from gyrostat.engine.arguments import check_threads
 from gyrostat.errors import GyrostatError, clipped
 from gyrostat.simulate.plant.parameters import given_parameters
 from gyrostat.simulate.run.batch import Batch
-from gyrostat.simulate.run.prepared import keep, taken
+from gyrostat.simulate.run.prepared import Words, keep, repeatable, repeated, taken
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runs import given_runs
 from gyrostat.simulate.run.settings import given_numbers, given_times, last_of
@@ -92,6 +92,14 @@ def simulate(
     bits that it has alone, whatever N and the number of ``threads``; a run that cannot go on is kept with the status
     "failed" and its message, and the others finish. ``progress``: a function of (finished, N, fraction)."""
     start = time.perf_counter()
+    words: Words = (
+        torque, events, method, rtol, atol, t_eval, max_step, dt, compiled, wrenches, forward_dynamics, parameters,
+        sensitivities, runs, threads,
+    )  # fmt: skip
+    if not options and (progress is None or progress is False):
+        result = repeated(model, words, q0, v0, t_start, t_end, start)
+        if result is not None:
+            return result
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval), dt)
     times = given_times(t_eval, t0, t1)
     expect_model(model, WHO)
@@ -110,5 +118,5 @@ def simulate(
     run, prepared = taken(task, numbers, told)
     result = run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
     if result.status == "finished":
-        keep(model, prepared)
+        keep(model, prepared, words if not options and repeatable(words) else None)
     return result
