@@ -13,6 +13,7 @@ from gyrostat.spec.context import Context
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.flatten import wire
+from gyrostat.spec.free_bodies import with_free_bodies
 from gyrostat.spec.paths import canonical, changed, paths, swapped, value_at
 from gyrostat.spec.solver_spec import SolverSpec
 from gyrostat.spec.wiring import Wiring
@@ -84,6 +85,8 @@ class Model:
     def wiring(self) -> Wiring:
         """Flat entities and groups of connected ports."""
         wiring = wire(self.entities, self.connections)
+        if self.context.loops == "maximal":
+            return with_free_bodies(wiring)
         wiring.keep = frozenset(self.context.independent)
         return wiring
 

@@ -44,14 +44,12 @@ def test_words_about_loops_are_refused_where_there_are_none(option: dict[str, An
         gs.simulate(model, t_end=0.1, **option)
 
 
-def test_rollouts_exports_and_maximal_coordinates_are_refused_by_name(tmp_path: Path) -> None:
+def test_rollouts_and_exports_are_refused_by_name(tmp_path: Path) -> None:
     model = four_bar()
     with pytest.raises(gs.LoopError, match=r"rollout: .*loop\(s\) that are constraints.*Hint: loops='auto'"):
         gs.rollout(model, q0=gs.neutral(model), dt=1e-3, steps=3)
     with pytest.raises(gs.StateError, match="projected until they are closed"):
         gs.Simulator(model, dt=1e-3).export_c(tmp_path)
-    with pytest.raises(gs.LoopError, match=r"loops='maximal'.*which is not built. Hint: loops='constraints'"):
-        gs.simulate(four_bar("maximal"), t_end=0.1)
 
 
 # ------------------------------------------------------------------ the start

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import LoopError, SpecError
+from gyrostat.geometry.rotation import quaternion_of
 from gyrostat.graph.loops.numbers import LoopNumbers, close, length_rates, moved_along
 from gyrostat.graph.loops.plan_data import LoopPlan, LoopReport, Rate
 from gyrostat.graph.loops.sequence import Sequence
-from gyrostat.graph.loops.ways import closures
+from gyrostat.graph.loops.ways import Way, closures, follow
 from gyrostat.graph.network import network
 from gyrostat.spatial.algebra import Array
+from gyrostat.spec.free_bodies import SUFFIX
 from gyrostat.spec.model import Model
 
 SAMPLES = 5
@@ -79,7 +81,7 @@ class _Planner:
         rank = max(_rank(J) for J in at)
         J = next(J for J in at if _rank(J) == rank)
         present = [k for k in range(J.shape[1]) if np.abs(J[:, k]).max(initial=0.0) > 0.0]
-        dependents = self._dependents(at, present, rank)
+        dependents = [] if self.model.context.loops == "maximal" else self._dependents(at, present, rank)
         independent = tuple(self.rates[k] for k in present if self.rates[k] not in dependents)
         moved = self.net.transmission
         every = np.asarray(moved.coordinates(reference), dtype=float)
@@ -121,7 +123,32 @@ class _Planner:
                 mobility[block.v] = 1e-5 if block.entity in kept else 1e-2
             if block.turns:
                 q[block.quaternion] /= np.linalg.norm(q[block.quaternion])
+        if self.model.context.loops == "maximal":
+            self._place_bodies(q)
         return q, mobility
+
+    def _place_bodies(self, q: Array) -> None:
+        """Bodies where they are in the coordinates of the tree at its reference."""
+        jointed = replace(self.model, context=self.model.context.model_copy(update={"loops": "constraints"}))
+        net = network(jointed)
+        every = np.zeros(jointed.nq)
+        every[jointed.layout.quaternions[:, 3]] = 1.0
+        for name, given in self.model.context.reference.items():
+            block = jointed.layout.of.get(name)
+            if block is not None and len(given) == block.nq:
+                every[block.q] = given
+        if net.loops:
+            plan = loop_plan(jointed)
+            if plan.error is not None:
+                raise plan.error
+            every = plan.reference
+        every = np.asarray(net.transmission.coordinates(every), dtype=float)
+        for block in self.tree.layout:
+            body = block.entity.removesuffix(SUFFIX)
+            if block.moves and f"{body}.origin" in net.located and block.entity != body:
+                at, place = net.located[f"{body}.origin"]
+                frame = follow(Way(tuple(net.path(at)[1:]), place), every, None)
+                q[block.q] = np.concatenate([frame.p, quaternion_of(frame.R)])
 
     def _assembled(self) -> Array:
         """The reference configuration, closed."""

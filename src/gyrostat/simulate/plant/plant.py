@@ -17,7 +17,7 @@ from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.matrices.singular_inertia import expect_inertia
 from gyrostat.configuration.manifold import difference, integrate, neutral
 from gyrostat.configuration.model_cache import cached_on
-from gyrostat.errors import GyrostatError, LoopError, StateError
+from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
 from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import LawKernels
@@ -159,12 +159,6 @@ class Plant:
     def _take(self, model: Model) -> None:
         self.model = self.moving = model
         self.network = kept_network(model)
-        if model.wiring.tree.loops and model.context.loops == "maximal":
-            raise LoopError(
-                f"{WHO}: '{model.name}' was assembled with loops='maximal', free bodies with all joints as constraints "
-                "[AS (10)], which is not built. Hint: loops='constraints', or 'auto'",
-                [loop.entities for loop in model.wiring.tree.loops],
-            )
         self.loops = PlantLoops(self, self.stabilisation) if self.network.closures else None
         self.margins = margin_count(self.network, neutral(model))
         """Roots in the closed forms of loops."""
