@@ -37,9 +37,7 @@ def test_andrews_squeezer_ends_where_the_test_set_says(method: str, options: dic
 
 def test_two_methods_agree_on_ten_seconds_of_bricards_mechanism() -> None:
     model, times = gs.robots.bricard(), np.linspace(0.0, 10.0, 101)
-    runs = [
-        gs.simulate(model, t_eval=times, method=method, rtol=1e-12, atol=1e-13) for method in ("dop853", "dopri5")
-    ]
+    runs = [gs.simulate(model, t_eval=times, method=method, rtol=1e-12, atol=1e-13) for method in ("dop853", "dopri5")]
     runs.append(gs.simulate(model, t_eval=times, method="radau", rtol=1e-11, atol=1e-12))
     for run in runs:
         assert np.abs(run.q - runs[0].q).max() < 1e-8
