@@ -143,8 +143,8 @@ def moved_on(env: words, run: words, q: ptr, y: ptr, K: ptr, q1: ptr, x: ptr) ->
 
 
 def passing(run: words, ctl: ptr) -> float:
-    """The next try after one that has come too near a singular position of a loop: steps from somewhat more than a usual
-    one down, so that what is around such a position is passed between two stages before it is approached."""
+    """The next try after one that has come too near a singular position of a loop: steps from somewhat more than a
+    usual one down, so that what is around such a position is passed between two stages before it is approached."""
     run[THROWN] = run[THROWN] + 1
     return 1.3 * ctl[USUAL] * pow(0.95, float(run[THROWN] - 1))
 
