@@ -38,7 +38,7 @@ ENOUGH = 1e-9
 """Newton step [rad, m] after which the next one would be rounding: they become smaller quadratically."""
 FARTHEST = 1.0
 """Newton step [rad, m] that leads anywhere."""
-ALLOWED = 100.0
+ALLOWED = 30.0
 """How many tolerances the projection of a step may move it."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.drivers.driver import driver
-from gyrostat.errors import GyrostatError
+from gyrostat.errors import GyrostatError, clipped
 from gyrostat.simulate.kernels import environment as env
 from gyrostat.simulate.methods.dina import Dina
 from gyrostat.simulate.methods.drivers import implicit_memory as at
@@ -31,9 +31,9 @@ INDEX = 2
 class LoopMultipliers(ImplicitMethod):
     """What the methods with multipliers share: memory, and the choice of the steps."""
 
-    def _allot(self, nq: int, n: int, p: int) -> None:
+    def _allot(self, nq: int, n: int, p: int, pairs: bool = False) -> None:
         self.words = np.concatenate([self.words, np.zeros(steps.LOOP_WORDS - len(self.words), dtype=np.int64)])
-        super()._allot(nq, n, p)
+        super()._allot(nq, n, p, pairs)
         loops = self.plant.loops
         if loops is None:
             raise TypeError("a model without loops has no multipliers")
@@ -89,7 +89,6 @@ class LoopDina(LoopMultipliers, Dina):
     """``"dina"`` with H = [H_q; H_c] and S of AS (9): ``matrix="exact"`` or ``"springs"``."""
 
     def __init__(self, plant: Plant, rtol: float = 1e-6, atol: float = 1e-9, max_step: float = np.inf, **options: Any):
-        super().__init__(plant, rtol, atol, max_step, **options)
         if options.get("matrix", "exact") == "diagonal":
             raise GyrostatError(
                 "simulate: dina: matrix='diagonal' is no matrix of loops: the forces of a loop couple all coordinates "
@@ -97,7 +96,8 @@ class LoopDina(LoopMultipliers, Dina):
             )
         if options.get("scheme", "checked") != "checked":
             raise GyrostatError(
-                f"simulate: dina: scheme='{options['scheme']}' takes one Newton step whatever it leaves, and would "
-                "open loops. Hint: leave it out"
+                f"simulate: dina: scheme={clipped(options['scheme'])} knows nothing of loops that are constraints, and "
+                "would open them. Hint: leave it out"
             )
+        super().__init__(plant, rtol, atol, max_step, **options)
         self.words[steps.AT_REST] = options.get("matrix", "exact") == "springs"

@@ -132,9 +132,8 @@ class RungeKutta(CompiledMethod):
         self.ctl[fixed_clock.STEPS] = 0.0
         self.q[:] = q
         self.y[:n], self.y[n : 2 * n], self.y[2 * n : -1], self.y[-1] = 0.0, v, p, 0.0
-        self.words[fixed_clock.PENDING] = self.words[fixed_clock.KNOWN] = self.words[at.AGAIN] = self.words[
-            at.THROWN
-        ] = 0
+        for word in (fixed_clock.PENDING, fixed_clock.KNOWN, at.AGAIN, at.THROWN, at.TRIES):
+            self.words[word] = 0
 
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
         self.ctl[fixed_clock.LIMIT], self.ctl[fixed_clock.FASTEST] = self.clock[NEXT_LIMIT], self.fastest
@@ -181,7 +180,7 @@ class RungeKutta(CompiledMethod):
             error = self.not_finite(float(self.ctl[fixed_clock.T]))
             cause, worst = str(error), error.dof
         if reason == at.PROJECTED_TOO_FAR:
-            cause, worst = "closing the loops moves every step by more than 100 tolerances", None
+            cause, worst = "closing the loops moves every step by more than 30 tolerances", None
         return StepFailure(
             f"{cause}; steps became smaller than rounding of the time allows",
             worst,

@@ -69,7 +69,7 @@ class VectorMethod(CompiledMethod):
         if reason == ends.NO_CONVERGENCE:
             cause = "Newton's method does not converge however small the step is"
         if reason == ends.PROJECTED_TOO_FAR:
-            cause = "closing the loops moves every step by more than 100 tolerances"
+            cause = "closing the loops moves every step by more than 30 tolerances"
         rate = worst - self.plant.nq
         dof = rate if 0 <= rate < self.plant.nv else None
         return StepFailure(f"{cause}; steps became smaller than rounding of the time allows", dof, hint=HINT)

@@ -51,11 +51,13 @@ SAFETY, LEAST, GROWTH = 0.9, 0.2, 6.0
 H, BEFORE, RTOL, MAX_STEP, K_POWER, BETA, TINY_STEP, USUAL = range(NUMBERS, NUMBERS + 8)
 """Numbers of a run beyond those that all have: next step, error before, tolerance, longest step, exponents of the step
 control, shortest step relative to the time, a usual step."""
-STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, REJECTED, AGAIN, THROWN = range(WORDS, WORDS + 7)
+STAGES, EXTRA, ADAPTIVE, TWO_ERRORS, REJECTED, AGAIN, THROWN, TRIES = range(WORDS, WORDS + 8)
 """Words: stages with the one at y1, stages for the dense output alone; kind of method; steps given up; whether the last
-one was; how many tries one after the other the projection onto loops has moved too far."""
-MOST_TRIES = 40
-"""Tries to pass a singular position."""
+one was; how many tries one after the other the projection onto loops has moved too far, and rejections in a row."""
+MOST_TRIES, FEW_TRIES = 100, 4
+"""Tries to pass a singular position, and rejections in a row after which one is supposed to be there."""
+CAREFUL = 0.2
+"""Error of such a try, relative to what is allowed, with which it is accepted: stages near the position are noisy."""
 ERROR_TOO_LARGE, STAGE_NOT_FINITE, TURNED_TOO_FAR, PROJECTED_TOO_FAR = 1, 2, 3, 4
 
 
@@ -141,10 +143,10 @@ def moved_on(env: words, run: words, q: ptr, y: ptr, K: ptr, q1: ptr, x: ptr) ->
 
 
 def passing(run: words, ctl: ptr) -> float:
-    """The next try after one that has come too near a singular position of a loop: parts of a usual step in no order,
-    so that what is around such a position is passed between two stages, and not approached."""
+    """The next try after one that has come too near a singular position of a loop: steps from somewhat more than a
+    usual one down, so that what is around such a position is passed between two stages before it is approached."""
     run[THROWN] = run[THROWN] + 1
-    return ctl[USUAL] * (0.05 + 0.024 * (run[THROWN] * 27 % MOST_TRIES))
+    return 1.3 * ctl[USUAL] * pow(0.95, float(run[THROWN] - 1))
 
 
 def explicit_steps(
@@ -230,7 +232,7 @@ def explicit_steps(
                     ok = 0
                     err = 2.0
                     run[REASON] = PROJECTED_TOO_FAR
-            if not (err <= 1.0):
+            if not (err <= (CAREFUL if run[THROWN] > 0 else 1.0)):
                 shrink = LEAST
                 if ok == 1 and err < 1e300:
                     run[REASON] = ERROR_TOO_LARGE
@@ -241,11 +243,12 @@ def explicit_steps(
                 ctl[H] = h * shrink
                 if (
                     env[CLOSE] != 0
-                    and (run[REASON] == PROJECTED_TOO_FAR or run[THROWN] > 0)
+                    and (run[REASON] == PROJECTED_TOO_FAR or run[THROWN] > 0 or run[TRIES] >= FEW_TRIES)
                     and run[THROWN] < MOST_TRIES
                 ):
                     ctl[H] = passing(run, ctl)
                 run[REJECTED] = run[REJECTED] + 1
+                run[TRIES] = run[TRIES] + 1
                 run[AGAIN] = 1
                 continue
             factor = SAFETY * pow(max(err, 1e-10), -(ctl[K_POWER] - 0.75 * ctl[BETA])) * pow(ctl[BEFORE], ctl[BETA])
@@ -258,6 +261,7 @@ def explicit_steps(
             ctl[USUAL] = max(h, 0.9 * ctl[USUAL])
             run[AGAIN] = 0
             run[THROWN] = 0
+            run[TRIES] = 0
         elif ok == 0:
             ctl[T0] = t
             ctl[HS] = h
