@@ -75,7 +75,7 @@ def closed_samples(
                 q, gap = close(numbers, q, np.ones(model.nv))
                 if gap > 1e-10 * numbers.size(q) or (q < low).any() or (q > high).any():
                     continue
-            if ties is None or all(m[0] > 1e-6 for _, _, margins in ties.margins(q) for m in margins):
+            if ties is None or all(m[0] > 1e-6 for _, _, margins in net.transmission.loop_margins(q) for m in margins):
                 rows[i] = q
                 break
         else:

@@ -72,10 +72,13 @@ def sampling_range(model: Model, reach: Array, within_limits: bool) -> SamplingR
     low, high = limits_of(model, "model" if within_limits else None, "random_configuration")
     rows: list[tuple[Array, float, float, float]] = []
     curved: list[tuple[int, float, float]] = []
+    dependents = () if model.layout.plan is None else model.layout.plan.dependents
     for name, entity in model.wiring.entities.items() if within_limits else ():
         if len(entity.rates) == 1 and np.isfinite(own_range(entity)).any():
             shaft = model.shafts.shaft(name, entity, 0)
-            if shaft is None or model.shafts.is_linear(shaft):
+            if (name, 0) in dependents:
+                curved.append((network(model).transmission.slices[name][0].start, *own_range(entity)))
+            elif shaft is None or model.shafts.is_linear(shaft):
                 rows += _followed(model, name, entity)
             else:
                 curved.append((network(model).transmission.slices[name][0].start, *own_range(entity)))

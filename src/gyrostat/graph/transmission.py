@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gyrostat.errors import LoopError
 from gyrostat.graph.loops.angle import Angle, plain
 from gyrostat.graph.loops.plan_data import LoopPlan, Rate
 from gyrostat.graph.lower import Values, lower
@@ -57,7 +58,7 @@ class LoopSolution(Protocol):
         """How the followers of curves and of loops move."""
         ...
 
-    def margins(self, q: Array) -> list[tuple[Any, tuple[int, ...], list[Any]]]:
+    def margins(self, q: Array, curves: Callable[[Array], list[Moved]]) -> list[tuple[Any, tuple[int, ...], list[Any]]]:
         """For each loop its unknowns, and how far each of their roots is from having no solution."""
         ...
 
@@ -95,10 +96,7 @@ class Transmission:
         rates = np.zeros(self.n) if v is None else v
 
         def curves(x: Array) -> list[Moved]:
-            moved: list[Moved] = []
-            for curve in self.curves:
-                moved.append(curve.at(x, rates, self.place, moved))
-            return moved
+            return self._curves(x, rates)
 
         moved = curves(q) if self.loops is None else self.loops.at(q, rates, curves, v is not None)
         followers = tuple(shaft.at(q, self.place, moved) for shaft in self.followers)
@@ -107,6 +105,17 @@ class Transmission:
             for c in self.elements
         )
         return replace(self, followers=followers, elements=elements, state=(q, v))
+
+    def loop_margins(self, q: Array) -> list[tuple[Any, tuple[int, ...], list[Any]]]:
+        """On numbers: for each loop in closed form its unknowns, and how far each of their roots is from having no
+        solution."""
+        return [] if self.loops is None else self.loops.margins(q, lambda x: self._curves(x, np.zeros(self.n)))
+
+    def _curves(self, q: Array, v: Array) -> list[Moved]:
+        moved: list[Moved] = []
+        for curve in self.curves:
+            moved.append(curve.at(q, v, self.place, moved))
+        return moved
 
     @property
     def bends(self) -> bool:
@@ -239,16 +248,26 @@ class _Shafts:
         if curved:
             self.bent = [()] * len(curved) + self.bent
         for i, curve in enumerate(curved.values()):  # in their order: a driver may follow one of those before
-            self.curves.append(FollowedCurve(curve.entity, self.shaft(curve.driver), curve.function))
+            driver = self.shaft(curve.driver)
+            if any(k >= len(curved) for k, _ in getattr(driver, "bent", ())):
+                raise LoopError(
+                    f"'{curve.entity}' is driven by a joint that follows from a closed loop in closed form: curves are "
+                    "evaluated before loops. Hint: loops='constraints', or independent=[...] with its driver",
+                )
+            self.curves.append(FollowedCurve(curve.entity, driver, curve.function))
             self.bent[i] = self.curves[i].ties
 
     def _solve(self, model: Model, plan: LoopPlan, live: Mapping[str, Any], first: int) -> None:
         """Rates that loops are solved for, in order."""
-        moving = [path for path in live if not _is_inertia(path)]
+        loops = model.wiring.tree.loops
+        around = {name for step in plan.solved for name in (*loops[step.loop].entities, loops[step.loop].closer)}
+        lengths = [path for path in live if not _is_inertia(path)]
+        changed = any(
+            path.startswith(f"{name}.") for path in lengths for name in around
+        )  # of any loop: they are coupled
         for step in plan.solved:
-            loop = model.wiring.tree.loops[step.loop]
-            around = {*loop.entities, loop.closer}
-            if step.constant is not None and not any(path.startswith(f"{name}.") for path in moving for name in around):
+            loop = loops[step.loop]
+            if step.constant is not None and not changed:
                 self.constant_loops.append(step.loop)
                 for rate, tie in step.constant.items():
                     parts = [(factor, self.of_rate(other)) for other, factor in tie.factors.items()]

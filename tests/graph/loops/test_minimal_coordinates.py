@@ -128,7 +128,7 @@ def test_random_configurations_are_closed():
 # ------------------------------------------------------------------------------------------------ what is refused
 def test_leaving_the_workspace_is_told_with_loop_unknown_and_distance():
     model = four_bar(0.9, 0.5, 0.5, 1.0, reference={"A": -0.3, "B": 0.9, "D": -1.5})
-    pattern = r"^rnea: the loop world - A - .* cannot be closed: 'B', 'D' has no solution, 0\.803 m are missing"
+    pattern = r"^rnea: the loop world - A - .* cannot be closed: 'B', 'D' have no solution, 0\.803 m are missing"
     for call in (gs.rnea, gs.InverseDynamics(model, mode="interpret")):
         arguments = ([2.5], [0.0], [0.0])
         with pytest.raises(gs.LoopError, match=pattern):
@@ -347,3 +347,72 @@ def test_a_rod_carries_force_along_itself_alone():
     f = frames["first.ball"].R @ F["link.a"][3:]
     assert_close(np.cross(along, f), np.zeros(3), 1e-10)
     assert_close(F["link.a"][:3], np.zeros(3), 1e-10)
+
+
+# ------------------------------------------------------------------------------------------------ what is beside loops
+def test_a_live_length_of_one_loop_undoes_constant_ties_of_all():
+    """Two parallelograms in sequence: the second one's ratios hold while the first one is a parallelogram."""
+    model = gs.robots.palletizer(drives=False)
+    longer = model.replace({"rod1.length": model["rod1.length"] * 1.01})
+    q = gs.neutral(model) + 0.1
+    solver = gs.ForwardKinematics(model, live=["rod1.length"])
+    solver(q)
+    solver.refresh(longer)
+    frames = solver(q)
+    assert np.linalg.norm(frames["rod2.a"].p - frames["rod2.b"].p) == pytest.approx(model["rod2.length"], abs=1e-12)
+
+
+def test_a_curve_beside_a_loop_moves_on_its_own():
+    model = four_bar()
+    arm = (hinge("V", "x"), rod("v", 0.5), hinge("W", "x"), rod("w", 0.4))
+    curve = gs.PolynomialCoupling("curve", coefficients=(0.0, 0.1, 0.2))
+    wires = ("world", "V.a"), ("V.b", "v"), ("v.tip", "W.a"), ("W.b", "w"), ("V.shaft", "curve.driver")
+    both = gs.Model("both", (*model.entities, *arm, curve), (*model.connections, *wires, ("W.shaft", "curve.follower")),
+                    model.context)  # fmt: skip
+    q = gs.neutral(both)
+    expect_right(both, q, np.array([0.7, -0.4]), np.array([0.1, 0.2]))
+    assert_close(gs.aba(both, q, [1.0, 0.5], [0.0, 0.0])[:1], gs.aba(model, q[:1], [1.0], [0.0]), 1e-10)
+
+
+def test_a_curve_driven_by_a_dependent_joint_is_refused_by_name():
+    model = four_bar()
+    curve = gs.PolynomialCoupling("curve", coefficients=(0.0, 0.1, 0.2))
+    wires = ("rocker.tip", "W.a"), ("W.b", "w"), ("D.shaft", "curve.driver"), ("W.shaft", "curve.follower")
+    driven = gs.Model("driven", (*model.entities, hinge("W"), rod("w", 0.4), curve), (*model.connections, *wires),
+                      model.context)  # fmt: skip
+    with pytest.raises(gs.LoopError, match="'curve' is driven by a joint that follows from a closed loop"):
+        gs.rnea(driven, [-1.0], [0.0], [0.0])
+
+
+def test_what_is_connected_with_a_dependent_joint_is_refused_at_half_a_turn():
+    """Beyond it, the number of turns of a joint that is known by cosine and sine is not known."""
+    drag = four_bar(0.9, 0.8, 1.0, 0.3, reference={"A": -1.0, "B": 1.2, "D": -1.5})
+    wires = ("s.a", "A.shaft"), ("s.b", "D.shaft")
+    sprung = gs.Model(
+        "sprung", (*drag.entities, gs.Spring("s", stiffness=5.0)), (*drag.connections, *wires), drag.context
+    )
+    assert np.isfinite(gs.rnea(sprung, [0.5], [0.0], [0.0])).all()
+    with pytest.raises(gs.LoopError, match=r"'s' is connected \(by 'b'\).* about half a turn from its reference"):
+        gs.rnea(sprung, [1.62], [0.0], [0.0])
+    with pytest.raises(gs.SimulationError):
+        gs.simulate(sprung, [0.0], v0=[12.0], t_end=3.0)
+    assert np.isfinite(gs.rnea(drag, [1.62], [0.0], [0.0])).all()
+
+
+def test_attaching_a_robot_with_loops_keeps_what_it_says_about_them():
+    arm = gs.assemble("arm", gs.chain("world", hinge("j1"), rod("l1", 1.0), hinge("j2"), rod("l2", 0.5)))
+    both = arm.attach(four_bar(), "l2.tip")
+    assert both.dofs == ("j1", "j2", "A")
+    assert_close(gs.neutral(both), np.array([0.0, 0.0, -1.0]), 1e-12)
+    twice = four_bar().attach(four_bar(), "coupler.tip", prefix="x_")
+    assert set(twice.dofs) == {"A", "x_A"}
+    assert_close(gs.neutral(twice), np.array([-1.0, -1.0]), 1e-12)
+
+
+def test_limits_of_dependent_joints_hold_for_random_configurations():
+    model = four_bar()
+    limited = gs.Model(model.name, tuple(e.model_copy(update={"lower": -1.75, "upper": -1.6}) if e.name == "D" else e
+                                         for e in model.entities), model.connections, model.context)  # fmt: skip
+    names = list(limited.layout.plan.tree.dofs)
+    for q in gs.random_configuration(limited, 0, 10):
+        assert -1.75 <= in_tree(limited, q, np.zeros(1), np.zeros(1)).q[names.index("D")] <= -1.6

@@ -21,7 +21,7 @@ from gyrostat.spec.model import Model
 
 RANK = 1e-7
 """Singular values below this part of the largest one are zero."""
-NO_ROW = 1e-10
+NO_ROW = 1e-8
 """Rows below this part of the largest one are zero."""
 WORTH = 0.9
 """An order that needs less than this part of the multiplications is taken instead of the safe one."""

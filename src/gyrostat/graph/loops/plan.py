@@ -24,6 +24,10 @@ from gyrostat.spatial.algebra import Array
 from gyrostat.spec.free_bodies import SUFFIX
 from gyrostat.spec.model import Model
 
+ASSEMBLED = 5e-9
+"""Greatest residual of a reference [m, or of directions]: half of what solvers allow."""
+KEPT = 1e-5
+"""How readily given coordinates that are kept move, if they must."""
 SAMPLES = 5
 RANK = 1e-7
 """Singular values below this part of the largest one are zero."""
@@ -111,7 +115,7 @@ class _Planner:
     def _start(self) -> tuple[Array, Array]:
         """The reference as it is given, and how readily each coordinate moves: given ones less, those that are kept
         hardly."""
-        kept = {*self.model.context.independent, *self.actuated()}
+        kept = set(self.model.context.independent) or self.actuated()
         q = np.zeros(self.tree.nq)
         mobility = np.ones(self.tree.nv)
         for block in self.tree.layout:
@@ -120,12 +124,21 @@ class _Planner:
             given = self.model.context.reference.get(block.entity)
             if given is not None and len(given) == block.nq:
                 q[block.q] = given
-                mobility[block.v] = 1e-5 if block.entity in kept else 1e-2
+                mobility[block.v] = KEPT if block.entity in kept else 1e-2
             if block.turns:
                 q[block.quaternion] /= np.linalg.norm(q[block.quaternion])
         if self.model.context.loops == "maximal":
             self._place_bodies(q)
+        still = np.ones(self.tree.nv, dtype=bool)
+        still[self._in_loops()] = False
+        mobility[still] = 0.0
         return q, mobility
+
+    def _in_loops(self) -> list[int]:
+        """Numbers of the rates that loops depend on, by gears too."""
+        moved = self.net.transmission
+        rates = [k for c in self.closures for part in c.components for k in range(part.v_at.start, part.v_at.stop)]
+        return sorted({number for k in rates for number, _ in moved.ties(k)})
 
     def _place_bodies(self, q: Array) -> None:
         """Bodies where they are in the coordinates of the tree at its reference."""
@@ -154,17 +167,20 @@ class _Planner:
         """The reference configuration, closed."""
         start, mobility = self._start()
         size = self.numbers.size(start)
-        allowed = 1e-10 * size
+        held = np.where(mobility <= KEPT, 0.0, mobility)
+        q, error = close(self.numbers, start, held, size)
+        if error <= ASSEMBLED:
+            return q  # without moving what is kept
         q, error = close(self.numbers, start, mobility, size)
         best = error, q
         for attempt in range(24):
-            if best[0] <= allowed:
+            if best[0] <= ASSEMBLED:
                 return best[1]
-            spread = 0.05 * 1.2**attempt * mobility if attempt < 16 else 1.5 * np.ones_like(mobility)
+            spread = 0.05 * 1.2**attempt * mobility if attempt < 16 else 1.5 * (mobility > 0.0)
             q = moved_along(self.tree, start, spread * self.random.standard_normal(self.tree.nv))
             q, error = close(self.numbers, q, mobility, size)
             best = min(best, (error, q), key=lambda pair: pair[0])
-        if best[0] <= allowed:
+        if best[0] <= ASSEMBLED:
             return best[1]
         open_by = [float(np.abs(g).max(initial=0.0)) for g in self.numbers.residuals(best[1])]
         worst = int(np.argmax(open_by))
@@ -183,7 +199,7 @@ class _Planner:
             spread = (0.3, 0.1, 0.03, 0.01)[k % 4]
             start = moved_along(self.tree, reference, spread * scale * self.random.standard_normal(self.tree.nv))
             q, error = close(self.numbers, start, np.ones(self.tree.nv), size)
-            if error <= 1e-10 * size:
+            if error <= ASSEMBLED:
                 found.append(q)
             if len(found) == SAMPLES:
                 break
@@ -253,7 +269,10 @@ class _Planner:
             if i in steps:
                 order, step = steps[i]
                 treatment = "constant tie" if step.constant is not None else "closed form"
-                why = {"constant tie": "a parallelogram: angles follow with constant ratios"}.get(treatment, step.name)
+                why = step.name
+                if step.constant is not None:
+                    moves = any(tie.factors for tie in step.constant.values())
+                    why = "a parallelogram: angles follow with constant ratios" if moves else "it cannot move"
                 names = tuple(self._name(rate) for rate in step.unknowns)
                 reports.append(LoopReport(*data, treatment, names, order, why))
             elif i in plan.constrained:

@@ -18,7 +18,7 @@ from gyrostat.graph.loops.solutions import Branches, Known
 from gyrostat.graph.loops.ways import Closure
 from gyrostat.spatial.algebra import Array
 
-AGREES = 1e-9
+AGREES = 1e-8
 """Residuals of a loop that is closed, and differences of ratios that are constant."""
 SPREAD = 1e-2
 """How far points must be apart, in each coordinate, to tell constant ratios [rad, m]."""

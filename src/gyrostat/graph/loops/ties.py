@@ -53,21 +53,22 @@ class LoopTies:
     blocks: tuple[tuple[slice, slice, int | None], ...]
 
     def at(self, q: Array, v: Array, curves: Callable[[Array], list[Moved]], moving: bool) -> list[Moved]:
-        """How the unknowns move, in their order; ``curves(q)``: how the followers of cams do. Their ties change with
-        time if the robot is ``moving``."""
-        positions = _State(self, q, v, curves(q))
-        solved = positions.solve()
+        """How the followers of cams move, as ``curves(q)`` says, then the unknowns in their order. Their ties change
+        with time if the robot is ``moving``."""
+        known = curves(q)
+        first = len(known)
+        solved = _State(self, q, v, known).solve()
         if not moving:
             return solved
         pace = np.concatenate([rates_of_coordinates(q[a], v[b], at) for a, b, at in self.blocks])
         varied = _State(self, with_rates(q, pace, LEVEL), np.zeros(self.n), curves(with_rates(q, pace, LEVEL))).solve()
-        return [
+        return solved[:first] + [
             m._replace(tie_rates=tuple((k, rates_of(x, LEVEL)[()]) for k, x in later.ties))
-            for m, later in zip(solved, varied, strict=True)
+            for m, later in zip(solved[first:], varied[first:], strict=True)
         ]
 
     def margins(
-        self, q: Array, curves: Callable[[Array], list[Moved]] = lambda q: []
+        self, q: Array, curves: Callable[[Array], list[Moved]]
     ) -> list[tuple[Closure, tuple[int, ...], list[Any]]]:
         """On numbers: for each loop its unknowns, and for each of their roots how far the equation is from having no
         solution, see :class:`Branches`."""
@@ -82,7 +83,7 @@ class _State:
 
     def __init__(self, ties: LoopTies, q: Array, v: Array, moved: list[Moved]):
         self.ties, self.q, self.v, self.moved = ties, q, v, moved
-        self.first, self._shafts = len(moved), dict[int, Shaft]()
+        self._shafts: dict[int, Shaft] = {}
         self.margins: list[tuple[Closure, tuple[int, ...], list[Any]]] = []
 
     def shaft(self, i: int) -> Shaft:
@@ -110,7 +111,7 @@ class _State:
     def solve(self) -> list[Moved]:
         for step in self.ties.steps:
             self._solve(step)
-        return self.moved[self.first :]
+        return self.moved
 
     def _solve(self, step: LoopStep) -> None:
         branches = Branches(step.signs)

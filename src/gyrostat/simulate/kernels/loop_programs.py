@@ -69,9 +69,7 @@ def margins(kernels: ModelKernels) -> Program:
 
 
 def _margins(net: Network, q: Array) -> list[Any]:
-    ties = net.transmission.loops
-    every = [] if ties is None else ties.margins(q)  # type: ignore[attr-defined]
-    return [margin for _, _, own in every for margin, *_ in own]
+    return [margin for _, _, own in net.transmission.loop_margins(q) for margin, *_ in own]
 
 
 def margin_count(net: Network, q: Array) -> int:

@@ -144,11 +144,8 @@ def trouble_with_loops(plant: Plant, q: Array) -> str:
 
 def end_of_workspace(network: Network, q: Array) -> str:
     """Which loop in closed form is at the end of its reach at q (nq,), in words; "" if none is."""
-    ties = network.transmission.loops
-    if ties is None:
-        return ""
     found: list[tuple[float, str]] = []
-    for closure, slots, margins in ties.margins(q):  # type: ignore[attr-defined]
+    for closure, slots, margins in network.transmission.loop_margins(q):
         for margin, *_ in margins:
             names = unknown_names(network, closure, slots)
             words = (

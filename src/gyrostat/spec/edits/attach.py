@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
 
 from gyrostat.errors import clipped
+from gyrostat.spec.closed_loops import to_reference
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.edits.rebuild import Changes, rebuilt
@@ -139,4 +141,20 @@ def _with_model(model: Model, part: Model, place: PlacedPort, at: Any, prefix: s
             path = f"connections[{len(connections) + 1 + int(number)}]{rest}"
         if path != "model":
             sources[above + path] = where
-    return with_scope(model, place.scope, (*entities, *second.entities), (*connections, *links), sources)
+    whole = with_scope(model, place.scope, (*entities, *second.entities), (*connections, *links), sources)
+    return _with_loops(whole, model, part, second, above)
+
+
+def _with_loops(whole: Model, model: Model, given: Model, part: Model, above: str) -> Model:
+    """With what both say about closed loops, the part ``given`` by the names it has now; they must not ask for
+    different treatments."""
+    one, two = model.context, part.context
+    treatments = {c.loops for c, m in ((one, model), (two, given)) if m.wiring.tree.loops}
+    if len(treatments) > 1:
+        message = f"treats its loops as {two.loops!r}, the model its own as {one.loops!r}"
+        raise refused(f"{WHO}: model '{part.name}'", message, "replace 'context.loops' in one of them", two.loops)
+    reference = dict(one.reference) | {above + name: x for name, x in two.reference.items()}
+    independent = (*one.independent, *(above + name for name in two.independent))
+    loops = treatments.pop() if treatments else one.loops
+    context = one.model_copy(update={"reference": to_reference(reference), "independent": independent, "loops": loops})
+    return replace(whole, context=context)

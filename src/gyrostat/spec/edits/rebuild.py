@@ -35,7 +35,8 @@ def rebuilt(model: Model, changes: Changes) -> Model:
     sources = work.sources(model.sources)
     solvers = {name: spec.renamed(work.renamed) for name, spec in model.solvers.items()}
     new = Model(model.name, entities, connections, _context(model, work), sources, solvers)
-    if new.context.independent and model.wiring.tree.loops and not new.wiring.tree.loops:  # the last loop was opened
+    opened = new.wiring.root is not None and model.wiring.tree.loops and not new.wiring.tree.loops
+    if new.context.independent and opened:  # the last loop was opened
         context = new.context.model_copy(update={"independent": ()})
         return Model(model.name, entities, connections, context, sources, solvers)
     return new
