@@ -184,7 +184,7 @@ def test_the_tool_of_the_five_bar_is_where_two_circles_meet():
 
 
 def test_arms_of_the_five_bar_that_lie_too_far_apart_are_refused_by_name():
-    with pytest.raises(gs.LoopError, match=r"'left_elbow', 'right_elbow' has no solution, 0\.0399 m are missing"):
+    with pytest.raises(gs.LoopError, match=r"'left_elbow', 'right_elbow' have no solution, 0\.0399 m are missing"):
         gs.rnea(gs.robots.five_bar(), [3.1, 0.0], [0.0, 0.0], [0.0, 0.0])
 
 
