@@ -43,6 +43,10 @@ def _named(wiring: Wiring, context: Context) -> Iterator[Problem]:
             if name not in joints and name != wiring.root:
                 message = f"'{what}' names '{name}', which is no joint with coordinates"
                 yield Problem("context", "loop-joint", message, nearest(name, joints), name, f"context.{what}")
+    twice = [name for k, name in enumerate(context.independent) if name in context.independent[:k]]
+    if twice:
+        message = f"'independent' names '{twice[0]}' twice"
+        yield Problem("context", "loop-joint", message, "name every joint once", twice[0], "context.independent")
     if context.independent and not wiring.tree.loops and wiring.root is not None:
         message = "'independent' is given, but the model has no closed loop: all its coordinates are independent"
         yield Problem("context", "loop-joint", message, "leave it out", context.independent, "context.independent")

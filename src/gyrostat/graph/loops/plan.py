@@ -29,7 +29,7 @@ ASSEMBLED = 5e-9
 KEPT = 1e-5
 """How readily given coordinates that are kept move, if they must."""
 SAMPLES = 5
-RANK = 1e-7
+RANK = 1e-5
 """Singular values below this part of the largest one are zero."""
 
 
@@ -80,10 +80,13 @@ class _Planner:
 
     def plan(self) -> LoopPlan:
         reference = self._assembled()
-        samples = self._samples(reference)
-        at = [self.numbers.jacobian(q)[1] for q in (*samples, reference)]
-        rank = max(_rank(J) for J in at)
-        J = next(J for J in at if _rank(J) == rank)
+        points = [*self._samples(reference), reference]
+        at = [self.numbers.jacobian(q)[1] for q in points]
+        ranks = [_rank(J) for J in at]
+        rank = max(ranks)
+        samples = [q for q, r in zip(points[:-1], ranks[:-1], strict=True) if r == rank]  # others are singular
+        at = [J for J, r in zip(at, ranks, strict=True) if r == rank]
+        J = at[0]
         present = [k for k in range(J.shape[1]) if np.abs(J[:, k]).max(initial=0.0) > 0.0]
         dependents = [] if self.model.context.loops == "maximal" else self._dependents(at, present, rank)
         independent = tuple(self.rates[k] for k in present if self.rates[k] not in dependents)

@@ -34,12 +34,7 @@ def rebuilt(model: Model, changes: Changes) -> Model:
     entities, connections, _ = work.scope(model.entities, model.connections, (), "", "")
     sources = work.sources(model.sources)
     solvers = {name: spec.renamed(work.renamed) for name, spec in model.solvers.items()}
-    new = Model(model.name, entities, connections, _context(model, work), sources, solvers)
-    opened = new.wiring.root is not None and model.wiring.tree.loops and not new.wiring.tree.loops
-    if new.context.independent and opened:  # the last loop was opened
-        context = new.context.model_copy(update={"independent": ()})
-        return Model(model.name, entities, connections, context, sources, solvers)
-    return new
+    return Model(model.name, entities, connections, _context(model, work), sources, solvers)
 
 
 def _context(model: Model, work: _Rebuild) -> Context:

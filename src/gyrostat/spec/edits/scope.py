@@ -22,7 +22,10 @@ def refused(who: str, message: str, remedy: str, value: object = None) -> SpecEr
 
 
 def checked(model: Model, check: bool) -> Model:
-    """The model; all problems at once if it has any."""
+    """The model; all problems at once if it has any. What was said to be independent in loops is forgotten with the
+    last of them."""
+    if model.context.independent and model.wiring.root is not None and not model.wiring.tree.loops:
+        model = replace(model, context=model.context.model_copy(update={"independent": ()}))
     if check:
         check_model(model)
     return model
