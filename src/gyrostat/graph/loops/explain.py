@@ -7,11 +7,9 @@ import numpy as np
 from gyrostat.errors import LoopError
 from gyrostat.graph.data_flow import Network
 from gyrostat.graph.loops.angle import Angle
+from gyrostat.graph.loops.solutions import SINGULAR
 from gyrostat.graph.loops.ways import Closure
 from gyrostat.spatial.algebra import Array
-
-SINGULAR = 1e-13
-"""Parts of the reach within which an unknown is at a dead point."""
 
 
 def refuse_unsolved(network: Network, q: Array, who: str) -> None:

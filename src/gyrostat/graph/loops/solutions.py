@@ -8,16 +8,20 @@ Where an equation has two solutions, the branch is that of the reference configu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.tracing.choose import where
 from gyrostat.graph.loops.angle import Angle
 from gyrostat.graph.loops.elementary import Coordinates, Slide, Turn
 from gyrostat.spatial.algebra import Array, cross
 
+SINGULAR = 1e-13
+"""Parts of the reach within which an unknown is at a dead point."""
 Unknown = Turn | Slide
 Short = Callable[[], float]
 """How much is missing to a solution."""
@@ -54,6 +58,13 @@ class Known:
         return Known(lambda k: value if k == slot else self.x(k), self.near)
 
 
+def _root(inside: Any, square: Any, branches: Branches) -> Any:
+    """The root, NaN at a dead point as where there is none: what divides by it has no digit left there."""
+    if branches.signs is None:
+        return np.sqrt(inside)
+    return np.sqrt(where(inside > square * SINGULAR, inside, math.nan))
+
+
 def _solved_turn(
     element: Turn, A: Any, B: Any, C: Any, known: Known, branches: Branches, short: Short | None = None
 ) -> Angle:
@@ -68,7 +79,7 @@ def _solved_turn(
     inside = square - C * C
     missing = (lambda: abs(float(C)) / float(np.sqrt(square)) - 1.0) if short is None else short
     branches.margins.append((inside / square, missing, "of its reach" if short is None else "m"))
-    over, root = 1.0 / square, np.sqrt(inside) * sign
+    over, root = 1.0 / square, _root(inside, square, branches) * sign
     branches.roots.append(root)
     return Angle((A * C - B * root) * over, (B * C + A * root) * over, t) * element.sign
 
@@ -94,7 +105,7 @@ def distance(element: Unknown, x: Array, y: Array, square: Any, known: Known, br
     sign = branches.sign(lambda: q - float(half))
     missing = lambda: float(np.sqrt(r @ r - half * half)) - float(np.sqrt(square))  # noqa: E731
     branches.margins.append((inside / square, missing, "m"))
-    branches.roots.append(np.sqrt(inside) * sign)
+    branches.roots.append(_root(inside, square, branches) * sign)
     return (half + branches.roots[-1]) * element.sign
 
 
