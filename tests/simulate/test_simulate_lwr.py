@@ -84,8 +84,9 @@ def test_the_same_at_all_141_instants(method, atol, reference):
 def test_rates_and_accelerations_at_1e_minus_6(method, atol, reference):
     """a = M^-1 (tau - ...), and the gains of the rates are up to 5e4 times the inertia: a shows errors of v so much."""
     found = computed(method, 1e-6, atol)
-    assert largest(found.v, reference[1]) < 6e-6  # cvode has 5.3e-6, all others less than 5e-6
-    assert largest(found.a, reference[2]) < DIFFERENCES[2]
+    slack = 1.2 if method == "cvode" else 1.0  # SUNDIALS' errors, 5.3e-6 and 0.015, vary with the last bits
+    assert largest(found.v, reference[1]) < 5e-6 * slack
+    assert largest(found.a, reference[2]) < DIFFERENCES[2] * slack
     assert np.abs(found.energy_residual).max() < 1e-3
 
 
