@@ -8,6 +8,7 @@ import pytest
 import gyrostat as gs
 from tests.support.comparing import assert_close
 from tests.support.loop_models import LOOPS, four_bar, hinge, rod
+from tests.support.opened_loops import tree_equations
 
 
 def arm(**options):
@@ -59,3 +60,21 @@ def test_a_name_that_is_taken_is_told():
     chain = gs.chain("world", hinge("A"), rod("upper", 1.0), hinge("upper_pose"), rod("lower", 0.5))
     with pytest.raises(gs.SpecError, match=r"'upper_pose' is the name of the coordinates of 'upper'"):
         gs.rnea(gs.assemble("arm", chain, loops="maximal"), np.zeros(14), np.zeros(12), np.zeros(12))
+
+
+@pytest.mark.parametrize(("count", "diagonal", "blocks"), [(2, 1.68, 0.982), (10, 1.88, 1.0)])
+def test_the_diagonal_of_the_multipliers_matrix_does_not_converge(count, diagonal, blocks):
+    """AS (9) with C A^-1 C^T replaced by its diagonal, or by one block for each joint: factors of an iteration."""
+    parts, last = [], "world"
+    for k in range(count):
+        parts.append(gs.chain(last, hinge(f"j{k}"), rod(f"b{k}", 1.0)))
+        last = f"b{k}.tip"
+    model = gs.assemble("rods", *parts, reference={f"j{k}": 0.3 for k in range(count)}, loops="maximal")
+    M, _, J, _, _ = tree_equations(model, gs.neutral(model), np.zeros(model.nv))
+    S = J @ np.linalg.solve(M, J.T)
+    inverse = np.zeros_like(S)
+    for k in range(0, len(S), 5):
+        inverse[k : k + 5, k : k + 5] = np.linalg.inv(S[k : k + 5, k : k + 5])
+    for guess, factor in ((np.diag(1.0 / np.diag(S)), diagonal), (inverse, blocks)):
+        radius = np.abs(np.linalg.eigvals(np.eye(len(S)) - guess @ S)).max()
+        assert radius == pytest.approx(factor, abs=5e-3)
