@@ -5,6 +5,7 @@ solution, the root of a negative number is NaN, which the solvers refuse and exp
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,13 +31,14 @@ from gyrostat.spatial.algebra import Array, compose, cross
 ORIGIN = np.zeros(3)
 
 
-class Form:
-    """A closed form of a ring; ``solve`` gives the coordinates by slot."""
+class Form(ABC):
+    """A closed form of a ring."""
 
     name: str
 
+    @abstractmethod
     def solve(self, known: Known, branches: Branches) -> dict[int, Any]:
-        raise NotImplementedError
+        """The coordinates by slot."""
 
     def rows(self, x: Coordinates, rate: Coordinates | None, branches: Branches) -> ClosureRows | None:
         """Equations for the rates in a cheaper form than those of the closure, if there is one; ``x``, ``rate``: by

@@ -24,13 +24,13 @@ def add_couplings(builder: Builder, follow: bool) -> None:
             _gearbox(builder, joint, follow)
         else:
             for k, axis in enumerate(joint.axes):
-                if axis.mimic is not None:
-                    _mimic(builder, joint, k, axis, follow)
+                _mimic(builder, joint, k, axis, follow)
 
 
 def _mimic(builder: Builder, joint: SdfJoint, k: int, axis: SdfAxis, follow: bool) -> None:
     reader, mimic = builder.document.reader, axis.mimic
-    assert mimic is not None
+    if mimic is None:
+        return
     shown_name = repr(mimic.leader.rpartition("::")[2][:60])
     if not follow:
         what = "follows another joint in the file; it is independent here, as asked for"
