@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from gyrostat.errors import Problem, SpecError, clipped
-from gyrostat.spec.contact_law import LAW, ContactEntity
+from gyrostat.spec.contact_law import LAW, STRUCTURE, ContactEntity
 from gyrostat.spec.entity import Port
 from gyrostat.spec.rules import shown
 from gyrostat.spec.values import Number
@@ -36,6 +37,7 @@ class Ground(ContactEntity):
 class ContactPoint(ContactEntity):
     """A point that can touch, at the origin of its port ``frame``; with a ``radius`` [m] a sphere about it."""
 
+    not_live: ClassVar[Mapping[str, str]] = {**STRUCTURE, "radius": "build a solver for each radius"}
     radius: Number = 0.0
 
     def __init__(self, name: str, **properties: Any):
@@ -59,7 +61,6 @@ class ContactPair(ContactEntity):
     pairs speak of the same surfaces, the one with more exact names counts, then the later one. It has no ports; its
     name comes from a and b unless ``name`` is given."""
 
-    not_live: ClassVar[dict[str, str]] = {}
     a: str
     b: str
     exclude: bool = False

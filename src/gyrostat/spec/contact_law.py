@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -40,6 +41,9 @@ OptionalFriction = Annotated[
 LAW = ("friction", "restitution", "torsional", "rolling", "stiffness", "damping", "exponent", "slip_speed")
 """Properties of surfaces and pairs that make up the law of a contact."""
 
+STRUCTURE: Mapping[str, str] = {"exponent": "build a solver for each exponent"}
+"""Properties that decide about the equations."""
+
 
 class ContactEntity(Entity):
     """What surfaces and pairs of surfaces have in common; what is None is taken from the other side, else from
@@ -55,7 +59,7 @@ class ContactEntity(Entity):
     abstract: ClassVar[bool] = True
     binds: ClassVar[bool] = False
     since: ClassVar[int] = 4
-    not_live: ClassVar[dict[str, str]] = {}
+    not_live: ClassVar[Mapping[str, str]] = STRUCTURE
 
     friction: OptionalFriction = None
     restitution: OptionalNumber = None
