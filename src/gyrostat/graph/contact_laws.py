@@ -69,7 +69,7 @@ def contact_law(
 
 def _own(model: Model, surface: NamedSurface, live: Mapping[str, Any]) -> dict[str, Any]:
     if surface.shape is not None:
-        return dict.fromkeys(LAW)
+        return {key: getattr(surface.shape.contact, key, None) for key in LAW}
     read = Values(surface.entity, model.wiring.entities[surface.entity], live)
     return {key: read(key) for key in LAW}
 

@@ -2,7 +2,8 @@
 
 Which pairs are candidates: everything that can touch with every :class:`~gyrostat.spec.contact.Ground`, but what is
 fixed to it, or stands still as it does; and the surfaces that a :class:`~gyrostat.spec.contact.ContactPair` names.
-Pairs that are named by ``"*"`` leave out surfaces of one body or of bodies that are joined by one joint.
+Pairs that are named by ``"*"`` leave out bodies that are joined by one joint, and surfaces whose layers do not let them
+touch.
 
 On a plane, a capsule is the two spheres at its ends, a box its eight corners, a cylinder the lowest points of its two
 rims (and four points of each, on which it stands)."""
@@ -118,17 +119,36 @@ def _asked(
     found: dict[Names, ContactPair | None] = {}
     for name, ground in product(others, grounds):
         if not links.together(known[name].entity, known[ground].entity):
-            found[name, ground] = said.get((name, ground)) or said.get((ground, name))
+            pair = said.get((name, ground)) or said.get((ground, name))
+            if _by_name(pair) or _may_touch(model, known[name], known[ground]):
+                found[name, ground] = pair
     for (one, two), pair in said.items():
         if one in grounds or two in grounds:
             continue
         a, b = known[one].entity, known[two].entity
-        if links.together(a, b) or (pair.sides == (EVERYTHING, EVERYTHING) and links.adjacent(a, b)):
+        filtered = links.adjacent(a, b) or not _may_touch(model, known[one], known[two])
+        if links.together(a, b) or (filtered and not _by_name(pair)):
             continue
         points = [isinstance(entities[x], ContactPoint) for x in (a, b)]
         if not all(points) or any(entities[x].radius for x in (a, b)):  # type: ignore[attr-defined]
             found[one, two] = pair
     return found
+
+
+def _by_name(pair: ContactPair | None) -> bool:
+    """Whether both surfaces are named, not only by ``"*"``."""
+    return pair is not None and EVERYTHING not in pair.sides
+
+
+def _may_touch(model: Model, one: NamedSurface, two: NamedSurface) -> bool:
+    """Whether their layers let them touch."""
+    (la, ta), (lb, tb) = (_layers(model, s) for s in (one, two))
+    return bool(la & tb or lb & ta)
+
+
+def _layers(model: Model, surface: NamedSurface) -> tuple[int, int]:
+    said: Any = model.wiring.entities[surface.entity] if surface.shape is None else surface.shape.contact
+    return (1, 1) if said is None else (said.layers, said.touches)
 
 
 # ------------------------------------------------------------------------------------------------ surfaces
