@@ -19,21 +19,24 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.contact.cone_layout import Array, ConeLayout, ForceSet, force_set
-from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked, scaled, solved
+from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked
+from gyrostat.algorithms.contact.cone_rounds import solved
+from gyrostat.algorithms.contact.cone_scaling import scaled
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError
 
 LAWS = ("poisson", "newton", "sequential")
 ROUNDING = 1e-12
 """Energy that counts as none, relative to the sum of P w-."""
-HALVINGS = 30
-MOST_IMPACTS = 1000
+HALVINGS = 20
+MOST_IMPACTS = 200
 """How many single impacts a sequence has before what is left over meets without restitution."""
 
 
 @dataclass(frozen=True)
 class ImpactSolution:
-    """Impulses ``P`` (m,), velocities of the rows after them ``w`` (m,), the energy that the impact ``gained`` [J] (never
-    positive but for rounding), by what the restitution was ``scaled`` (1: not at all), and the residual of the cones."""
+    """Impulses ``P`` (m,), velocities of the rows after them ``w`` (m,), the energy that the impact ``gained`` [J],
+    never positive but for rounding, by what the restitution was ``scaled`` (1: not at all), and the residual of the
+    cones."""
 
     P: Array
     w: Array
@@ -105,7 +108,7 @@ def restitutions(layout: ConeLayout, given: Any) -> Array:
 
 
 def _without_gain(meeting: _Meeting, law: Callable[[_Meeting, float], ImpactSolution]) -> ImpactSolution:
-    """The largest scale of the restitution that gains nothing, to 30 bits."""
+    """The largest scale of the restitution that gains nothing, to 20 bits."""
     full = law(meeting, 1.0)
     if _sound(meeting, full):
         return full
@@ -129,7 +132,7 @@ def _poisson(meeting: _Meeting, scale: float) -> ImpactSolution:
     returned = scale * meeting.e * compression.P
     if not returned.any():
         return meeting.result(compression.P, scale, [compression])
-    discs = tuple(replace(d, offset=float(returned[d.normal])) for d in meeting.forces.discs)
+    discs = tuple(replace(d, base=d.ratio * float(returned[d.normal])) for d in meeting.forces.discs)
     further = replace(meeting.forces, discs=discs)
     decompression = meeting.cones(compression.u + meeting.G @ returned, further)
     return meeting.result(compression.P + returned + decompression.P, scale, [compression, decompression])
