@@ -1,1 +1,1 @@
-"""Contact: kinematics of candidates, and what is computed with it."""
+"""Contact: surfaces that may touch, their kinematics, cones and impacts."""
