@@ -55,6 +55,9 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
+# ---- contact: rolling
+from gyrostat.spec.rolling import Rolling as Rolling
+
 # ---- files
 from gyrostat.io.audit import Audit as Audit
 from gyrostat.io.dh.from_table import from_dh as from_dh
