@@ -57,6 +57,10 @@ from gyrostat.spec.values import rpy as rpy
 
 # ---- contact: rolling
 from gyrostat.spec.rolling import Rolling as Rolling
+# ---- contact
+from gyrostat.spec.contact import ContactPair as ContactPair
+from gyrostat.spec.contact import ContactPoint as ContactPoint
+from gyrostat.spec.contact import Ground as Ground
 
 # ---- files
 from gyrostat.io.audit import Audit as Audit
