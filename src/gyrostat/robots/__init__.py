@@ -1,6 +1,7 @@
 """Robots that come with gyrostat: of the source documents, of the literature, our own; and generators."""
 
 from gyrostat.robots.arm6 import arm6
+from gyrostat.robots.bicycle import bicycle
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
 from gyrostat.robots.elastic_arm import elastic_arm
@@ -29,6 +30,7 @@ from gyrostat.robots.wrist import differential_wrist
 __all__ = [
     "andrews_squeezer",
     "arm6",
+    "bicycle",
     "bricard",
     "chain",
     "delta",
