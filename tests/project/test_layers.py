@@ -50,6 +50,7 @@ Level = tuple[str, ...] | frozenset[str]
 ROOMS: Mapping[str, tuple[Level, ...]] = {
     "algorithms": (
         ("forward_dynamics",),
+        ("contact",),
         ("constrained", "elastic"),
         ("matrices",),
         frozenset({"recursions", "shafts", "user_components"}),  # they have rows in each recursion
@@ -72,7 +73,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("trajectories",),
     ),
     "simulate.methods": (("*",), ("drivers",)),
-    "solvers": (("functions",), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
+    "solvers": (("legs",), ("functions",), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (("achievable",),),
