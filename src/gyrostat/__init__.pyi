@@ -119,6 +119,9 @@ from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
 from gyrostat.solvers.functions import rnea_reference as rnea_reference
 from gyrostat.solvers.functions import total_inertia as total_inertia
 
+# ---- robots on legs
+from gyrostat.solvers.legs.reduced_dynamics import ReducedDynamics as ReducedDynamics
+
 # ---- solvers: dynamics
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
 from gyrostat.solvers.dynamics.actuator_efforts import ActuatorEfforts as ActuatorEfforts

@@ -1,1 +1,1 @@
-"""Contact: surfaces that may touch, their kinematics, cones and impacts."""
+"""Contact: surfaces that may touch, their kinematics, frames that are held, cones and impacts."""
