@@ -50,6 +50,7 @@ Level = tuple[str, ...] | frozenset[str]
 ROOMS: Mapping[str, tuple[Level, ...]] = {
     "algorithms": (
         ("forward_dynamics",),
+        ("contact",),
         ("constrained", "elastic"),
         ("matrices",),
         frozenset({"recursions", "shafts", "user_components"}),  # they have rows in each recursion

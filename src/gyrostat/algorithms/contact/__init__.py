@@ -1,0 +1,1 @@
+"""Contact: frames that are held, impacts, friction."""
