@@ -123,7 +123,7 @@ def test_the_exported_c_gives_the_same(name, tmp_path):
         sources = [str(f) for f in files if f.suffix == ".c"]
         program = str(tmp_path / str(k) / "check")
         subprocess.run(["cc", "-std=c99", "-o", program, *sources, "-lm"], check=True)
-        done = subprocess.run([program], capture_output=True, text=True, check=True)
+        done = subprocess.run([program], capture_output=True, text=True, check=False)
         assert float(done.stdout.split()[-1]) <= 1e-9
 
 
