@@ -48,12 +48,12 @@ class ContactForces(Mapping[str, Array]):
         return f"<forces of {len(self)} contacts: {', '.join(self.names[:6])}{', ...' if len(self) > 6 else ''}>"
 
 
-class ContactResult(tuple[Any, Any]):
-    """Abstract: a pair of arrays, the second of which belongs to contacts. Machine code makes it; names are its
+class ContactResult(tuple[Any, ...]):
+    """Abstract: arrays, the second of which belongs to contacts. Machine code makes it; names are its
     class's."""
 
     __slots__ = ()
-    _fields: tuple[str, str] = ("", "")
+    _fields: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     also: Mapping[str, int] = {}
 
@@ -73,8 +73,7 @@ class ContactResult(tuple[Any, Any]):
         return _remade, (type(self)._written, self.names, dict(self.also), tuple(self))  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
-        one, two = self._fields
-        return f"{type(self).__name__}({one}={self[0]!r}, {two}={self._by_name()!r})"
+        return f"{type(self).__name__}({self._fields[0]}={self[0]!r}, {self._fields[1]}={self._by_name()!r})"
 
 
 def _remade(written: type[ContactResult], names: Sequence[str], also: Mapping[str, int], parts: Sequence[Any]) -> Any:

@@ -17,6 +17,7 @@ from gyrostat.errors import ShapeError, clipped
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.contact_dynamics import ContactSolver
 from gyrostat.solvers.dynamics.contact_results import ImpactVelocity
+from gyrostat.solvers.dynamics.frictional_impact import frictional_impact, with_friction
 from gyrostat.solvers.machinery.call_signatures import of_motion
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.check import expect_model
@@ -81,10 +82,26 @@ def read_restitution(given: Any, who: str) -> float:
 
 
 def impact(
-    model: Model, q: Any, v: Any, contacts: Contacts, restitution: float = 0.0, **options: Any
+    model: Model,
+    q: Any,
+    v: Any,
+    contacts: Contacts,
+    restitution: float = 0.0,
+    friction: float | None = None,
+    law: str = "poisson",
+    **options: Any,
 ) -> ImpactVelocity:
-    """``.v`` (..., nv) after an impact and ``.impulses[name]`` (..., 6) for q (..., nq), v (..., nv); see
-    :class:`Impact`."""
+    """``.v`` (..., nv) after an impact and ``.impulses[name]`` (..., 6) for q (..., nq), v (..., nv).
+
+    Without friction contacts are bilateral, see :class:`Impact`. With ``friction``, or a contact's own, contacts
+    ``"point"`` and ``"normal"`` only push, along their ``normal``, within the cone \\|P_t\\| <= mu P_n (``"normal"``:
+    no friction at all), and those that part stay free; ``restitution`` is that of the normal, by ``law``
+    ``"poisson"``, ``"newton"`` or ``"sequential"`` (:mod:`~gyrostat.algorithms.contact.impact_laws`). Energy never
+    grows. Contacts without friction beside them are held, and come to rest. Not recorded: one state after the other,
+    without derivatives or C."""
     expect_model(model, "impact")
-    chosen = {"contacts": as_contacts(contacts, "impact"), "restitution": read_restitution(restitution, "impact")}
-    return cached_solver(model, Impact, **chosen)(q, v, **options)
+    chosen = as_contacts(contacts, "impact")
+    e = read_restitution(restitution, "impact")
+    if friction is not None or any(c.friction is not None for c in chosen):
+        return frictional_impact(model, q, v, with_friction(chosen, friction), e, law, options)
+    return cached_solver(model, Impact, contacts=chosen, restitution=e)(q, v, **options)
