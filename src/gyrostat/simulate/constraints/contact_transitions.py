@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
+from gyrostat.errors import StateError
 from gyrostat.simulate.constraints.contact_balance import AtRest, Balance
 from gyrostat.simulate.constraints.contact_impacts import AT_REST, Impacts
 from gyrostat.simulate.constraints.contact_problem import Touching
@@ -22,6 +23,7 @@ from gyrostat.simulate.plant.contact_phases import NAMES, OPEN, SLIDE, ContactPh
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
+WHO = "simulate"
 DRIFT = 1e-6
 """How far [m] a closed contact may have drifted, by the errors of a method, and is still there."""
 
@@ -88,6 +90,7 @@ class ContactTransitions:
         self.leaves: set[int] = set()
         self.slips: dict[int, Array] = {}
         self.stopped: set[int] = set()
+        self._known: tuple[Array, Array] | None = None
 
     @property
     def phases(self) -> ContactPhases:
@@ -97,6 +100,41 @@ class ContactTransitions:
     def near(self, gaps: Array) -> Array:
         """(k,) bool: contacts that touch, or are closed."""
         return (np.abs(gaps) <= AT) | ((self.phases.phase != OPEN) & (np.abs(gaps) <= DRIFT))
+
+    def gaps_along(self, q: Array) -> Array:
+        """(T, k) at configurations q (T, nq). The last answer is kept: each contact is asked for on its own."""
+        if self._known is None or self._known[0] is not q:
+            self._known = q, np.atleast_2d(self.contacts.gaps_at(q))
+        return self._known[1]
+
+    def any_near(self, q: Array) -> bool:
+        """Whether some contact touches at q, or is closed."""
+        return bool(self.near(self.contacts.gaps_at(q)).any())
+
+    def go_on(self, before: ContactTransitions) -> None:
+        """With the history of a run whose model has changed."""
+        known = {name: i for i, name in enumerate(self.contacts.names)}
+        self.history.impulses, self.history.spans = before.history.impulses, before.history.spans
+        for i, span in before.history.since.items():
+            if before.contacts.names[i] in known:
+                self.history.since[known[before.contacts.names[i]]] = span
+
+    def expect_apart(self, q: Array, who: str, before: Array | None = None) -> None:
+        """Refuse a state in which surfaces are within each other; by more than at the configuration ``before``."""
+        gaps = self.contacts.gaps_at(q)
+        allowed = np.full(len(gaps), -AT)
+        if before is not None:
+            allowed = np.minimum(allowed, self.contacts.gaps_at(before) - AT)
+        for i, (g, least) in enumerate(zip(gaps, allowed, strict=True)):
+            if not g >= least:
+                raise StateError(
+                    f"{WHO}: {who} lets contact '{self.contacts.names[i]}' be {-g:.3g} m within each other. "
+                    "Hint: start where all gaps are positive, or zero"
+                )
+
+    def all_apart(self, t: float, before: ContactPhases | None) -> list[ContactChange]:
+        """Nothing touches."""
+        return [] if before is None else self._told(t, before, {})
 
     # ------------------------------------------------------------------ an instant
     def settle(
@@ -118,7 +156,7 @@ class ContactTransitions:
         changes = self._hit(t, impulses)
         closing, rests = self._closing(near, state, v, a, impulses)
         touching = self._touching(closing, state, v, stops, resting, loops, J)
-        v = self._still(touching, state, J, v)
+        v = self._still(touching, state, J, v, M_inverse)
         state = self.contacts.at(q, v)
         a = plant.free_acceleration(t, q, v, p)
         balance = self._balance(touching, state, J, q, v, M_inverse, a, resting)
@@ -165,7 +203,7 @@ class ContactTransitions:
         frictions = [] if self.friction is None else [self.plant.constraints.on_speed[k] for k in resting]
         return Touching(tuple(closing), tuple(directions), tuple(held), tuple(frictions), tuple(loops))
 
-    def _still(self, touching: Touching, state: ContactState, J: Array, v: Array) -> Array:
+    def _still(self, touching: Touching, state: ContactState, J: Array, v: Array, M_inverse: Array) -> Array:
         """v with what rests exactly at rest, in the metric of the mass matrix: energy does not grow."""
         rows = [state.J[i, : 1 if d is not None or not self.contacts.rough[i] else 3]
                 for i, d in zip(touching.contacts, touching.directions, strict=True)]  # fmt: skip
@@ -173,7 +211,7 @@ class ContactTransitions:
         B = np.concatenate([*rows, others]) if rows else others
         if not len(B) or not np.any(B @ v):
             return v
-        return ActiveRows(B).projector @ v
+        return v + ActiveRows(B).least(M_inverse, -(B @ v))
 
     def _balance(
         self, touching: Touching, state: ContactState, J: Array, q: Array, v: Array, M_inverse: Array, a: Array,

@@ -38,7 +38,8 @@ class ContactState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ContactRules:
-    """What is constant about k contacts: names, friction, restitution; ``at(q, v)`` and ``gaps_at(q)`` (..., k)."""
+    """What is constant about k contacts: names, friction, restitution; ``at(q, v)``, ``gaps_at(q)`` (..., k), and the
+    same on recorded values."""
 
     names: tuple[str, ...]
     mu_static: Array
@@ -46,6 +47,7 @@ class ContactRules:
     restitution: Array
     at: Callable[[Array, Array], ContactState]
     gaps_at: Callable[[Array], Array]
+    recorded_gaps: Callable[[Array], Array]
 
     def __len__(self) -> int:
         return len(self.names)
