@@ -1,1 +1,1 @@
-"""Contact: kinematics of candidates, and what is computed with it."""
+"""Contact: complementarity with exact friction cones, and laws of impact (H04 3.2.4)."""
