@@ -43,9 +43,10 @@ class Settled(NamedTuple):
 
 
 class Transitions:
-    """The constraints of a plant along a run: those that are ``given``, and the dry friction of its model."""
+    """The constraints of a plant along a run: those that are ``given``, the dry friction of its model, and its rigid
+    contacts, whose impacts follow a ``law``; None if the method treats contacts itself."""
 
-    def __init__(self, plant: Plant, given: Sequence[Any], law: str = "poisson"):
+    def __init__(self, plant: Plant, given: Sequence[Any], law: str | None = "poisson"):
         self.plant, self.given, self.law = plant, tuple(given), law
         self.contacts: ContactTransitions | None = None
         self.penetration = Penetration(plant)
@@ -55,13 +56,13 @@ class Transitions:
     def build(self) -> None:
         """The rows for the model of the plant, nothing of which is active yet."""
         model = self.plant.model
-        dry, rules = DryFriction.of(model), contact_rules(model)
+        dry, rules = DryFriction.of(model), None if self.law is None else contact_rules(model)
         rows, of_loops = self._stacked(model, [] if dry is None else [dry], rules is not None)
         self.plant.constrain(rows, model if dry is None else dry.smooth, of_loops, rules)
         self.stick_slip = StickSlip(self.plant) if rows.on_speed else None
         before = self.contacts
         self.contacts = None
-        if rules is not None:
+        if rules is not None and self.law is not None:
             self.contacts = ContactTransitions(self.plant, rules, self.law, self.stick_slip)
             if before is not None:
                 self.contacts.go_on(before)

@@ -22,7 +22,7 @@ ODD = np.array([0.0718, 0.1697, 0.3819, 0.6180, 0.8660])
 """More of them for functions that may change fast, at no common distance: nothing periodic hides between them."""
 LOOKS = 400
 """How often a function is looked at in a step at most, about."""
-CLOSE = 1e-9
+CLOSE = 1e-6
 """Time [s] by which Newton's method may change the instant of an event."""
 NEAR = 1e-9
 """Values of an event's function that are zero, right after it."""

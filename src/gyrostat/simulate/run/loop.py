@@ -62,7 +62,7 @@ class Run:
         users, constraints = given_events(events)
         law = settings.get("impact", "poisson")
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
-        self.transitions = Transitions(plant, constraints, law)
+        self.transitions = Transitions(plant, constraints, None if method.treats_contacts else law)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
         self.asked(settings, t_end)
@@ -187,6 +187,8 @@ class Run:
         for t, name, kind in contacts:
             self.tell(name, kind, q, v, after, t)
         self.recorder.active_rows(self.plant.active)
+        if self.transitions.contacts is not None:
+            self.recorder.contacts = self.transitions.contacts.history
         self.watches.follow_active()
         return after
 
