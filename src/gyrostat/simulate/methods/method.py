@@ -85,6 +85,9 @@ class Method(ABC):
     compiled: ClassVar[bool] = False
     """Whether its steps are a driver in machine code (:mod:`~gyrostat.simulate.methods.compiled`)."""
 
+    treats_contacts: ClassVar[bool] = False
+    """Whether its steps treat rigid contacts; otherwise that is done by events."""
+
     outputs_apart: ClassVar[bool] = False
     """Whether accelerations and efforts at the ends of its steps take evaluations that the steps do not need."""
 
