@@ -28,7 +28,7 @@ from gyrostat.engine.tracing.record import record
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import cross
-from gyrostat.spatial.representation import Motion
+from gyrostat.spatial.representation import Motion, Pose
 from gyrostat.spec.shaft_elements import Damper, Friction
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 LEVEL = 7
 """Of rates that belong to this module alone."""
+WORLD = Pose(np.eye(3), np.zeros(3))
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ class _Factors:
 
 
 def contact_scene(
-    kernels: ModelKernels, ports: Sequence[int], dry: DryFriction | None, followers: Sequence[int] = ()
+    kernels: ModelKernels, ports: Sequence[int | None], dry: DryFriction | None, followers: Sequence[int] = ()
 ) -> ContactScene:
-    """Of outports of the network; ``followers``: numbers of those whose coordinates are asked for."""
+    """Of outports of the network, None for the world; ``followers``: those whose coordinates are asked for."""
     model = kernels.model
     n, found = model.nv, {}
 
@@ -87,11 +88,12 @@ def contact_scene(
         factors = factorise(inboard, H)
         ties = _Factors()
         now = net.at(q, v)
-        chains = tuple(_chain(now, port, screws, ties) for port in ports)
+        chains = tuple(() if port is None else _chain(now, port, screws, ties) for port in ports)
         moved = now.transmission
         ends = tuple(tuple((k, ties.number(x)) for k, x in moved.followers[i].ties) for i in followers)
         found["inboard"], found["chains"], found["ends"] = inboard, chains, ends
-        poses = [np.concatenate([np.ravel(motions[port].pose.R), motions[port].pose.p]) for port in ports]
+        at = [WORLD if port is None else motions[port].pose for port in ports]
+        poses = [np.concatenate([np.ravel(pose.R), pose.p]) for pose in at]
         return {
             "v_free": v + factors.solve(h[0] * (tau - f)),
             "L": np.array([factors.L[k, j] for k, js in inboard.items() for j in js] or [0.0]),

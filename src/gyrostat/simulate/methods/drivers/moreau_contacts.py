@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, fma, ptr, sqrt, words
 from gyrostat.simulate.methods.drivers.moreau_memory import (
+    A_AXES,
     A_BOUND,
     A_FIRST,
     A_LAST,
@@ -15,7 +16,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     B_LAST,
     B_RADIUS,
     B_TANGENT,
-    BALL_ON_PLANE,
+    BALL,
     C_NUMBERS,
     C_WORDS,
     CANDIDATE_COUNT,
@@ -33,14 +34,16 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     MOST_CONTACTS,
     PORT_COUNT,
     POSES,
+    RIM,
     SCREWS,
+    SEGMENTS,
     TWISTS,
 )
 
 SLACK = 0.02
 """Speed [m/s] beyond that of free motion with which a pair may close within a step and is looked at."""
-TOO_CLOSE = 1e-12
-"""Distance [m] of two points that has no direction."""
+TOO_CLOSE, NOTHING = 1e-12, 1e-24
+"""Distance [m] of two points that has no direction, and its square."""
 
 
 def put_point(pose: ptr, x: ptr, y: ptr) -> int:
@@ -71,33 +74,70 @@ def dot3(a: ptr, b: ptr) -> float:
 
 
 def put_tangents(axes: ptr) -> int:
-    """t1, t2 beside a normal: t1 is the world's x, or y where the normal is along x, without its part along n."""
-    n, t1 = axes, axes + 3
-    along_x = 1.0 if abs(n[0]) < 0.9 else 0.0
-    along_y = 1.0 - along_x
-    d = along_x * n[0] + along_y * n[1]
-    x, y, z = along_x - d * n[0], along_y - d * n[1], -d * n[2]
-    one = 1.0 / sqrt(x * x + y * y + z * z)
-    t1[0] = x * one
-    t1[1] = y * one
-    t1[2] = z * one
-    return put_cross(n, t1, axes + 6)
+    """t1, t2 beside a normal [Duff et al. 2017], as in :mod:`~gyrostat.spatial.contact_geometry`."""
+    n, t1, t2 = axes, axes + 3, axes + 6
+    s = 1.0 if n[2] >= 0.0 else -1.0
+    c = -1.0 / (s + n[2])
+    d = n[0] * n[1] * c
+    t1[0] = s * n[0] * n[0] * c + 1.0
+    t1[1] = s * d
+    t1[2] = -s * n[0]
+    t2[0] = d
+    t2[1] = s + n[1] * n[1] * c
+    t2[2] = -n[1]
+    return 0
 
 
-def on_plane(a: ptr, b: ptr, num: ptr, out: ptr) -> float:
-    """Gap of a ball above the half-space of b; point and axes of the contact at out."""
-    x, axes = out + AT, out + AXES
+def on_plane(kind: int, a: ptr, b: ptr, num: ptr, out: ptr) -> float:
+    """Gap of the lowest point of a above the half-space of b; point and axes of the contact at out."""
+    x, n, t = out + AT, out + AXES, out + AXES + 3
     put_point(a, num + A_FIRST, x)
-    put_direction(b, num + B_LAST, axes)
-    put_point(b, num + B_FIRST, axes + 3)
-    g = (x[0] - axes[3]) * axes[0] + (x[1] - axes[4]) * axes[1] + (x[2] - axes[5]) * axes[2] - num[A_RADIUS]
-    back = num[A_RADIUS] + 0.5 * g
-    for i in range(3):
-        x[i] = fma(-back, axes[i], x[i])
-    put_direction(b, num + B_TANGENT, axes + 3)
-    put_cross(axes, axes + 3, axes + 6)
+    put_direction(b, num + B_LAST, n)
+    if kind == BALL:
+        for i in range(3):
+            x[i] = fma(-num[A_RADIUS], n[i], x[i])
+    elif kind == RIM:
+        lowest_of_rim(a, num, n, t, x)
+    else:
+        lowest_of_ellipsoid(a, num, n, t, x)
+    put_point(b, num + B_FIRST, t)
+    g = (x[0] - t[0]) * n[0] + (x[1] - t[1]) * n[1] + (x[2] - t[2]) * n[2]
+    put_direction(b, num + B_TANGENT, t)
+    put_cross(n, t, out + AXES + 6)
     out[GAP] = g
     return g
+
+
+def lowest_of_rim(a: ptr, num: ptr, n: ptr, t: ptr, x: ptr) -> int:
+    """x (3,) becomes the lowest point of a circle around it; where that is parallel to the plane, the one on its x."""
+    put_direction(a, num + A_LAST, t)
+    c = dot3(n, t)
+    for i in range(3):
+        t[i] = c * t[i] - n[i]
+    square = dot3(t, t)
+    if square <= NOTHING:
+        put_direction(a, num + A_AXES, t)
+        square = 1.0
+    s = num[A_RADIUS] / sqrt(square)
+    for i in range(3):
+        x[i] = fma(s, t[i], x[i])
+    return 0
+
+
+def lowest_of_ellipsoid(a: ptr, num: ptr, n: ptr, t: ptr, x: ptr) -> int:
+    """x (3,), its centre, becomes its lowest point: -A^2 n/|A n| in its axes."""
+    total = 0.0
+    for i in range(3):
+        put_direction(a, num + A_AXES + 3 * i, t)
+        y = dot3(n, t) * num[A_LAST + i]
+        total = fma(y, y, total)
+    one = 1.0 / sqrt(total)
+    for i in range(3):
+        put_direction(a, num + A_AXES + 3 * i, t)
+        s = dot3(n, t) * num[A_LAST + i] * num[A_LAST + i] * one
+        for j in range(3):
+            x[j] = fma(-s, t[j], x[j])
+    return 0
 
 
 def clamped(x: float) -> float:
@@ -152,7 +192,7 @@ def segments(a: ptr, b: ptr, num: ptr, reach: float, out: ptr) -> float:
         n[1] = 0.0
         n[2] = 1.0
     g = distance - radii
-    out_of = num[B_RADIUS] + 0.5 * g
+    out_of = distance - num[A_RADIUS]
     p[0] = ox + out_of * n[0]
     p[1] = oy + out_of * n[1]
     p[2] = oz + out_of * n[2]
@@ -204,8 +244,8 @@ def find_contacts(box: words, h: float) -> int:
         a, b, out = poses + 12 * word[1], poses + 12 * word[2], found + K_NUMBERS * count
         Ta, Tb = twists + 6 * word[1], twists + 6 * word[2]
         g = 1e300
-        if word[0] == BALL_ON_PLANE:
-            g = on_plane(a, b, num, out)
+        if word[0] != SEGMENTS:
+            g = on_plane(word[0], a, b, num, out)
         else:
             g = segments(a, b, num, h * (SLACK + fastest_point(Ta, Tb, num, a)), out)
             if g > h * (SLACK + fastest_point(Ta, Tb, num, a)):

@@ -35,7 +35,9 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     MU_STATIC,
     OPEN,
     PHASES,
+    PUSHES,
     RESTITUTION,
+    RUBS,
     S_ALLOWED,
     S_BEFORE,
     S_E,
@@ -97,6 +99,8 @@ def put_laws(box: words, h: float, before: ptr, free: ptr) -> int:
         num[S_ALLOWED] = max(num[S_GAP], 0.0) / h if word[1] == 0 else 0.0
         count = count + word[1]
         P[r] = kept[word[0]]
+    for r in range(3 * nb + box[SCALAR_COUNT], box[STRIDE]):
+        P[r] = 0.0
     return count
 
 
@@ -142,8 +146,9 @@ def expand(box: words, rows: int, free: ptr) -> float:
         p[2] = 0.0
     for s in range(box[SCALAR_COUNT]):
         num, word, r = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, count_at(box[SCALARS]) + S_WORDS * s, 3 * nb + s
-        num[S_LOW] = num[S_LOW] - P[r] if num[S_LOW] < 0.0 else 0.0
-        num[S_HIGH] = num[S_HIGH] - P[r]
+        if word[2] == RUBS:
+            num[S_LOW] = num[S_LOW] - P[r]
+            num[S_HIGH] = num[S_HIGH] - P[r]
         if word[1] == 1 and P[r] > 0.0:
             num[S_LOW] = bounced(num[S_E], num[S_BEFORE], free[r], P[r])
         P[r] = max(0.0, num[S_LOW])
@@ -222,16 +227,16 @@ def correct_depth(box: words, rows: int, h: float) -> int:
         num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
         want[3 * b] = wanted_speed(num[GAP], h, u[3 * b])
     for s in range(box[SCALAR_COUNT]):
-        num, r = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, 3 * nb + s
-        want[r] = 0.0 if num[S_LOW] < 0.0 else wanted_speed(num[S_GAP], h, u[r])
+        num, r, kind = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, 3 * nb + s, kind_of(box, s)
+        want[r] = wanted_speed(num[S_GAP], h, u[r]) if kind == PUSHES else 0.0
     for _ in range(TURNS):
         most = 0.0
         for b in range(nb + box[SCALAR_COUNT]):
-            r = 3 * b if b < nb else 2 * nb + b
+            r, kind = 3 * b if b < nb else 2 * nb + b, PUSHES if b < nb else kind_of(box, b - nb)
             g = G + r * stride
-            if g[r] > IMMOBILE:
+            if g[r] > IMMOBILE and kind != RUBS:
                 y = P[r] + (want[r] - x[r]) / g[r]
-                if r < 3 * nb or lower_end(box, r - 3 * nb) == 0.0:
+                if kind == PUSHES:
                     y = max(0.0, y)
                 d = y - P[r]
                 if d != 0.0:
@@ -244,10 +249,10 @@ def correct_depth(box: words, rows: int, h: float) -> int:
     return 0
 
 
-def lower_end(box: words, s: int) -> float:
-    """0 for a row that pushes alone, else something negative."""
-    num = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s
-    return 0.0 if num[S_LOW] >= 0.0 else -1.0
+def kind_of(box: words, s: int) -> int:
+    """Of a row beside contacts."""
+    word = count_at(box[SCALARS]) + S_WORDS * s
+    return word[2]
 
 
 def wanted_speed(gap: float, h: float, u: float) -> float:

@@ -25,6 +25,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     DELASSUS,
     ENDS,
     FACTORS,
+    HOLDS,
     K_NUMBERS,
     K_WORDS,
     L_COLUMNS,
@@ -37,7 +38,9 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     LOOP_EQUATIONS,
     MIDDLE,
     ORDER,
+    PUSHES,
     RATES,
+    RUBS,
     S_ALLOWED,
     S_BEFORE,
     S_E,
@@ -166,7 +169,7 @@ def scalar_place(env: words, box: words, s: int) -> int:
     return at + s % 3
 
 
-def scalar_row(box: words, s: int, low: float, high: float, kept: int) -> ptr:
+def scalar_row(box: words, s: int, low: float, high: float, kept: int, kind: int) -> ptr:
     """Numbers of row s: limits of its impulse, and its place among the kept ones."""
     num, word = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, count_at(box[SCALARS]) + S_WORDS * s
     num[S_LOW] = low
@@ -177,6 +180,7 @@ def scalar_row(box: words, s: int, low: float, high: float, kept: int) -> ptr:
     num[S_ALLOWED] = 0.0
     word[0] = kept
     word[1] = 0
+    word[2] = kind
     return num
 
 
@@ -199,7 +203,7 @@ def limit_rows(env: words, box: words, h: float) -> int:
         for e in range(word[1], word[2]):
             y = Y + 4 * entries[2 * e]
             y[0] = y[0] + side * f[entries[2 * e + 1]]
-        row = scalar_row(box, count, 0.0, ENDLESS, kept + i)
+        row = scalar_row(box, count, 0.0, ENDLESS, kept + i, PUSHES)
         row[S_GAP] = g
         row[S_E] = num[2]
         count = count + 1
@@ -220,7 +224,7 @@ def loop_rows(env: words, box: words, count: int) -> int:
         Y = doubles(box[WHITE]) + scalar_place(env, box, count)
         for k in range(n):
             Y[4 * k] = J[i * n + k]
-        scalar_row(box, count, -ENDLESS, ENDLESS, kept + i)
+        scalar_row(box, count, -ENDLESS, ENDLESS, kept + i, HOLDS)
         count = count + 1
     return count
 
@@ -233,7 +237,7 @@ def friction_rows(env: words, box: words, h: float, count: int) -> int:
         Y = doubles(box[WHITE]) + scalar_place(env, box, count)
         for k in range(n):
             Y[4 * k] = rows[i * n + k]
-        scalar_row(box, count, h * sizes[2 * i], h * sizes[2 * i + 1], kept + i)
+        scalar_row(box, count, h * sizes[2 * i], h * sizes[2 * i + 1], kept + i, RUBS)
         count = count + 1
     return count
 
