@@ -91,7 +91,8 @@ class Moreau(FixedSteps):
         net, dry = plant.network, DryFriction.of(plant.model)
         ports = ports_of(net, self.candidates)
         limits, followers = limit_tables(model, self.limits)
-        scene, code = _kept_scene(plant, ports, dry, followers)
+        bounces = any(c.law.restitution for c in self.candidates) or any(row[-1] for row in limits)
+        scene, code = _kept_scene(plant, ports, dry, followers, bounces)
         machine = plant.machine
         machine.need_work(code.work)
         self._code, self._scene, n = code, scene, plant.nv
@@ -103,7 +104,7 @@ class Moreau(FixedSteps):
         tables[at.LIMITS], tables[at.LIMIT_NUMBERS], tables[at.LIMIT_ENTRIES] = limit_words(limits, scene)
         tables[at.BOX_ROWS] = np.zeros((1, n)) if dry is None else np.ascontiguousarray(dry.rows, dtype=float)
         boxes, loops = 0 if dry is None else len(dry.groups), 0 if plant.loops is None else plant.loops.count
-        outputs = at.V_FREE, at.L_VALUES, at.SCALE, at.POSES, at.SCREWS, at.FACTORS, at.BOXES, at.ENDS
+        outputs = at.V_FREE, at.V_TURNED, at.L_VALUES, at.SCALE, at.POSES, at.SCREWS, at.FACTORS, at.BOXES, at.ENDS
         sizes = [int(np.prod(slot.shape, dtype=int)) for slot in scene.program.outputs]
         tables |= {word: np.zeros(size) for word, size in zip(outputs, sizes, strict=True)}
         tables[at.LOOP_EQUATIONS] = np.zeros(loops * (n + 2) + 1)
@@ -179,13 +180,13 @@ class Moreau(FixedSteps):
 
 
 def _kept_scene(
-    plant: Plant, ports: Sequence[int | None], dry: DryFriction | None, followers: Sequence[int]
+    plant: Plant, ports: Sequence[int | None], dry: DryFriction | None, followers: Sequence[int], bounces: bool
 ) -> tuple[ContactScene, KernelCode]:
     """The program and its machine code, which stay with the model."""
     kernels = plant.kernels
     kept = cached_on(plant.moving).setdefault("contact scenes", {})
-    key = tuple(ports), tuple(followers), tuple(kernels.live.items()), dry is not None
+    key = tuple(ports), tuple(followers), tuple(kernels.live.items()), dry is not None, bounces
     if key not in kept:
-        scene = contact_scene(kernels, ports, dry, followers)
+        scene = contact_scene(kernels, ports, dry, followers, bounces)
         kept[key] = scene, KernelCode(scene.program)
     return kept[key]

@@ -11,7 +11,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     CANDIDATE_COUNT, CANDIDATES, CANDIDATE_NUMBERS,  # words (kind, port a, port b); numbers, see below
     LIMIT_COUNT, LIMITS, LIMIT_NUMBERS, LIMIT_ENTRIES,  # words (coordinate or -1 - follower, first entry, last entry)
     ORDER, L_FIRST, L_COLUMNS,  # words: rates in outward order; entries of the rows of L, and their columns
-    V_FREE, L_VALUES, SCALE, POSES, SCREWS, FACTORS, BOXES, ENDS,  # outputs of the scene
+    V_FREE, V_TURNED, L_VALUES, SCALE, POSES, SCREWS, FACTORS, BOXES, ENDS,  # outputs of the scene
     BOX_COUNT, BOX_ROWS, LOOP_EQUATIONS,  # dry frictions, their rows (count, nv); g, J, b of loops
     MIDDLE, TWISTS, STEP, RATES,  # q in the middle; velocities of ports; h; scratch (3 nv + 9,)
     MOST_CONTACTS, CONTACT_COUNT, CONTACTS, CONTACT_NUMBERS,  # places; contacts of this step: words, numbers
@@ -23,7 +23,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     RECORDS, RECORD_COUNT, MOST_RECORDS, PHASES, PHASES_NOW,  # what is told; phase of each candidate
     SWEEPS, NEWTONS, SOLVED, UNSOLVED_STEPS, IMPACTS, CORRECTED, MOST_ROWS_SEEN, CONTACT_SUM,  # statistics
     LAW_MATRIX, PIVOTS,  # Newton's matrix; its rows and pivots
-) = range(WORDS, WORDS + 62)  # fmt: skip
+) = range(WORDS, WORDS + 63)  # fmt: skip
 WORDS_OF_MOREAU = WORDS + 64
 
 BALL, RIM, ELLIPSOID, SEGMENTS = 0, 1, 2, 3

@@ -84,6 +84,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     TIGHT,
     UNSOLVED_STEPS,
     V_FREE,
+    V_TURNED,
     WHITE,
     WORST,
 )
@@ -114,14 +115,15 @@ def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> 
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, rate, work
     )
     return bad + kernel(box[SCENE])(
-        time, q, v, tau, step, doubles(env[LIVE]), doubles(box[V_FREE]), doubles(box[L_VALUES]), doubles(box[SCALE]),
-        doubles(box[POSES]), doubles(box[SCREWS]), doubles(box[FACTORS]), doubles(box[BOXES]), doubles(box[ENDS]), work,
+        time, q, v, tau, step, doubles(env[LIVE]), doubles(box[V_FREE]), doubles(box[V_TURNED]), doubles(box[L_VALUES]),
+        doubles(box[SCALE]), doubles(box[POSES]), doubles(box[SCREWS]), doubles(box[FACTORS]), doubles(box[BOXES]), doubles(box[ENDS]), work,
     )  # fmt: skip
 
 
-def impulses(env: words, box: words, ctl: ptr, h: float, v: ptr) -> int:
+def impulses(env: words, box: words, ctl: ptr, h: float) -> int:
     """The impulses of the step at IMPULSE: how many rows, or -1 if there are too many contacts."""
     put_twists(box, doubles(box[V_FREE]))
+    v = doubles(box[V_TURNED])
     if find_contacts(box, h) != 0:
         return -1
     before, free = doubles(box[BEFORE_SPEED]), doubles(box[FREE])
@@ -201,7 +203,7 @@ def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr
     """The row y1 behind y: rows of the problem, -1 for too many contacts, -2 where something is not finite."""
     if free_motion(env, box, t, h, y, y1) != 0.0:
         return -2
-    rows = impulses(env, box, ctl, h, y + env[NQ])
+    rows = impulses(env, box, ctl, h)
     if rows < 0:
         return -1
     return rows if finished(env, box, ctl, h, y, y1, rows) == 0.0 else -2
