@@ -63,6 +63,7 @@ class Run:
         law = settings.get("impact", "poisson")
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints, None if method.treats_contacts else law)
+        method.take_constraints(constraints)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
         self.asked(settings, t_end)
