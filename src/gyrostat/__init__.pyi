@@ -55,6 +55,11 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
+# ---- contact
+from gyrostat.spec.contact import ContactPair as ContactPair
+from gyrostat.spec.contact import ContactPoint as ContactPoint
+from gyrostat.spec.contact import Ground as Ground
+
 # ---- files
 from gyrostat.io.audit import Audit as Audit
 from gyrostat.io.dh.from_table import from_dh as from_dh

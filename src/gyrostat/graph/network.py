@@ -15,6 +15,7 @@ from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.rewrite import DEFAULT, RULES, rewrite
 from gyrostat.graph.transmission import Transmission, transmission
 from gyrostat.spec.check import check
+from gyrostat.spec.contact_law import ContactEntity
 from gyrostat.spec.context import HarmonicMotion, MovingBase, UniformGravity
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
@@ -115,7 +116,7 @@ def _pairs(net: Network, live: Mapping[str, Any]) -> Iterator[Pair]:
     """Entities that act between frames without moving them."""
     group_of = net.model.wiring.group_of()
     for name, entity in net.model.wiring.entities.items():
-        if entity.binds:
+        if entity.binds or isinstance(entity, ContactEntity):
             continue
         at = []
         for port in entity.ports:
@@ -148,7 +149,21 @@ def _draft(model: Model, visits: Iterable[Visit], live: Mapping[str, Any]) -> tu
     for loop in model.wiring.tree.loops:
         for port, frame in zip(("a", "b"), loop.frames, strict=True) if loop.closer and not loop.link else ():
             draft.share(f"{loop.closer}.{port}", frame)
+    _share_contacts(model, draft)
     return draft, notes
+
+
+def _share_contacts(model: Model, draft: Draft) -> None:
+    """Grounds and points that can touch are where the frames are that they are connected with."""
+    for name, entity in model.wiring.entities.items():
+        if isinstance(entity, ContactEntity):
+            for port in entity.ports:
+                others = [".".join(other) for other in model.wiring.connection(name, port.name)]
+                places = [other for other in others if other in draft.located]
+                if not others and model.context.base == "fixed":
+                    places = [f"{model.wiring.root}.frame"]
+                if places:
+                    draft.share(f"{name}.{port.name}", places[0])
 
 
 def _reference(model: Model) -> Lowered:

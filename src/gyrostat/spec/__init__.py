@@ -6,6 +6,7 @@ Importing this package registers every kind of entity, so that files can name th
 from gyrostat.spec import assembly as assembly
 from gyrostat.spec import cam as cam
 from gyrostat.spec import connecting_rod as connecting_rod
+from gyrostat.spec import contact as contact
 from gyrostat.spec import displacement as displacement
 from gyrostat.spec import force_element as force_element
 from gyrostat.spec import gear as gear

@@ -120,6 +120,11 @@ class Entity(BaseModel):
         return False
 
     @property
+    def stands_alone(self) -> bool:
+        """Whether it means something while it is connected with nothing."""
+        return False
+
+    @property
     def said_passive(self) -> bool | None:
         """Whether it is said to be actuated by nothing; None where nothing is said."""
         return None

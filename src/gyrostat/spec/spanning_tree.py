@@ -123,7 +123,7 @@ def traverse(
         visits, feeders = graph.walk(root, frozenset(cut))
     loops = [_loop(graph, visits, feeders[edges[port]], port) for port in cut]
     gone = {loop.closer for loop in loops} | {name for loop in loops for name in loop.link or ()}
-    return Tree(tuple(v for v in visits.values() if v.entity not in gone), tuple(loops), graph.beside(feeders))
+    return Tree(tuple(v for v in visits.values() if v.entity not in gone), tuple(loops), graph.beside(feeders, root))
 
 
 def _loop(graph: _Graph, visits: Mapping[str, Visit], feeder: PortName, port: PortName) -> Loop:
@@ -199,14 +199,16 @@ class _Graph:
         """All ports of the entities that were visited, each with the number of its connection."""
         return {port: self.at[port] for name in visits for port in self.ports[name]}
 
-    def beside(self, feeders: Mapping[int, PortName]) -> dict[str, str]:
-        """Entities that move no frames and are at one of the mechanism -> who feeds the first of them."""
+    def beside(self, feeders: Mapping[int, PortName], root: str) -> dict[str, str]:
+        """Entities that move no frames and are at one of the mechanism -> who feeds the first of them; the reference
+        frame of those that stand alone."""
         fed = {
             name: [feeders[self.at[port]][0] for port in ports if self.at[port] in feeders]
             for name, ports in self.ports.items()
             if not self.entities[name].binds
         }
-        return {name: owners[0] for name, owners in fed.items() if owners}
+        alone = [name for name, entity in self.entities.items() if entity.stands_alone and not self.ports[name]]
+        return {name: owners[0] for name, owners in fed.items() if owners} | dict.fromkeys(alone, root)
 
     def driven(self) -> set[str]:
         """Entities that a motor is connected with through shafts."""

@@ -1,0 +1,1 @@
+"""Contact: kinematics of candidates, and what is computed with it."""
