@@ -40,10 +40,11 @@ class Settled(NamedTuple):
 
 
 class Transitions:
-    """The constraints of a plant along a run: those that are ``given``, and the dry friction of its model."""
+    """The constraints of a plant along a run: those that are ``given``, and the dry friction of its model; none of them
+    if the steps of the method treat them, ``in_steps``."""
 
-    def __init__(self, plant: Plant, given: Sequence[Any]):
-        self.plant, self.given = plant, tuple(given)
+    def __init__(self, plant: Plant, given: Sequence[Any], in_steps: bool = False):
+        self.plant, self.given, self.in_steps = plant, () if in_steps else tuple(given), in_steps
         self.penetration = Penetration(plant)
         self.stick_slip: StickSlip | None = None
         self.build()
@@ -52,7 +53,7 @@ class Transitions:
         """The rows for the model of the plant, nothing of which is active yet."""
         model = self.plant.model
         dry = DryFriction.of(model)
-        rows, of_loops = self._stacked(model, [] if dry is None else [dry])
+        rows, of_loops = self._stacked(model, [] if dry is None or self.in_steps else [dry])
         self.plant.constrain(rows, model if dry is None else dry.smooth, of_loops)
         self.stick_slip = StickSlip(self.plant) if rows.on_speed else None
 

@@ -61,7 +61,8 @@ class Run:
         self.plant, self.method, self.recorder = plant, method, recorder
         users, constraints = given_events(events)
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
-        self.transitions = Transitions(plant, constraints)
+        self.transitions = Transitions(plant, constraints, method.treats_contacts)
+        method.take_constraints(constraints)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
         self.asked(settings, t_end)
