@@ -128,8 +128,8 @@ def continued(
     best: ptr,
     head: ptr,
 ) -> float:
-    """Proximal problems (A + e, b - e P) with smaller and smaller e; the best of what they lead to goes to ``best``, its
-    residual is returned. P moves along."""
+    """Proximal problems (A + e, b - e P) with smaller and smaller e; the best of what they lead to goes to ``best``,
+    its residual is returned. P moves along."""
     stride = cone_stride(m)
     near, Q = free, free + cone_wide(m)
     rest = free + 2 * cone_wide(m)

@@ -1,5 +1,5 @@
-"""The contact problem in rows of one unit, as drivers: see :mod:`~gyrostat.algorithms.contact.cone_scaling`. The laws of
-units are those of :mod:`~gyrostat.algorithms.contact.cone_driver_sweeps`."""
+"""The contact problem in rows of one unit, as drivers: see :mod:`~gyrostat.algorithms.contact.cone_scaling`. The laws
+of units are those of :mod:`~gyrostat.algorithms.contact.cone_driver_sweeps`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Projected sweeps as drivers: the velocities u follow every change of a force, so that open contacts cost nothing.
 
-A *unit* is a row by itself or a contact: ``units`` (count, 2) tells its rows (1, 3, 4 or 6) and the first of them, ``laws``
-(count, LAW) what it may do, in scaled rows:
+A *unit* is a row by itself or a contact: ``units`` (count, 2) tells its rows (1, 3, 4 or 6) and the first of them,
+``laws`` (count, LAW) what it may do, in scaled rows:
 
 * row: low, high, 1/A_kk (zero: dead);
-* contact: ratios of friction, torsion, rolling; bases of the three; the inverse of its own first three rows (xx, xy, xz,
-  yy, yz, zz); 1/curvature of the three discs; 1/A_nn (zero: dead).
+* contact: ratios of friction, torsion, rolling; bases of the three; the inverse of its own first three rows (xx, xy,
+  xz, yy, yz, zz); 1/curvature of the three discs; 1/A_nn (zero: dead).
 
 ``A`` is symmetric, its rows ``stride`` apart, a multiple of four, zeros from m on."""
 
