@@ -1,13 +1,13 @@
 """Robots that come with gyrostat: of the source documents, of the literature, our own; and generators."""
 
 from gyrostat.robots.arm6 import arm6
-from gyrostat.robots.bicycle import bicycle
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
 from gyrostat.robots.elastic_arm import elastic_arm
 from gyrostat.robots.hydraulic import hydraulic_manipulator
 from gyrostat.robots.knee import elastic_knee
 from gyrostat.robots.loops.andrews import andrews_squeezer
+from gyrostat.robots.loops.bicycle import bicycle
 from gyrostat.robots.loops.bricard import bricard
 from gyrostat.robots.loops.delta import delta
 from gyrostat.robots.loops.excavator import excavator
