@@ -60,6 +60,7 @@ from gyrostat.spec.rolling import Rolling as Rolling
 from gyrostat.spec.contact import ContactPair as ContactPair
 from gyrostat.spec.contact import ContactPoint as ContactPoint
 from gyrostat.spec.contact import Ground as Ground
+from gyrostat.spec.contact_law import ContactSurface as ContactSurface
 
 # ---- files
 from gyrostat.io.audit import Audit as Audit
@@ -117,6 +118,9 @@ from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
 from gyrostat.solvers.functions import rnea_reference as rnea_reference
 from gyrostat.solvers.functions import total_inertia as total_inertia
 
+# ---- robots on legs
+from gyrostat.solvers.legs.reduced_dynamics import ReducedDynamics as ReducedDynamics
+
 # ---- solvers: dynamics
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
 from gyrostat.solvers.dynamics.actuator_efforts import ActuatorEfforts as ActuatorEfforts
@@ -164,6 +168,12 @@ from gyrostat.solvers.kinematics.inverse.branches import Branches as Branches
 from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_branches as inverse_kinematics_branches
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics as InverseKinematics
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics as inverse_kinematics
+
+# ---- contact: frames that are held, impacts
+from gyrostat.algorithms.contact.frame_contact import FrameContact as FrameContact
+from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics as ContactDynamics
+from gyrostat.solvers.dynamics.impact import Impact as Impact
+from gyrostat.solvers.dynamics.impact import impact as impact
 
 # ---- solvers: several at once, and what they share
 from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver

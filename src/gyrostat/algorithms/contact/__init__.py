@@ -1,1 +1,1 @@
-"""Contact: kinematics of candidates, and what is computed with it."""
+"""Contact: surfaces that may touch, their kinematics, frames that are held, cones and impacts."""
