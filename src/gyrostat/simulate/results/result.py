@@ -163,6 +163,11 @@ class Result:
         _ = self.t, self.a, self.counters  # addresses stay here
         return {name: x for name, x in self.__dict__.items() if name not in ("_kept", "_counted", "_later")}
 
+    @property
+    def parts(self) -> tuple[Result, ...]:
+        """One result for each structure: this one, unless coordinates change on the way."""
+        return (self,)
+
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:
         block = self.model.layout.of.get(joint)

@@ -17,6 +17,7 @@ from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.rolled import rolled
 from gyrostat.simulate.run.runs import given_runs
 from gyrostat.simulate.run.settings import given_numbers, given_times, last_of
+from gyrostat.simulate.run.structures import carried_on
 from gyrostat.simulate.run.task import Task
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -119,6 +120,8 @@ def simulate(
     told = numbers.replaced(model)
     run, prepared = taken(task, numbers, told)
     result = run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
+    if run.successor is not None:
+        return carried_on(task, run, result, numbers, progress, start)
     if result.status == "finished":
         keep(model, prepared, words if not options and repeatable(words) else None)
     return result
