@@ -55,9 +55,10 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
-# ---- contact: rolling
-from gyrostat.spec.rolling import Rolling as Rolling
 # ---- contact
+from gyrostat.spec.rolling import Rolling as Rolling
+from gyrostat.solvers.kinematics.grasp import grasp as grasp
+from gyrostat.solvers.kinematics.grasp import release as release
 from gyrostat.spec.contact import ContactPair as ContactPair
 from gyrostat.spec.contact import ContactPoint as ContactPoint
 from gyrostat.spec.contact import Ground as Ground
