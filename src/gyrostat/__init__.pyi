@@ -162,6 +162,12 @@ from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_bran
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics as InverseKinematics
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics as inverse_kinematics
 
+# ---- contact: frames that are held, impacts
+from gyrostat.algorithms.contact.frame_contact import FrameContact as FrameContact
+from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics as ContactDynamics
+from gyrostat.solvers.dynamics.impact import Impact as Impact
+from gyrostat.solvers.dynamics.impact import impact as impact
+
 # ---- solvers: several at once, and what they share
 from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
 from gyrostat.solvers.builders.master_solver import Solvers as Solvers

@@ -31,18 +31,19 @@ class Held:
     port: int
     place: tuple[Array, Array]
     at: slice
+    directions: Array | None
+    """(m, 3) in the world, of the velocity of the origin; None where the selector is constant in the frame."""
 
     @property
-    def turning(self) -> bool:
-        """Whether its selector depends on where the frame is."""
-        return self.contact.kind == "normal"
+    def rows(self) -> int:
+        return self.at.stop - self.at.start
 
     def selector(self, motion: Motion) -> Array:
         """Q (m, 6) on the velocity of the frame in its own axes."""
-        if not self.turning:
+        if self.directions is None:
             return self.contact.selector
-        n = np.array(self.contact.normal) @ (motion.pose.R @ self.place[0])
-        return join(np.zeros(3), n)[None, :]
+        n = self.directions @ (motion.pose.R @ self.place[0])
+        return np.concatenate([np.zeros((self.rows, 3)), n], axis=1)
 
     def carried(self, motion: Motion) -> Array:
         """Q^T (6, m) as forces at the port that carries the frame."""
@@ -56,21 +57,33 @@ class Held:
         """dw/dt (m,), for a motion in body representation whose world accelerates by ``world`` (3,)."""
         R, V, A = motion.pose.R, motion.V, motion.A
         point = A[3:] - R.T @ world
-        if self.turning:
-            there = point + spread(V[:3], A[:3]) @ self.place[1]
-            return np.array([np.array(self.contact.normal) @ (R @ there)])
+        if self.directions is not None:
+            return self.directions @ (R @ (point + spread(V[:3], A[:3]) @ self.place[1]))
         rate = join(A[:3], point - cross(V[:3], V[3:]))
         return self.contact.selector @ motion_to_child(*self.place, rate)
 
 
-def held_frames(network: Network, contacts: Sequence[FrameContact]) -> tuple[Held, ...]:
-    """Where the frames of contacts are, and their rows."""
+def held_frames(network: Network, contacts: Sequence[FrameContact], cones: bool = False) -> tuple[Held, ...]:
+    """Where the frames of contacts are, and their rows; ``cones``: points with friction have the rows (normal, t1, t2)
+    of :func:`contact_axes`, in the world."""
     found, at = [], 0
     for contact in contacts:
         port, place = network.located[network.port(contact.frame)]
-        found.append(Held(contact, port, place, slice(at, at + contact.rows)))
+        directions = np.array([contact.normal]) if contact.kind == "normal" else None
+        if cones and contact.kind == "point" and contact.friction is not None:
+            directions = contact_axes(contact.normal)
+        found.append(Held(contact, port, place, slice(at, at + contact.rows), directions))
         at += contact.rows
     return tuple(found)
+
+
+def contact_axes(normal: Sequence[float]) -> Array:
+    """Normal and two tangents (3, 3) of unit length in rows, right-handed."""
+    n = np.array(normal, dtype=float)
+    away = np.eye(3)[int(np.abs(n).argmin())]
+    t = away - n * (n @ away)
+    t /= np.sqrt(t @ t)
+    return np.stack([n, t, np.cross(n, t)])
 
 
 def count(held: Sequence[Held]) -> int:
@@ -80,7 +93,7 @@ def count(held: Sequence[Held]) -> int:
 
 def compliances(held: Sequence[Held]) -> Array:
     """Of every row (m,)."""
-    return np.concatenate([np.full(h.contact.rows, h.contact.compliance) for h in held])
+    return np.concatenate([np.full(h.rows, h.contact.compliance) for h in held])
 
 
 def stacked(parts: Sequence[Array]) -> Array:
@@ -111,7 +124,7 @@ def contact_jacobian(network: Network, on: Setting, q: Array, held: Sequence[Hel
     for h in held:
         path = replace(network, components=tuple(c for c, _ in network.path(h.port)))
         rates = list(dict.fromkeys(k for c in path.components for ties in c.ties for k, _ in ties))
-        J: Any = np.zeros((h.contact.rows, n), dtype=object)
+        J: Any = np.zeros((h.rows, n), dtype=object)
         J[...] = 0.0
         for k in rates:
             J[:, k] = h.velocity(sweep_motion(path, still, q, np.eye(n)[k], rest)[h.port])

@@ -34,8 +34,8 @@ class FrameContact:
     ``normal`` is a direction in the axes of the **world**: the normal of the ground. It stays where it is when the foot
     turns, so that the row of a sliding contact changes with q; a direction that turns with the frame is a row, such as
     ``[[0, 0, 0, 0, 0, 1]]``. It is also the axis of the friction cone, ``friction`` its coefficient mu >= 0 (None:
-    bilateral, without a cone). ``compliance`` >= 0 [1/kg, 1/(kg m^2)] is added to the diagonal of Lambda^-1: the contact
-    yields by that much to its force, and redundant contacts share as springs would; 0: with least norm."""
+    bilateral, without a cone). ``compliance`` >= 0 [1/kg, 1/(kg m^2)] is added to the diagonal of Lambda^-1: what is
+    held yields by that much to its force, and redundant contacts share as springs would; 0: with least norm."""
 
     frame: str
     kind: Any = "fixed"
