@@ -52,8 +52,8 @@ def area(vertices: Array) -> float:
 
 
 def signed_distance(vertices: Array, p: Array) -> float:
-    """Distance of p (2,) from the edge of a convex polygon (k, 2), k from 1: positive inside, negative outside, where it
-    is that to the nearest point; a line or a point has no inside."""
+    """Distance of p (2,) from the edge of a convex polygon (k, 2), k from 1: positive inside, negative outside, where
+    it is that to the nearest point; a line or a point has no inside."""
     p = np.asarray(p, dtype=float)
     if len(vertices) == 1:
         return -float(np.hypot(*(p - vertices[0])))

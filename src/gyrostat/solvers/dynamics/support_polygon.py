@@ -13,13 +13,13 @@ from gyrostat.algorithms.recursions.crba import total_inertia
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import coordinates, names_of, real_array
-from gyrostat.engine.tracing.choose import minimum, where
+from gyrostat.engine.tracing.choose import both, minimum, where
 from gyrostat.errors import FrameError, GyrostatError, ShapeError
 from gyrostat.geometry.convex_hull import area, convex_hull, signed_distance
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.dynamics.center_of_mass import ABSOLUTE, centre_of
+from gyrostat.solvers.dynamics.ground_plane import GroundPlane, ground_plane
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
-from gyrostat.solvers.legs.ground_plane import GroundPlane, ground_plane
 from gyrostat.solvers.machinery.call_signatures import of_configuration
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
@@ -32,8 +32,8 @@ FAR = 1e30  # [m]
 
 @dataclass(frozen=True)
 class SupportPolygon:
-    """``vertices`` (k, 2), anticlockwise, in the axes of the plane; k = 2 for a line, 1 for a point. ``corners`` (k, 3):
-    the same in the world."""
+    """``vertices`` (k, 2), anticlockwise, in the axes of the plane; k = 2 for a line, 1 for a point. ``corners`` (k,
+    3): the same in the world."""
 
     vertices: Array
     plane: GroundPlane
@@ -85,8 +85,8 @@ def _points(model: Model, points: Any, who: str) -> tuple[str, ...]:
 
 
 class StabilityMargin(StateSolver):
-    """Distance [m] of the centre of mass, seen along gravity, from the edge of the support polygon of ``points`` (frames,
-    such as corners of feet): positive inside, negative outside. A robot at rest stands where it is positive.
+    """Distance [m] of the centre of mass, seen along gravity, from the edge of the support polygon of ``points``
+    (frames, such as corners of feet): positive inside, negative outside. A robot at rest stands where it is positive.
 
     The hull is part of the machine code: of all lines through two points, those with no point to their right are its
     edges. ``height`` [m]: of the ground along ``normal``; the centre of mass is moved onto it along gravity."""
@@ -116,8 +116,8 @@ class StabilityMargin(StateSolver):
         down = np.array(g.g) if isinstance(g, UniformGravity) else np.zeros(3)
         if not down @ np.array(self.plane.normal) < 0.0:
             raise GyrostatError(
-                f"{self.name}: gravity of '{model.name}' does not press against the ground. Hint: uniform gravity, and a "
-                "normal that points away from the ground"
+                f"{self.name}: gravity of '{model.name}' does not press against the ground. Hint: uniform gravity, and "
+                "a normal that points away from the ground"
             )
         self.down = down
 
@@ -137,6 +137,22 @@ class StabilityMargin(StateSolver):
         return {"margin": hull_margin(corners, axes @ fallen)}
 
 
+def stability_margin(
+    model: Model,
+    q: Any,
+    *,
+    points: Sequence[str],
+    normal: Any = (0.0, 0.0, 1.0),
+    height: float = 0.0,
+    **options: Any,
+) -> Array:
+    """Distance (...) [m] of the centre of mass from the edge of the support polygon; see :class:`StabilityMargin`."""
+    who = StabilityMargin.name
+    expect_model(model, who)
+    plane, names = ground_plane(normal, height, who), _points(model, points, who)
+    return cached_solver(model, StabilityMargin, points=names, normal=plane.normal, height=plane.height)(q, **options)
+
+
 def hull_margin(corners: Sequence[Array], p: Array) -> Any:
     """:func:`~gyrostat.geometry.convex_hull.signed_distance` to the hull of points (2,), without branches."""
     inside, outside = FAR, FAR
@@ -154,16 +170,12 @@ def hull_margin(corners: Sequence[Array], p: Array) -> Any:
             for k, c in enumerate(corners):
                 if k not in (i, j):
                     to = c - a
-                    edge = _both(edge, along[0] * to[1] - along[1] * to[0] >= 0.0)
+                    edge = both(edge, along[0] * to[1] - along[1] * to[0] >= 0.0)
             left = (along[0] * r[1] - along[1] * r[0]) / np.sqrt(safe)
             inside = where(edge, minimum(inside, left), inside)
             if j > i:
                 share = (along @ r) / safe
-                on_edge = _both(there, _both(share >= 0.0, share <= 1.0))
+                on_edge = both(there, both(share >= 0.0, share <= 1.0))
                 outside = where(on_edge, minimum(outside, left * left), outside)
-    some = _both(inside > 0.0, inside < FAR)
+    some = both(inside > 0.0, inside < FAR)
     return where(some, inside, -np.sqrt(outside))
-
-
-def _both(one: Any, two: Any) -> Any:
-    return one & two if not (isinstance(one, bool) and isinstance(two, bool)) else one and two
