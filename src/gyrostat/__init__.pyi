@@ -55,6 +55,14 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
+# ---- contact: rolling
+from gyrostat.spec.rolling import Rolling as Rolling
+# ---- contact
+from gyrostat.spec.contact import ContactPair as ContactPair
+from gyrostat.spec.contact import ContactPoint as ContactPoint
+from gyrostat.spec.contact import Ground as Ground
+from gyrostat.spec.contact_law import ContactSurface as ContactSurface
+
 # ---- files
 from gyrostat.io.audit import Audit as Audit
 from gyrostat.io.dh.from_table import from_dh as from_dh

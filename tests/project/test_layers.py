@@ -106,6 +106,7 @@ LAZY = {
     ("spec.model", "spec.edits.detach"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.lock"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.rename"): "edits make models; a model offers them as methods",
+    ("spec.model", "spec.edits.with_ground"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.replaced"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.summary"): "the summary of a model reads it",
     ("spec.model", "spec.table"): "the table of a model reads it",

@@ -2,6 +2,7 @@
 
 from gyrostat.robots.aibo import aibo
 from gyrostat.robots.arm6 import arm6
+from gyrostat.robots.bicycle import bicycle
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
 from gyrostat.robots.elastic_arm import elastic_arm
@@ -32,6 +33,7 @@ __all__ = [
     "aibo",
     "andrews_squeezer",
     "arm6",
+    "bicycle",
     "bricard",
     "chain",
     "delta",

@@ -216,7 +216,7 @@ def _rows(
 ) -> Rows:
     """Memory of a run, with the start in its first rows."""
     robots, source = lead[0] if lead else 1, kernel.source
-    start = {"q": arrays["q0"], "v": arrays["v0"], "p": source.p0, "m": source.m0}
+    start = {"q": arrays["q0"], "v": arrays["v0"], "p": source.p0, "m": kernel.m0}
     rows = {name: np.empty((steps[0] // steps[1] + 1, robots, x.shape[-1])) for name, x in start.items()}
     for name, array in rows.items():
         array[0] = start[name]

@@ -1,0 +1,61 @@
+"""Words, numbers and tables of Moreau's steps: what :mod:`~gyrostat.simulate.methods.moreau_tables` writes, and drivers
+read."""
+
+from __future__ import annotations
+
+from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
+
+(
+    SCENE,  # kernel of kernels/contact_scene
+    PORT_COUNT, CHAIN_FIRST, CHAIN,  # words: entries (rate, screw, factor) of port k from first[k] to first[k + 1]
+    CANDIDATE_COUNT, CANDIDATES, CANDIDATE_NUMBERS,  # words (kind, port a, port b); numbers, see below
+    LIMIT_COUNT, LIMITS, LIMIT_NUMBERS, LIMIT_ENTRIES,  # words (coordinate or -1 - follower, first entry, last entry)
+    ORDER, L_FIRST, L_COLUMNS,  # words: rates in outward order; entries of the rows of L, and their columns
+    V_FREE, V_TURNED, L_VALUES, SCALE, POSES, SCREWS, FACTORS, BOXES, ENDS,  # outputs of the scene
+    BOX_COUNT, BOX_ROWS, LOOP_EQUATIONS,  # dry frictions, their rows (count, nv); g, J, b of loops
+    MIDDLE, TWISTS, STEP, RATES,  # q in the middle; velocities of ports; h; scratch (3 nv + 9,)
+    MOST_CONTACTS, CONTACT_COUNT, CONTACTS, CONTACT_NUMBERS,  # places; contacts of this step: words, numbers
+    SCALAR_COUNT, SCALARS, SCALAR_NUMBERS,  # rows beside contacts
+    WHITE, DELASSUS, STRIDE,  # Y (blocks, nv, 4); G = Y Y^T, rows STRIDE apart
+    IMPULSE, SPEED, FREE_SPEED, COMPRESSION, SPARE,  # P, u, c (rows,); P of the compression; scratch (4 + 3 rows,)
+    BEFORE_SPEED, FREE,  # J v, J v_free (rows,)
+    KEPT,  # impulses of the last step: contacts, limits, loops, boxes
+    RECORDS, RECORD_COUNT, MOST_RECORDS, PHASES, PHASES_NOW,  # what is told; phase of each candidate
+    SWEEPS, NEWTONS, SOLVED, UNSOLVED_STEPS, IMPACTS, CORRECTED, MOST_ROWS_SEEN, CONTACT_SUM,  # statistics
+    LAW_MATRIX, PIVOTS,  # Newton's matrix; its rows and pivots
+) = range(WORDS, WORDS + 63)  # fmt: skip
+WORDS_OF_MOREAU = WORDS + 64
+
+BALL, RIM, ELLIPSOID, SEGMENTS = 0, 1, 2, 3
+"""Kinds of pairs: a ball, the rim of a disc, an ellipsoid above a plane; two segments with radii."""
+C_WORDS, C_NUMBERS = 4, 32
+"""Words (kind, port a, port b) and numbers of a candidate."""
+A_FIRST, A_LAST, A_RADIUS, B_FIRST, B_LAST, B_RADIUS = 0, 3, 6, 7, 10, 13
+"""In the axes of the ports: begin and vector of the segment of a, its radius; those of b, or a point of the plane and
+its normal. Of a rim: centre and axis; of an ellipsoid: centre and radii."""
+MU_STATIC, MU_DYNAMIC, RESTITUTION, B_TANGENT, A_BOUND, B_BOUND, A_AXES = 14, 15, 16, 17, 20, 21, 22
+"""Law; first tangent of the plane; radii of spheres around the middles of both; axes (3, 3) of a rim or an ellipsoid,
+column by column."""
+
+GAP, AT, AXES, MU, E, BEFORE, INVERSE, ALONG_T, LOW, REGULAR, ALLOWED = 0, 1, 4, 13, 14, 15, 16, 25, 26, 27, 28
+K_NUMBERS = 32
+"""Numbers of a contact: gap, point (3,), axes n, t1, t2 (9,), law, closing speed before the step, inverse of its 3 x 3
+block, step of the tangent, least normal impulse, whether the block is regular, speed at which it may still close."""
+K_WORDS = 2
+"""Words of a contact: candidate; whether it is an impact."""
+
+S_LOW, S_HIGH, S_GAP, S_E, S_BEFORE, S_ALLOWED = range(6)
+S_NUMBERS, S_WORDS = 8, 3
+"""Numbers and words of a row beside contacts: limits of its impulse, gap, restitution, speed before, allowed speed;
+place among the kept impulses, whether it is an impact, its kind."""
+PUSHES, HOLDS, RUBS = 0, 1, 2
+"""Kinds of such rows: a stop, an equation of a loop, dry friction."""
+RECORD = 6
+"""Numbers of a record: time, candidate, kind, three numbers."""
+IMPULSE_OF, PHASE, FORCE = 0, 1, 2
+"""Kinds of records."""
+OPEN, STICK, SLIDE = 0, 1, 2
+WORST, RESIDUAL_SUM, DEEPEST = 8, 9, 10
+"""Numbers of a run behind those of the clock: largest residual [m/s], sum of them, deepest penetration [m]."""
+TIGHT = 1e-8
+"""Residual [m/s] of a step that counts as solved."""
