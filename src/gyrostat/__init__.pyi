@@ -182,6 +182,8 @@ from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinem
 
 # ---- contact: frames that are held, impacts
 from gyrostat.algorithms.contact.frame_contact import FrameContact as FrameContact
+from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives as ContactDynamicsDerivatives
+from gyrostat.solvers.dynamics.contact_derivatives import contact_dynamics_derivatives as contact_dynamics_derivatives
 from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics as ContactDynamics
 from gyrostat.solvers.dynamics.impact import Impact as Impact
 from gyrostat.solvers.dynamics.impact import impact as impact

@@ -16,7 +16,9 @@ REFUSED = {
     "ActuatorDynamics", "DeltaAcceleration", "ElasticInverseDynamics", "Innovations", "InverseMassMatrix",
     "InverseOperationalInertia", "RotorCoupling",
 }  # fmt: skip
-SOLVED = {"ContactDynamics", "ForwardDynamics", "ForwardDynamicsDerivatives", "Impact"}
+SOLVED = {
+    "ContactDynamics", "ContactDynamicsDerivatives", "ForwardDynamics", "ForwardDynamicsDerivatives", "Impact",
+}  # fmt: skip
 ANY = {
     "CenterOfMass", "CentroidalMatrix", "CentroidalMomentum", "Coriolis", "Jacobian", "JacobianRate", "KineticEnergy",
     "MassMatrix", "ParameterJacobian", "PotentialEnergy", "TotalInertia",
@@ -28,6 +30,7 @@ OPTIONS = {
     "ParameterDerivatives": {"parameters": ["coupler.mass", "coupler.inertia"]},
     "InverseOperationalInertia": {"contacts": ["coupler.tip"]},
     "ContactDynamics": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
+    "ContactDynamicsDerivatives": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
     "Impact": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
 }
 
