@@ -137,7 +137,7 @@ class Run:
             warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
         self.state = (t, q, v, p)
         self.state = (t, q, self.settle(q, v), p)
-        settled = len(plant.constraints) > 0
+        settled = len(plant.constraints) > 0 or plant.contacts is not None
         self.recorder.start(*self.state, None if settled else known)
         self.watches.begin(*self.state)
         if self.before is not None:
@@ -315,7 +315,7 @@ class Run:
         self.runaway(step)
         if not self.method.compiled and left_workspace(self.plant, step.t1 - step.t0, step.q1, step.v1):
             raise StepFailure("the step leaves the workspace of a loop in closed form", hint=WORKSPACE)
-        self.guards.looked()
+        self.guards.looked(step)
         seen = hits(self.watches.all, step, self.just_happened, step.t1 >= self.t_end)
         self.watches.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
         self.just_happened = False
