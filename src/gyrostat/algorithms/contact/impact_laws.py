@@ -20,7 +20,7 @@ import numpy as np
 
 from gyrostat.algorithms.contact.cone_layout import Array, ConeLayout, ForceSet, force_set
 from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked
-from gyrostat.algorithms.contact.cone_rounds import solved
+from gyrostat.algorithms.contact.cone_rounds import rounds, solved
 from gyrostat.algorithms.contact.cone_scaling import scaled
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError
 
@@ -56,9 +56,11 @@ class _Meeting:
     e: Array
     tolerance: float
 
-    def cones(self, c: Array, forces: ForceSet | None = None) -> ConeSolution:
+    def cones(self, c: Array, forces: ForceSet | None = None, thorough: bool = True) -> ConeSolution:
+        """The cones from velocities c; where there may be no solution, not ``thorough``: rounds only."""
         problem = scaled(self.G, c, forces or self.forces)
-        P, residual, count = solved(problem, np.zeros(len(c)), self.tolerance)
+        way = solved if thorough else rounds
+        P, residual, count = way(problem, problem.forces.feasible(np.zeros(len(c))), self.tolerance)
         P = P / problem.scale
         return ConeSolution(P, self.G @ P + c, residual, count, residual <= self.tolerance)
 
@@ -134,13 +136,13 @@ def _poisson(meeting: _Meeting, scale: float) -> ImpactSolution:
         return meeting.result(compression.P, scale, [compression])
     discs = tuple(replace(d, base=d.ratio * float(returned[d.normal])) for d in meeting.forces.discs)
     further = replace(meeting.forces, discs=discs)
-    decompression = meeting.cones(compression.u + meeting.G @ returned, further)
+    decompression = meeting.cones(compression.u + meeting.G @ returned, further, scale == 1.0)
     return meeting.result(compression.P + returned + decompression.P, scale, [compression, decompression])
 
 
 def _newton(meeting: _Meeting, scale: float) -> ImpactSolution:
     asked = scale * meeting.e * np.minimum(meeting.w, 0.0)
-    cones = meeting.cones(meeting.w + asked)
+    cones = meeting.cones(meeting.w + asked, thorough=scale == 0.0)
     return meeting.result(cones.P, scale, [cones])
 
 
