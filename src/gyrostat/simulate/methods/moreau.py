@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.contact.cone_driver_rounds import cone_memory
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.errors import GyrostatError, clipped
@@ -148,6 +149,11 @@ class Moreau(FixedSteps):
             at.SPARE: np.zeros(4 + 3 * stride),
             at.LAW_MATRIX: np.zeros(stride * stride),
             at.PIVOTS: np.zeros(2 * stride, dtype=np.int64),
+            at.CONE_G: np.zeros(stride * stride),
+            at.CONE_VECTORS: np.zeros(3 * stride),
+            at.CONE_UNITS: np.zeros(2 * stride, dtype=np.int64),
+            at.CONE_NUMBERS: np.zeros(6 * stride),
+            at.CONE_MEMORY: np.zeros(driver_memory(stride)),
         })  # fmt: skip
 
     # ------------------------------------------------------------------ steps
@@ -174,9 +180,15 @@ class Moreau(FixedSteps):
             "contact_steps": solved, "contact_rows": int(words[at.CONTACT_SUM]), "sweeps": int(words[at.SWEEPS]),
             "newton_steps": int(words[at.NEWTONS]), "unsolved_steps": int(words[at.UNSOLVED_STEPS]),
             "impacts": int(words[at.IMPACTS]), "corrected_steps": int(words[at.CORRECTED]),
+            "hard_problems": int(words[at.HARD]),
             "largest_residual": float(ctl[at.WORST]), "deepest_penetration": float(ctl[at.DEEPEST]),
             "mean_residual": float(ctl[at.RESIDUAL_SUM]) / max(1, solved),
         }  # fmt: skip
+
+
+def driver_memory(rows: int) -> int:
+    """Doubles of the solver for hard problems."""
+    return int(max(cone_memory(rows, rows), cone_memory(rows, rows // 3 + 1)))
 
 
 def _kept_scene(

@@ -23,8 +23,9 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     RECORDS, RECORD_COUNT, MOST_RECORDS, PHASES, PHASES_NOW,  # what is told; phase of each candidate
     SWEEPS, NEWTONS, SOLVED, UNSOLVED_STEPS, IMPACTS, CORRECTED, MOST_ROWS_SEEN, CONTACT_SUM,  # statistics
     LAW_MATRIX, PIVOTS,  # Newton's matrix; its rows and pivots
-) = range(WORDS, WORDS + 63)  # fmt: skip
-WORDS_OF_MOREAU = WORDS + 64
+    CONE_G, CONE_VECTORS, CONE_UNITS, CONE_NUMBERS, CONE_MEMORY, HARD,  # of the solver for hard problems; how many
+) = range(WORDS, WORDS + 69)  # fmt: skip
+WORDS_OF_MOREAU = WORDS + 72
 
 BALL, RIM, ELLIPSOID, SEGMENTS = 0, 1, 2, 3
 """Kinds of pairs: a ball, the rim of a disc, an ellipsoid above a plane; two segments with radii."""
