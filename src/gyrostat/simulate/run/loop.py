@@ -24,6 +24,7 @@ from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.plant.plant_loops import WORKSPACE, left_workspace
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
+from gyrostat.simulate.results.step_contacts import StepContacts
 from gyrostat.simulate.run.failure import failed
 from gyrostat.simulate.run.runaway import Runaway
 from gyrostat.simulate.run.settings import given_events
@@ -101,6 +102,7 @@ class Run:
         self.built, self.began = time.perf_counter() - start, time.perf_counter()
         self.recorder.began = self.began
         status, message = FINISHED
+        self.method.keeps_records = True
         try:
             self.method.start(*self.state)
             while self.t < self.t_end and status == "finished":
@@ -158,6 +160,8 @@ class Run:
             self.t - self.settings["t_start"],
             not self.plant.why_not_compiled, self._in_python(python), dict(m.statistics), python,
         )  # fmt: skip
+        if m.treats_contacts:
+            self.recorder.step_contacts = StepContacts(*m.contact_records(), self.settings["t_start"])
         return self.recorder.result(status, message, counted, self.settings)
 
     # ------------------------------------------------------------------ the state, and what events do with it
