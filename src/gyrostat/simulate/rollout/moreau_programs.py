@@ -25,7 +25,7 @@ from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Patt
 from gyrostat.simulate.rollout.moreau_steps import TOLERANCE
 
 Array = np.ndarray
-FIRST, AFTER = 3, 2
+FIRST, AFTER = 1, 2
 """Sweeps before the first Newton step, and after each."""
 APART = 1e3
 """Speed [m/s, rad/s] with which a row that is not corrected is said to separate."""
@@ -134,7 +134,7 @@ class MoreauPrograms:
             G, inverse = self._of_normals(G), self._of_normals(inverse)
             P: list[Any] = [0.0] * len(cones.cones)
             w: list[Any] = [0.0] * self.model.nv
-            for _ in range(FIRST):
+            for _ in range(AFTER):
                 deep.sweep(P, w, inverse)
             r = deep.residual(P, w, G, inverse) * _relative(x["h"][0])
             return _arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r])
