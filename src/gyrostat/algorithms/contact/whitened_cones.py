@@ -20,7 +20,7 @@ import numpy as np
 from gyrostat.engine.tracing.choose import maximum, minimum, where
 
 SOFT = 1e-7
-"""Part of the diagonal of G by which a Newton step gives way: redundant rows never make it singular."""
+"""By which a Newton step gives way, unless told otherwise: redundant rows never make it singular."""
 TINY = 1e-300
 
 
@@ -104,15 +104,18 @@ class WhitenedCones:
         return worst
 
     # ------------------------------------------------------------------ Newton
-    def newton(self, P: Sequence[Any], w: Sequence[Any], inverse: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Impulses (rows,) and w (nv,) after a Newton step on the laws, who touches, sticks and slides as P and w say.
+    def newton(
+        self, P: Sequence[Any], w: Sequence[Any], inverse: Sequence[Any], soft: Any = SOFT
+    ) -> tuple[list[Any], list[Any]]:
+        """Impulses (rows,) and w (nv,) after a Newton step on the laws, who touches, sticks and slides as P and w say;
+        ``soft``: part of the diagonal of G by which it gives way.
 
         Every contact gives P = c - S u in its own axes; (1 + X^T S X) w = X^T (c - S b) is a system of nv equations.
         A contact that slides with z = P_t - u_t / g, direction d and e across it, s = mu P_n / |z|, has
         P_t = mu P_n d - s / (g (1 - s)) e (e u_t), which is the derivative of the disc at a solution."""
         A: list[dict[int, Any]] = [{k: 1.0} for k in range(self.n)]
         rhs: list[Any] = [0.0] * self.n
-        plans = [self._plan(k, P, w, inverse) for k in range(len(self.cones))]
+        plans = [self._plan(k, P, w, inverse, soft) for k in range(len(self.cones))]
         for plan in plans:
             for left, right, b, stiff, c in plan.terms:
                 given = c - stiff * b
@@ -127,12 +130,12 @@ class WhitenedCones:
             plan.impulses(w_new, P_new)
         return P_new, w_new
 
-    def _plan(self, k: int, P: Sequence[Any], w: Sequence[Any], inverse: Sequence[Any]) -> _Plan:
+    def _plan(self, k: int, P: Sequence[Any], w: Sequence[Any], inverse: Sequence[Any], soft: Any) -> _Plan:
         cone, mu, low, X = self.cones[k], self.mu[k], self.low[k], self.X
         i = cone.normal
         z = P[i] - self.speed(i, w) * inverse[i]
         touches = where(z > low, 1.0, 0.0)
-        stiff, c = touches * inverse[i] * (1.0 / SOFT), where(z > low, P[i], low)
+        stiff, c = touches * inverse[i] * (1.0 / soft), where(z > low, P[i], low)
         left: dict[int, Any] = {k: x * 1.0 for k, x in X[i].items()}
         terms: list[_Term] = []
         along: list[Any] = []
@@ -148,14 +151,14 @@ class WhitenedCones:
             for j, y in zip(cone.tangents, along, strict=True):
                 for k, x in X[j].items():
                     left[k] = left.get(k, 0.0) + y * x
-            stuck = sticks * g * (1.0 / SOFT)
+            stuck = sticks * g * (1.0 / soft)
             if len(cone.tangents) == 1:
                 (j,) = cone.tangents
                 terms.append((X[j], X[j], self.b[j], stuck, sticks * P[j]))
             else:
                 one, two = cone.tangents
                 s = minimum(limit / size, 1.0)
-                across = slides * (s * g / (1.0 - s + SOFT))
+                across = slides * (s * g / (1.0 - s + soft))
                 x_d, b_d = _mixed(X[one], X[two], d[0], d[1]), self.b[one] * d[0] + self.b[two] * d[1]
                 x_e, b_e = _mixed(X[one], X[two], -d[1], d[0]), self.b[two] * d[0] - self.b[one] * d[1]
                 terms.append((x_d, x_d, b_d, stuck, sticks * (P[one] * d[0] + P[two] * d[1])))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.contact.whitened_cones import WhitenedCones
+from gyrostat.algorithms.contact.whitened_cones import SOFT, WhitenedCones
 from gyrostat.configuration.chart import along, moved
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.choose import maximum, where
@@ -66,7 +66,7 @@ class MoreauPrograms:
             "t": 1, "middle": self.model.nq, "v": n, "tau": n, "h": 1, "live": self.kernels.live_size,
             "free": n, "L": max(1, sum(map(len, pattern.inboard.values()))), "roots": n, "X": pattern.entries,
             "b": rows, "G": rows, "mu": cones, "gaps": cones, "allowed": cones, "P": rows, "w": n, "r": 1,
-            "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
+            "way": 2, "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
         }  # fmt: skip
 
     @property
@@ -116,12 +116,14 @@ class MoreauPrograms:
 
     @cached_property
     def round(self) -> Program:
-        """A Newton step where it lowers the residual r, then sweeps; lanes that have converged keep what they have."""
+        """A Newton step where it lowers the residual r, or where the way of this round is to go on in any case, then
+        sweeps; lanes that have converged keep what they have."""
 
         def function(**x: Array) -> Mapping[str, Any]:
-            return dict(zip(("P", "w", "r"), _round(*self._cones(x), x["P"], x["w"], x["r"][0]), strict=True))
+            found = _round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["way"])
+            return dict(zip(("P", "w", "r"), found, strict=True))
 
-        return self._record(function, ("X", "b", "G", "mu", "P", "w", "r"), "round")
+        return self._record(function, ("X", "b", "G", "mu", "way", "P", "w", "r"), "round")
 
     @cached_property
     def depth(self) -> Program:
@@ -211,12 +213,13 @@ class MoreauPrograms:
 
 
 def _round(
-    cones: WhitenedCones, G: list[Any], inverse: list[Any], P: Any, w: Any, r: Any, unit: Any = 1.0
+    cones: WhitenedCones, G: list[Any], inverse: list[Any], P: Any, w: Any, r: Any, unit: Any = 1.0, way: Any = (SOFT, 1.0)
 ) -> tuple[Array, Array, Array]:
-    """P, w, r after a round; ``unit``: of the residual."""
-    trial, _ = cones.newton(list(P), list(w), inverse)
+    """P, w, r after a round; ``unit``: of the residual; ``way``: how far the Newton step gives way, and by which factor
+    the residual may grow in it."""
+    trial, _ = cones.newton(list(P), list(w), inverse, way[0])
     sums = cones.total(trial)
-    better = cones.residual(trial, sums, G, inverse) * unit < r
+    better = cones.residual(trial, sums, G, inverse) * unit < r * way[1]
     new, total = ([where(better, x, y) for x, y in zip(*pair, strict=True)] for pair in ((trial, P), (sums, w)))
     for _ in range(AFTER):
         cones.sweep(new, total, inverse)

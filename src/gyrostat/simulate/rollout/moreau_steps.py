@@ -10,6 +10,7 @@ stayed above the tolerance. Lanes that have converged keep their numbers, so tha
 
 from __future__ import annotations
 
+from gyrostat.algorithms.contact.whitened_cones import SOFT
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, some, where, words
 from gyrostat.simulate.kernels.environment import CONSTANTS, LAW, LIVE, MEMORY, NM, NP, NQ, NV, PARAMETERS, TIME, WORK
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
@@ -18,9 +19,9 @@ from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
     ROWS_CODE, ROUND_CODE, DEPTH_CODE, DEPTH_ROUND_CODE, END_CODE,  # kernels
     IMPULSES, CONES, CARRIED, MOST_ROUNDS,  # rows; contacts and stops; first of the impulses in the memory
     STEP, HALF, MIDDLE, FREE, L_FACTORS, ROOTS, X_ENTRIES, B_SPEEDS, DIAGONAL, MU, GAPS, ALLOWED,
-    P_ONE, W_ONE, R_ONE, P_TWO, W_TWO, R_TWO,
+    P_ONE, W_ONE, R_ONE, P_TWO, W_TWO, R_TWO, P_BEST, W_BEST, R_BEST, WAY,
     DEEP_B, DEEP_P, DEEP_W, DEEP_R, DEEP_P_TWO, DEEP_W_TWO, DEEP_R_TWO,
-) = range(34)  # fmt: skip
+) = range(38)  # fmt: skip
 WORDS_OF_CONTACT = 40
 CODES = {
     ROWS_CODE: "rows", ROUND_CODE: "round", DEPTH_CODE: "depth", DEPTH_ROUND_CODE: "depth_round", END_CODE: "end"
@@ -29,30 +30,64 @@ COLUMNS = {
     STEP: "h", HALF: "v", MIDDLE: "middle", FREE: "free", L_FACTORS: "L", ROOTS: "roots", X_ENTRIES: "X",
     B_SPEEDS: "b", DIAGONAL: "G", MU: "mu", GAPS: "gaps", ALLOWED: "allowed",
     P_ONE: "P", W_ONE: "w", R_ONE: "r", P_TWO: "P", W_TWO: "w", R_TWO: "r",
+    P_BEST: "P", W_BEST: "w", R_BEST: "r", WAY: "way",
     DEEP_B: "deep_b", DEEP_P: "deep_P", DEEP_W: "deep_w", DEEP_R: "deep_r",
     DEEP_P_TWO: "deep_P", DEEP_W_TWO: "deep_w", DEEP_R_TWO: "deep_r",
 }  # fmt: skip
 """Columns by the names that their sizes have in the programs."""
 TOLERANCE = 1e-8
 """Of the residual of all contacts and stops [m/s, rad/s]."""
-MOST = 12
+MOST = 16
 """Rounds of a Newton step and sweeps in one step."""
+GIVING = 1e-2
+"""Part of the diagonal by which every third Newton step gives way, where the first have failed."""
+ANY = 1e300
 
 
 def searched(env: words, box: words) -> float:
-    """Rounds from the impulses P_ONE until all lanes have converged, or as many as allowed; where it ends is ONE."""
+    """Rounds from the impulses P_ONE until all lanes have converged, or as many as allowed; ONE is the best of them.
+
+    The first Newton steps must lower the residual. Where that fails, who touches and slides may go round in circles
+    between contacts that are nearly the same: others may raise it, and every third gives way."""
     X, b, G, work = doubles(box[X_ENTRIES]), doubles(box[B_SPEEDS]), doubles(box[DIAGONAL]), doubles(env[WORK])
-    n, rows, bad = env[NV], box[IMPULSES], 0.0
+    n, rows, bad, way = env[NV], box[IMPULSES], 0.0, doubles(box[WAY])
     P, w, r = doubles(box[P_ONE]), doubles(box[W_ONE]), doubles(box[R_ONE])
     P2, w2, r2 = doubles(box[P_TWO]), doubles(box[W_TWO]), doubles(box[R_TWO])
+    P3, w3, r3 = doubles(box[P_BEST]), doubles(box[W_BEST]), doubles(box[R_BEST])
+    done = 0
     for k in range(box[MOST_ROUNDS]):
         if not some(r[0] > TOLERANCE):
             break
-        bad = bad + kernel(box[ROUND_CODE])(X, b, G, doubles(box[MU]), P, w, r, P2, w2, r2, work)
+        way[0] = SOFT
+        way[1] = 1.0
+        if k > 1:
+            way[0] = GIVING if k % 3 == 0 else SOFT
+            way[1] = ANY
+        bad = bad + kernel(box[ROUND_CODE])(X, b, G, doubles(box[MU]), way, P, w, r, P2, w2, r2, work)
         copy(rows, P2, P)
         copy(n, w2, w)
         copy(1, r2, r)
+        if k == 1:
+            copy(rows, P, P3)
+            copy(n, w, w3)
+            copy(1, r, r3)
+        elif k > 1:
+            kept_if_better(rows, r[0], r3[0], P, P3)
+            kept_if_better(n, r[0], r3[0], w, w3)
+            r3[0] = min(r[0], r3[0])
+        done = k
+    if done > 1:
+        copy(rows, P3, P)
+        copy(n, w3, w)
+        copy(1, r3, r)
     return bad
+
+
+def kept_if_better(size: int, r: float, best: float, x: ptr, y: ptr) -> int:
+    """y = x in lanes where r is smaller."""
+    for k in range(size):
+        y[k] = where(r < best, x[k], y[k])
+    return 0
 
 
 def corrected(env: words, box: words) -> float:
