@@ -22,16 +22,17 @@ class NamedSurface:
 
 
 def surfaces(wiring: Wiring) -> dict[str, NamedSurface]:
-    """All that can touch, by name: grounds, contact points and collision shapes of bodies. A shape is called like its
-    body, ``hand``, where that has one; else by its number among them, ``hand.0``, ``hand.1``."""
+    """All that can touch, by name: grounds, contact points and shapes of bodies. A shape is called like its body,
+    ``hand``, where that has one without a name; else by its name, ``hand.palm``, or its number, ``hand.0``."""
     found: dict[str, NamedSurface] = {}
     for name, entity in wiring.entities.items():
         if isinstance(entity, Ground | ContactPoint):
             found[name] = NamedSurface(name, name)
         elif isinstance(entity, RigidBody):
-            shapes = [shape for shape in entity.shapes if shape.role == "collision"]
+            shapes = [shape for shape in entity.shapes if shape.can_touch]
             for k, shape in enumerate(shapes):
-                called = name if len(shapes) == 1 else f"{name}.{k}"
+                called = name if len(shapes) == 1 and not shape.name else f"{name}.{shape.name or k}"
+                called = f"{name}.{k}" if called in found else called
                 found[called] = NamedSurface(called, name, shape)
     return found
 
