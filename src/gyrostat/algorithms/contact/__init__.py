@@ -1,1 +1,1 @@
-"""Contact: kinematics of candidates, and what is computed with it."""
+"""Contact: kinematics of candidates, complementarity with exact cones, laws of impact."""

@@ -67,6 +67,10 @@ class RunEvent(ABC):
         """At some states (T, ...)."""
         return [self.value(float(t_k), *state) for t_k, *state in zip(t, q, v, p, strict=True)]
 
+    sharp: Any = None
+    """``sharp(t, q, v, p)``: a smooth function that is zero at the event, and its rate, by which the instant is found to
+    the last digits; None if there is none."""
+
     calls, seconds = 0, 0.0
     """How often a function in Python was called, and how long that took [s]."""
     guard: Any = None

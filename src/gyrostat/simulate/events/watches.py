@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gyrostat.simulate.constraints.transitions import Transitions
+from gyrostat.simulate.events.contact_event import GiveWay, Meet, SlipEnds, SlipTurns
 from gyrostat.simulate.events.crossings import Watch
 from gyrostat.simulate.events.event import Event
 from gyrostat.simulate.events.limit_reached import Release, Stop
@@ -33,15 +34,19 @@ class Watches:
             self._rows += [Watch(Stick(friction, i)) for i in range(len(friction.rows))]
             self._slip = Watch(Slip(friction))
             self._rows.append(self._slip)
+        contacts = transitions.contacts
+        self._rows += [] if contacts is None else [Watch(Meet(contacts, i)) for i in range(len(contacts.contacts))]
+        self._closed = [] if contacts is None else [Watch(x(contacts)) for x in (GiveWay, SlipEnds, SlipTurns)]
         self._releases: dict[int, Watch] = {}
         self.follow_active()
 
     def follow_active(self) -> None:
-        """One-sided rows that are active are watched for their release."""
+        """One-sided rows and contacts that are active are watched for their release."""
         plant = self.transitions.plant
         active = [row for row in plant.constraints.one_sided if plant.active.on[row]]
         self._releases = {row: self._releases.get(row) or Watch(Release(plant, row)) for row in active}
-        self.all = [*self.users, *self._rows, *self._releases.values()]
+        closed = self._closed if plant.active.touching else ()
+        self.all = [*self.users, *self._rows, *self._releases.values(), *closed]
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         """Look at the state at the start."""

@@ -2,9 +2,11 @@
 
 With the viscous damping D of the shafts, which steps take implicitly,
 
-    H = M + h D = L^T diag(d) L,      v_free = v + h H^-1 (tau - f(q, v)),
+    H = M + h D = L^T diag(d) L,      v_free = v + h H^-1 (tau - f(q, v_m) + D (v_m - v)),
+    v_m = v + h/2 H^-1 (tau - f(q, v)),
 
-f Newton-Euler efforts at rest of the accelerations. Beside it the placements of the ports that carry surfaces, and the
+f Newton-Euler efforts at rest of the accelerations: gyroscopic forces are those of the middle of the step, so that they
+gain no energy to second order. Beside it the placements of the ports that carry surfaces, and the
 screw of every rate in the world's axes about the world's origin: angular rate w, velocity of the point of the body at
 the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone 2005]."""
 
@@ -43,7 +45,8 @@ WORLD = Pose(np.eye(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class ContactScene:
-    """``program``: (t, q, v, tau, h, live) to v_free (nv,), L by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws
+    """``program``: (t, q, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by the gyroscopic and damping
+    forces alone, where something bounces, L by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws
     (own rates, 6), factors, boxes (frictions, 2) [N m, N], ends (followers,).
 
     ``inboard``: columns of each row of L, in outward order; ``chains``: of each port (rate of the model, screw, factor)
@@ -70,22 +73,28 @@ class _Factors:
 
 
 def contact_scene(
-    kernels: ModelKernels, ports: Sequence[int | None], dry: DryFriction | None, followers: Sequence[int] = ()
+    kernels: ModelKernels,
+    ports: Sequence[int | None],
+    dry: DryFriction | None,
+    followers: Sequence[int] = (),
+    bounces: bool = False,
 ) -> ContactScene:
-    """Of outports of the network, None for the world; ``followers``: those whose coordinates are asked for."""
+    """Of outports of the network, None for the world; ``followers``: those whose coordinates are asked for;
+    ``bounces``: whether something has a restitution."""
     model = kernels.model
     n, found = model.nv, {}
 
     def function(t: Array, q: Array, v: Array, tau: Array, h: Array, live: Array) -> Mapping[str, Any]:
         net, on = kernels.scene(t[0], live)
         screws, motions = _screws(net, on, q, v)
-        f = sweep_forces(net, on, q, v, np.zeros(n))[0]
         damping = implicit_damping(net, q, v)
         inboard = with_fill(inboard_rates(net), damping)
         H = np.array(composite_mass_matrix(net, on, q), dtype=object)
         for (j, k), d in damping.items():
             H[j, k] = H[j, k] + h[0] * d
         factors = factorise(inboard, H)
+        middle = v + factors.solve(0.5 * h[0] * (tau - sweep_forces(net, on, q, v, np.zeros(n))[0]))
+        f = sweep_forces(net, on, q, middle, np.zeros(n))[0] - _product(damping, middle - v)
         ties = _Factors()
         now = net.at(q, v)
         chains = tuple(() if port is None else _chain(now, port, screws, ties) for port in ports)
@@ -94,8 +103,11 @@ def contact_scene(
         found["inboard"], found["chains"], found["ends"] = inboard, chains, ends
         at = [WORLD if port is None else motions[port].pose for port in ports]
         poses = [np.concatenate([np.ravel(pose.R), pose.p]) for pose in at]
+        own = f - sweep_forces(net, on, q, np.zeros(n), np.zeros(n))[0] if bounces else np.zeros(n)
+        turned = v - factors.solve(h[0] * own) if bounces else v
         return {
-            "v_free": v + factors.solve(h[0] * (tau - f)),
+            "v_free": turned + factors.solve(h[0] * (tau - f + own)),
+            "v_turned": turned,
             "L": np.array([factors.L[k, j] for k, js in inboard.items() for j in js] or [0.0]),
             "scale": np.array([np.sqrt(factors.inverse[k]) for k in range(n)]),
             "poses": np.concatenate([np.zeros(0), *poses, np.zeros(1)]),
@@ -169,6 +181,14 @@ def implicit_damping(net: Network, q: Array, v: Array) -> dict[tuple[int, int], 
             for k, y in shaft_ties:
                 entries[j, k] = entries.get((j, k), 0.0) + slope * x * y
     return entries
+
+
+def _product(entries: Mapping[tuple[int, int], Any], x: Array) -> Array:
+    """D x (nv,)."""
+    total: list[Any] = [0.0] * len(x)
+    for (j, k), d in entries.items():
+        total[j] = total[j] + d * x[k]
+    return np.array(total)
 
 
 def with_fill(inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]) -> dict[int, tuple[int, ...]]:

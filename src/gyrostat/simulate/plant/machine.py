@@ -18,7 +18,7 @@ from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.discrete_mechanics import momentum
 from gyrostat.simulate.kernels.law_kernels import shared_code
 from gyrostat.simulate.kernels.loop_margins import margin_memory_size
-from gyrostat.simulate.kernels.loop_projection import K1, K2, loop_memory_size
+from gyrostat.simulate.kernels.loop_projection import K1, K2, closed_rows, loop_memory_size
 from gyrostat.simulate.kernels.loop_projector import loop_work_size
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
 from gyrostat.solvers.functions import aba, coriolis, crba, rnea, rnea_derivatives
@@ -143,12 +143,16 @@ class Machine:
             self.need(at.MARGINS)
             self.margin_memory = np.zeros(margin_memory_size(plant.margins))
             self.words[at.MARGIN_MEMORY], self.words[at.MARGIN_COUNT] = address(self.margin_memory), plant.margins
+        if plant.loops is None and plant.contacts is None:
+            return
+        self.need(at.RETRACT)
+        self.loop_memory = np.zeros(loop_memory_size(plant.nq, plant.nv))
+        self.words[at.LOOPS] = address(self.loop_memory)
         if plant.loops is None:
             return
-        self.need(at.CLOSE, at.CLOSED_RATES, at.RETRACT)
-        self.loop_memory = np.zeros(loop_memory_size(plant.nq, plant.nv))
+        self.need(at.CLOSE, at.CLOSED_RATES)
         self.loop_memory[K1], self.loop_memory[K2] = plant.loops.settings.k1, plant.loops.settings.k2
-        self.words[at.LOOPS], self.words[at.LOOP_COUNT] = address(self.loop_memory), plant.loops.count
+        self.words[at.LOOP_COUNT] = plant.loops.count
 
     def _loops_in_residuals(self) -> None:
         """Residuals of inverse dynamics are along the motions that loops leave."""
@@ -159,8 +163,14 @@ class Machine:
             self.refresh()
 
     def _stabilise(self, plant: Plant) -> None:
-        """Whether states are projected, or accelerations draw loops together; beside other constraints in Python."""
+        """Whether states are projected, or accelerations draw loops together; beside other constraints in Python, and
+        where contacts are closed."""
+        if plant.active.touching:
+            self.words[at.CLOSE], self.words[at.CLOSED_RATES] = self._closing()
+            self.words[at.BAUMGARTE] = 0
+            return
         if plant.loops is None:
+            self.words[at.CLOSE] = 0
             return
         close, rates = (self._needed[word].address for word in (at.CLOSE, at.CLOSED_RATES))
         if plant.others_active:
@@ -271,9 +281,8 @@ class Machine:
         return (crba(self.plant.moving, q, **self.plant.time(float(t[0]))),)
 
     def _close(self, t: Array, q: Array, live: Array) -> tuple[Array]:
-        plant = self.plant
-        rows, g = plant.active.rows(q, np.zeros(plant.nv)), plant.constraints.residuals(q)[plant.active.on]
-        return (rows.least(plant.inverse_inertia(q), -g),)  # type: ignore[union-attr]
+        g, rows = self.plant.active.position_rows(q)
+        return (rows.least(self.plant.inverse_inertia(q), -g),)
 
     def _closed_rates(self, t: Array, q: Array, v: Array, live: Array) -> tuple[Array]:
         rows = self.plant.active.rows(q, v)
@@ -284,7 +293,7 @@ class Machine:
         n = self.plant.nv
         if rows is None:
             return np.eye(n), np.zeros(n)
-        return rows.projector, np.zeros(n) if rows.bias is None else rows.pseudoinverse @ rows.bias
+        return rows.oblique, np.zeros(n) if rows.bias is None else rows.lift @ rows.bias
 
     def _constrain(self, t: Array, q: Array, v: Array, a: Array) -> tuple[()]:
         plant = self.plant
@@ -412,6 +421,17 @@ class Machine:
         driver(applied_rows).call(self.env, code.address, address(constants), *sizes)
         self.words[at.WORK] = before
         return W
+
+    def closed(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """States (..., nq), (..., nv) projected onto closed loops and contacts."""
+        self.refresh()
+        rows = np.array(q, dtype=float, order="C").reshape(-1, self.plant.nq)
+        rates = np.array(v, dtype=float, order="C").reshape(-1, self.plant.nv)
+        done = driver(closed_rows).call(self.env, len(rows), address(rows), address(rates))
+        self.expect_no_abort()
+        if done < len(rows):
+            raise NonFiniteError(f"{WHO}: closed contacts cannot be kept closed at q = {rows[done]}")
+        return rows.reshape(np.shape(q)), rates.reshape(np.shape(v))
 
     def move(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at the local coordinates x (..., nv) around q0."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from gyrostat.errors import StateError, nearest
 from gyrostat.graph.network import kept_network, network
+from gyrostat.simulate.constraints.contact_transitions import ContactPhase, Impulse
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
@@ -87,6 +88,9 @@ class Result:
     ``wrenches``: the external ones by port, each (T, 6) in its frame; ``tau`` is without them, ``work`` with them.
     ``sensitivities``: derivatives by the names that were asked for, each with q, v (T, nv, k) and p (T, np, k).
 
+    Of rigid contacts: ``contact_forces`` by name, each (T, 3) [N] on a in contact axes (normal, t1, t2);
+    ``impulses``: records (t, name, impulse (3,) [N s]); ``contact_phases``: records (t_start, t_end, name, phase).
+
     A method may need neither ``a`` nor ``tau`` at the ends of its steps (``bdf``): then they are computed when they are
     asked for the first time, from what the run read, whatever has changed since."""
 
@@ -108,6 +112,9 @@ class Result:
     phases: tuple[tuple[int, Model], ...] = ()
     wrenches: Mapping[str, Wrench] = field(default_factory=dict)
     sensitivities: Mapping[str, Sensitivity] = field(default_factory=dict)
+    contact_forces: Mapping[str, Array] = field(default_factory=dict)
+    impulses: tuple[Impulse, ...] = ()
+    contact_phases: tuple[ContactPhase, ...] = ()
 
     # ------------------------------------------------------------------ what is made when it is asked for
     @classmethod

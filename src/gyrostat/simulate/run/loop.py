@@ -60,8 +60,9 @@ class Run:
     ):
         self.plant, self.method, self.recorder = plant, method, recorder
         users, constraints = given_events(events)
+        law = settings.get("impact", "poisson")
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
-        self.transitions = Transitions(plant, constraints, method.treats_contacts)
+        self.transitions = Transitions(plant, constraints, None if method.treats_contacts else law)
         method.take_constraints(constraints)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
@@ -175,15 +176,20 @@ class Run:
         """Keep a sample of the state, where every step is kept."""
         self.recorder.state(self.t, q, v, self.p)
 
-    def tell(self, name: str, kind: str, q: Array, v: Array, v_after: Array) -> None:
-        """The result will tell of an event."""
-        self.recorder.events.append(Happened(self.t, name, kind, q, v, v_after))
+    def tell(self, name: str, kind: str, q: Array, v: Array, v_after: Array, t: float | None = None) -> None:
+        """The result will tell of an event, now or at t."""
+        self.recorder.events.append(Happened(self.t if t is None else t, name, kind, q, v, v_after))
 
     def settle(self, q: Array, v: Array) -> Array:
         """Rates after impacts; what is active from now on, and what is watched of it."""
-        after, changes = self.transitions.settle(self.t, q, v, self.p)
+        after, changes, contacts = self.transitions.settle(self.t, q, v, self.p)
         for name, kind in changes:
             self.tell(name, kind, q, v, after)
+        for t, name, kind in contacts:
+            self.tell(name, kind, q, v, after, t)
+        self.recorder.active_rows(self.plant.active)
+        if self.transitions.contacts is not None:
+            self.recorder.contacts = self.transitions.contacts.history
         self.watches.follow_active()
         return after
 
@@ -362,7 +368,7 @@ class Run:
         if not due:
             return
         self.plant.sample(*self.state, due)
-        if self.plant.active.sticking:
+        if self.plant.active.sticking or self.plant.active.touching:
             self.state = (self.t, self.q, self.settle(self.q, self.v), self.p)
             self.just_happened = True
         self.method.start(*self.state)

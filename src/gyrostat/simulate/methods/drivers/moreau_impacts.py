@@ -3,7 +3,8 @@
 Compression: u_n >= -max(gap, 0)/h, for impacts u_n >= 0. Expansion: every impact gives back at least e times the normal
 impulse of its compression [Pfeiffer, Glocker 1996]; e is reduced by the part of the closing speed that comes from the
 forces of this step, so that a resting contact does not bounce. Energy never grows: with P the impulses of both phases,
-the change of the kinetic energy is P . (u + u_free)/2, and the expansion is shortened until that is not positive."""
+the change of energy is P . (u + J v_t)/2 beside the work of forces along h (v0 + v1)/2, and P . (u + J v_free)/2 against
+free motion (v_t: v0 turned by gyroscopic forces, which do no work); the expansion is shortened until neither is positive."""
 
 from __future__ import annotations
 
@@ -117,11 +118,11 @@ def put_free(box: words, rows: int, free: ptr, sign: float) -> int:
     return 0
 
 
-def energy_gained(rows: int, P: ptr, u: ptr, free: ptr) -> float:
-    """P . (u + u_free)/2 [J]."""
+def energy_gained(rows: int, P: ptr, u: ptr, before: ptr) -> float:
+    """P . (u + J v_t)/2 [J]: with displacements h (v0 + v1)/2, forces do their work, and this is left."""
     total = 0.0
     for r in range(rows):
-        total = fma(0.5 * P[r], u[r] + free[r], total)
+        total = fma(0.5 * P[r], u[r] + before[r], total)
     return total
 
 
@@ -130,7 +131,7 @@ def bounced(e: float, before: float, free: float, P: float) -> float:
     return e * P * min(1.0, before / free) if free < before else e * P
 
 
-def expand(box: words, rows: int, free: ptr) -> float:
+def expand(box: words, rows: int, before: ptr, free: ptr) -> float:
     """The expansion behind a compression: P becomes the sum of both. The residual."""
     P, first, c, u = doubles(box[IMPULSE]), doubles(box[COMPRESSION]), doubles(box[FREE_SPEED]), doubles(box[SPEED])
     nb, contacts = box[CONTACT_COUNT], count_at(box[CONTACTS])
@@ -153,10 +154,10 @@ def expand(box: words, rows: int, free: ptr) -> float:
             num[S_LOW] = bounced(num[S_E], num[S_BEFORE], free[r], P[r])
         P[r] = max(0.0, num[S_LOW])
     left = solve_rows(box, rows, 0)
-    return max(left, joined(box, rows, free))
+    return max(left, joined(box, rows, before, free))
 
 
-def joined(box: words, rows: int, free: ptr) -> float:
+def joined(box: words, rows: int, before: ptr, free: ptr) -> float:
     """P = compression + s expansion, with the largest s up to 1 that does not gain energy; u without allowed speeds.
     0."""
     P, first, u, c = doubles(box[IMPULSE]), doubles(box[COMPRESSION]), doubles(box[SPEED]), doubles(box[FREE_SPEED])
@@ -166,25 +167,33 @@ def joined(box: words, rows: int, free: ptr) -> float:
     for r in range(rows):
         P[r] = first[r] + other[r]
     put_u(box, rows)
-    gain = energy_gained(rows, P, u, free)
-    if gain > 0.0:  # E(s) is a parabola that is not positive at s = 0 and gain at s = 1
+    gain, other_gain = energy_gained(rows, P, u, before), energy_gained(rows, P, u, free)
+    if gain > 0.0 or other_gain > 0.0:
         copy(rows, first, P)
         put_u(box, rows)
-        start, slope = min(0.0, energy_gained(rows, P, u, free)), 0.0
+        s = min(largest_share(rows, gain, P, other, u, before, free), largest_share(rows, other_gain, P, other, u, free, free))
         for r in range(rows):
-            slope = fma(other[r], u[r], slope)
-        bend = gain - start - slope  # (1/2) x^T G x >= 0
-        low, high = 0.0, 1.0
-        for _ in range(60):
-            s = 0.5 * (low + high)
-            if start + s * (slope + s * bend) <= 0.0:
-                low = s
-            else:
-                high = s
-        for r in range(rows):
-            P[r] = first[r] + low * other[r]
+            P[r] = fma(s, other[r], first[r])
         put_u(box, rows)
     return 0.0
+
+
+def largest_share(rows: int, gain: float, P: ptr, other: ptr, u: ptr, before: ptr, free: ptr) -> float:
+    """The largest s up to 1 for which P + s other gains no more energy, against the speeds ``before``, than P with its
+    speeds u, or none: a parabola in s, which is ``gain`` at s = 1."""
+    if gain <= 0.0:
+        return 1.0
+    start, slope = energy_gained(rows, P, u, before), 0.0
+    for r in range(rows):
+        slope = fma(other[r], u[r] + 0.5 * (before[r] - free[r]), slope)
+    bend, allowed, low, high = gain - start - slope, max(start, 0.0), 0.0, 1.0
+    for _ in range(60):
+        s = 0.5 * (low + high)
+        if start + s * (slope + s * bend) <= allowed:
+            low = s
+        else:
+            high = s
+    return low
 
 
 def solve_impulses(box: words, rows: int, h: float, before: ptr, free: ptr) -> float:
@@ -193,7 +202,7 @@ def solve_impulses(box: words, rows: int, h: float, before: ptr, free: ptr) -> f
     put_free(box, rows, free, 1.0)
     left = solve_rows(box, rows, 1)
     if count > 0:
-        left = max(left, expand(box, rows, free))
+        left = max(left, expand(box, rows, before, free))
         box[IMPACTS] = box[IMPACTS] + count
         return left
     copy(rows, free, doubles(box[FREE_SPEED]))

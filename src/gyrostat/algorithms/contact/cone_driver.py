@@ -1,0 +1,61 @@
+"""The contact problem in machine code, for Python: as :func:`~.cone_problem.solve_cones`, a hundred times faster.
+
+:func:`~.cone_driver_rounds.cone_solve` is the driver itself, which other drivers call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.contact.cone_driver_rounds import cone_memory, cone_solve
+from gyrostat.algorithms.contact.cone_driver_scaling import NUMBERS
+from gyrostat.algorithms.contact.cone_layout import Array, ConeLayout, ForceSet, force_set
+from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked
+from gyrostat.engine.drivers.driver import driver
+
+
+def cone_units(layout: ConeLayout, forces: ForceSet) -> tuple[Array, Array]:
+    """``units`` (count, 2) of whole numbers and ``numbers`` (count, 6) as :func:`cone_solve` takes them."""
+    discs = {d.first: d for d in forces.discs}
+    units, numbers = list[tuple[int, int]](), list[list[float]]()
+    for n, size in zip(layout.normals, layout.sizes, strict=True):
+        units.append((size, n))
+        if size == 1:
+            numbers.append([forces.low[n], forces.high[n], *[0.0] * (NUMBERS - 2)])
+            continue
+        own = [discs.get(first) if first < n + size else None for first in (n + 1, n + 3, n + 4)]
+        numbers.append([d.ratio if d else 0.0 for d in own] + [d.base if d else 0.0 for d in own])
+    for k in range(sum(layout.sizes), layout.rows):
+        units.append((1, k))
+        numbers.append([forces.low[k], forces.high[k], *[0.0] * (NUMBERS - 2)])
+    return np.array(units, dtype=np.int64).reshape(-1, 2), np.array(numbers).reshape(-1, NUMBERS)
+
+
+class ConeSolver:
+    """Memory for problems of one layout, and their solution in machine code, warm: every problem begins with the forces
+    of the one before."""
+
+    def __init__(self, layout: ConeLayout, mu: Any, *, torsional: Any = 0.0, rolling: Any = 0.0, bounds: Any = None):
+        self.layout = layout
+        self._set(force_set(layout, mu, torsional, rolling, bounds, "ConeSolver"))
+
+    def _set(self, forces: ForceSet) -> None:
+        m = self.layout.rows
+        self._units, self._numbers = cone_units(self.layout, forces)
+        stride, count = (m + 3) // 4 * 4, len(self._units)
+        self._G, self._c = np.zeros((m, stride)), np.zeros(stride)
+        self._P, self._u = np.zeros(stride), np.zeros(stride)
+        self._memory = np.zeros(cone_memory(m, count))
+        places = (self._G, self._c, self._units, self._numbers, self._P, self._u)
+        self._given = (m, count, *(x.ctypes.data for x in places))
+        self._call = driver(cone_solve).call
+
+    def __call__(self, G: Any, c: Any, start: Any = None, tolerance: float = 1e-10) -> ConeSolution:
+        """The solution for G (m, m), symmetric, and c (m,)."""
+        m = self.layout.rows
+        G, c, P = checked(G, c, self.layout, self._P[:m] if start is None else start, "ConeSolver")
+        self._G[:, :m], self._c[:m], self._P[:m] = G, c, P
+        done = self._call(*self._given, tolerance, self._memory.ctypes.data)
+        residual, sweeps, steps = self._memory[:3]
+        return ConeSolution(self._P[:m].copy(), self._u[:m].copy(), float(residual), int(sweeps + steps), bool(done))

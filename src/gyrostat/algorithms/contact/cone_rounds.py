@@ -1,0 +1,91 @@
+"""How a scaled contact problem is solved: rounds of sweeps and steps of Newton, and ways out where these do not end.
+
+A proximal problem (A + e, c - e P) has the same solutions once P repeats, and is easier the larger e is: e goes down.
+With the radii of all discs held fixed the problem is convex, and repeated with the new radii [Haslinger 1983]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from gyrostat.algorithms.contact.cone_layout import Array
+from gyrostat.algorithms.contact.cone_newton import newton_step
+from gyrostat.algorithms.contact.cone_scaling import ScaledProblem
+from gyrostat.algorithms.contact.cone_sweeps import Sweeps
+
+ROUNDS, STEPS = 8, 10
+Found = tuple[Array, float, int]
+"""Scaled forces, their residual, and how many sweeps and steps of Newton they took."""
+
+
+def solved(problem: ScaledProblem, P: Array, tolerance: float) -> Found:
+    """The best that is found: rounds first, then the ways out until one gets there."""
+    P = problem.forces.feasible(np.where(problem.dead, 0.0, P))
+    best = rounds(problem, P, tolerance)
+    for way in (_continued, _repeated):
+        if best[1] <= tolerance:
+            break
+        for trial in way(problem, best[0], tolerance):
+            count = best[2] + trial[2]
+            best = (*trial[:2], count) if trial[1] < best[1] else (*best[:2], count)
+            if best[1] <= tolerance:
+                break
+    return best
+
+
+def rounds(problem: ScaledProblem, P: Array, tolerance: float, most: int = ROUNDS) -> Found:
+    """Sweeps, more in each round, and Newton's method after them."""
+    sweeps = Sweeps.of(np.where(problem.dead[:, None], 0.0, problem.A), problem.forces)
+    residual, count = problem.residual(P), 0
+    for k in range(most):
+        if residual <= tolerance:
+            break
+        for _ in range(4 + 2 * k):
+            P = sweeps.swept(P, problem.c)
+        P, residual, steps = refined(problem, P, problem.residual(P), tolerance)
+        count += 4 + 2 * k + steps
+    return P, residual, count
+
+
+def refined(problem: ScaledProblem, P: Array, residual: float, tolerance: float) -> Found:
+    """Steps of Newton as long as each lowers the residual, shorter ones where the whole does not."""
+    for step in range(STEPS):
+        if residual <= tolerance:
+            return P, residual, step
+        dP = newton_step(problem.A, problem.c, problem.forces, P, problem.dead)
+        for length in (1.0, 0.5, 0.25, 0.1):
+            trial = problem.forces.feasible(P + length * dP)
+            new = problem.residual(trial)
+            if new < residual:
+                break
+        else:
+            return P, residual, step + 1
+        P, residual = trial, new
+    return P, residual, STEPS
+
+
+def _continued(problem: ScaledProblem, P: Array, tolerance: float) -> Iterator[Found]:
+    """Proximal problems, from what there is and from nothing."""
+    for start, e, factor in ((P, 0.1, 0.1), (0.0 * P, 0.3, 0.3)):
+        Q = problem.forces.feasible(start)
+        while e > 1e-9:
+            near = replace(problem, A=problem.A + e * np.eye(len(P)), c=problem.c - e * Q)
+            Q, _, count = rounds(near, Q, tolerance, 6)
+            R, residual, steps = refined(problem, Q, problem.residual(Q), tolerance)
+            yield R, residual, count + steps
+            e *= factor
+
+
+def _repeated(problem: ScaledProblem, P: Array, tolerance: float) -> Iterator[Found]:
+    """Discs of fixed radius, again and again, half of the way each time and then the whole."""
+    for part in (0.5, 1.0):
+        Q = P
+        for _ in range(20):
+            discs = tuple(replace(d, ratio=0.0, base=d.ratio * Q[d.normal] + d.base) for d in problem.forces.discs)
+            fixed = replace(problem, forces=replace(problem.forces, discs=discs))
+            R, _, count = rounds(fixed, fixed.forces.feasible(Q), tolerance, 6)
+            Q = problem.forces.feasible(Q + part * (R - Q))
+            R, residual, steps = refined(problem, Q, problem.residual(Q), tolerance)
+            yield R, residual, count + steps
