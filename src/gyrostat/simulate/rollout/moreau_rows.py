@@ -88,7 +88,10 @@ class ContactStep:
         for (j, k), d in damping.items():
             H[j, k] = H[j, k] + h * d
         factors = factorise(with_fill(inboard_rates(net), damping), H)
-        free = v + factors.solve(h * (tau - sweep_forces(net, on, q, v, np.zeros(n))[0]))
+        rest = np.zeros(n)
+        change = factors.solve(0.5 * h * (tau - sweep_forces(net, on, q, v, rest)[0]))  # of the rates up to the middle
+        given = np.array([sum((d * change[k] for (i, k), d in damping.items() if i == j), 0.0) for j in range(n)])
+        free = v + factors.solve(h * (tau - sweep_forces(net, on, q, v + change, rest)[0] + given))
         table = _Rows(factors, h)
         self._contacts(table, net, on, q, v, free)
         self._stops(table, q, v, free)
