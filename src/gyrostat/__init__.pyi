@@ -55,6 +55,8 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
+# ---- contact: rolling
+from gyrostat.spec.rolling import Rolling as Rolling
 # ---- contact
 from gyrostat.spec.contact import ContactPair as ContactPair
 from gyrostat.spec.contact import ContactPoint as ContactPoint
@@ -117,6 +119,9 @@ from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
 from gyrostat.solvers.functions import rnea_reference as rnea_reference
 from gyrostat.solvers.functions import total_inertia as total_inertia
 
+# ---- robots on legs
+from gyrostat.solvers.legs.reduced_dynamics import ReducedDynamics as ReducedDynamics
+
 # ---- solvers: dynamics
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
 from gyrostat.solvers.dynamics.actuator_efforts import ActuatorEfforts as ActuatorEfforts
@@ -164,6 +169,12 @@ from gyrostat.solvers.kinematics.inverse.branches import Branches as Branches
 from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_branches as inverse_kinematics_branches
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics as InverseKinematics
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics as inverse_kinematics
+
+# ---- contact: frames that are held, impacts
+from gyrostat.algorithms.contact.frame_contact import FrameContact as FrameContact
+from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics as ContactDynamics
+from gyrostat.solvers.dynamics.impact import Impact as Impact
+from gyrostat.solvers.dynamics.impact import impact as impact
 
 # ---- solvers: several at once, and what they share
 from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver

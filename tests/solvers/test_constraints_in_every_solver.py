@@ -16,7 +16,7 @@ REFUSED = {
     "ActuatorDynamics", "DeltaAcceleration", "ElasticInverseDynamics", "Innovations", "InverseMassMatrix",
     "InverseOperationalInertia", "RotorCoupling",
 }  # fmt: skip
-SOLVED = {"ForwardDynamics", "ForwardDynamicsDerivatives"}
+SOLVED = {"ContactDynamics", "ForwardDynamics", "ForwardDynamicsDerivatives", "Impact"}
 ANY = {
     "CenterOfMass", "CentroidalMatrix", "CentroidalMomentum", "Coriolis", "Jacobian", "JacobianRate", "KineticEnergy",
     "MassMatrix", "ParameterJacobian", "PotentialEnergy", "TotalInertia",
@@ -27,6 +27,8 @@ OPTIONS = {
     "ParameterJacobian": {"frame": "coupler.tip", "parameters": ["crank.tip.translation"]},
     "ParameterDerivatives": {"parameters": ["coupler.mass", "coupler.inertia"]},
     "InverseOperationalInertia": {"contacts": ["coupler.tip"]},
+    "ContactDynamics": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
+    "Impact": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
 }
 
 

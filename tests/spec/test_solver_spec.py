@@ -25,6 +25,8 @@ FULL = {
     "ParameterJacobian": {"frames": [TIP], "parameters": ["slide.axis"]},
     "ParameterDerivatives": {"parameters": ["arm.mass"], "of": "a", "representation": "inertial"},
     "InverseOperationalInertia": {"contacts": {TIP: "point", "arm.origin": [[0.0, 0, 0, 1, 0, 0]]}},
+    "ContactDynamics": {"contacts": {TIP: {"kind": "normal", "compliance": 0.1}, "arm.origin": "point"}},
+    "Impact": {"contacts": {TIP: "point", "arm.origin": [[0.0, 0, 0, 1, 0, 0]]}, "restitution": 0.5},
     "InverseDynamics": {"algorithm": "newton-euler", "only": ["waist"], "live": ["arm.mass", "context.gravity"]},
     "ForwardDynamics": {"algorithm": "crba", "representation": "absolute", "order": ["waist"]},
     "ForwardKinematics": {"frames": [TIP, "arm.origin"]},
