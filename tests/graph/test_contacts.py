@@ -21,12 +21,17 @@ def law(model, name):
 
 def arm(*more, shapes=True):
     """Three links in a row, the first two joined by one joint, the last two by two."""
+
     def link(name):
-        return gs.RigidBody(name, mass=1.0, inertia=(1.0,) * 3, frames={"tip": (0, 0, 1)}, shapes=[shape("sphere")] * shapes)
+        return gs.RigidBody(
+            name, mass=1.0, inertia=(1.0,) * 3, frames={"tip": (0, 0, 1)}, shapes=[shape("sphere")] * shapes
+        )
 
     joints = [gs.Joint(f"j{k}", "revolute", axis="xyzx"[k]) for k in range(4)]
     return gs.assemble(
-        "arm", gs.chain("world", joints[0], link("one"), joints[1], link("two"), joints[2], joints[3], link("three")), *more
+        "arm",
+        gs.chain("world", joints[0], link("one"), joints[1], link("two"), joints[2], joints[3], link("three")),
+        *more,
     )
 
 
@@ -45,7 +50,11 @@ def test_everything_touches_a_ground():
 
 def test_what_is_fixed_to_a_ground_does_not_touch_it():
     post = gs.RigidBody("post", mass=1.0, shapes=[shape("sphere")])
-    assert names(arm(post, gs.connect("world", "post"), gs.Ground("floor"))) == ["one|floor", "two|floor", "three|floor"]
+    assert names(arm(post, gs.connect("world", "post"), gs.Ground("floor"))) == [
+        "one|floor",
+        "two|floor",
+        "three|floor",
+    ]
     assert names(arm(gs.Ground("tray"), gs.connect("two.tip", "tray.frame"))) == ["one|tray", "three|tray"]
 
 
@@ -64,7 +73,9 @@ def test_neighbours_touch_only_by_name():
 
 def test_bodies_that_fly_are_no_neighbours_of_what_stands():
     post = gs.RigidBody("post", mass=1.0, shapes=[shape("sphere")])
-    model = gs.assemble("m", flying("a", shape("sphere")), flying("b", shape("sphere")), post, gs.connect("world", "post"), ALL)
+    model = gs.assemble(
+        "m", flying("a", shape("sphere")), flying("b", shape("sphere")), post, gs.connect("world", "post"), ALL
+    )
     assert names(model) == ["a|b", "a|post", "b|post"]
 
 
@@ -78,12 +89,15 @@ def test_the_more_exact_name_counts_then_the_later_one():
     assert (law(model, "one|g").mu_static, law(model, "two|g").mu_static) == (0.2, 0.1)
     other = arm(gs.Ground("g"), gs.ContactPair("one", "g", friction=0.2), gs.ContactPair("*", "g", friction=0.1))
     assert law(other, "one|g").mu_static == 0.2
-    later = arm(gs.Ground("g"), gs.ContactPair("one", "g", friction=0.2), gs.ContactPair("g", "one", friction=0.3, name="x"))
+    later = arm(
+        gs.Ground("g"), gs.ContactPair("one", "g", friction=0.2), gs.ContactPair("g", "one", friction=0.3, name="x")
+    )
     assert law(later, "one|g").mu_static == 0.3
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "touch"), [((1, 1), (1, 1), True), ((1, 0), (0, 1), True), ((1, 0), (1, 0), False), ((2, 2), (1, 1), False)]
+    ("one", "two", "touch"),
+    [((1, 1), (1, 1), True), ((1, 0), (0, 1), True), ((1, 0), (1, 0), False), ((2, 2), (1, 1), False)],
 )
 def test_layers_decide_unless_a_pair_names_both(one, two, touch):
     shapes = [
@@ -99,7 +113,12 @@ def test_layers_decide_unless_a_pair_names_both(one, two, touch):
 
 def test_points_do_not_touch_points():
     parts = [gs.ContactPoint("p"), gs.ContactPoint("r", radius=0.1), gs.ContactPoint("s")]
-    model = arm(*parts, *(gs.connect(f"{x}.origin", p.name) for x, p in zip(("one", "three", "three"), parts, strict=True)), ALL, shapes=False)
+    model = arm(
+        *parts,
+        *(gs.connect(f"{x}.origin", p.name) for x, p in zip(("one", "three", "three"), parts, strict=True)),
+        ALL,
+        shapes=False,
+    )
     assert names(model) == ["p|r"]
 
 
@@ -110,7 +129,9 @@ def test_inside_assemblies_own_names_come_first():
     )  # fmt: skip
     model = arm(foot, gs.connect("three.tip", "foot.top"), gs.Ground("floor"), shapes=False)
     assert names(model) == ["foot.toe|floor"] and law(model, "foot.toe|floor").mu_static == 0.7
-    whole = arm(foot, gs.connect("three.tip", "foot.top"), gs.Ground("floor"), gs.ContactPair("foot", "floor", exclude=True))
+    whole = arm(
+        foot, gs.connect("three.tip", "foot.top"), gs.Ground("floor"), gs.ContactPair("foot", "floor", exclude=True)
+    )
     assert names(whole) == ["one|floor", "two|floor", "three|floor", "foot.toe|floor"]  # the exact one counts
 
 
@@ -127,7 +148,9 @@ def test_inside_assemblies_own_names_come_first():
 )
 def test_what_shapes_are_on_a_plane(kind, features):
     found = contact_candidates(gs.assemble("m", flying("a", shape(kind)), gs.Ground("g")))
-    assert {sort: sum(c.a.kind == sort for c in found) for sort in features} == features and len(found) == sum(features.values())
+    assert {sort: sum(c.a.kind == sort for c in found) for sort in features} == features and len(found) == sum(
+        features.values()
+    )
     assert all(c.closed_form for c in found) and len({c.name for c in found}) == len(found)
 
 
@@ -151,7 +174,20 @@ def replace_name(of, name):
 def cube(tmp_path):
     """A cube of two metres as OFF file."""
     corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    faces = [
+        (0, 1, 3),
+        (0, 3, 2),
+        (4, 6, 7),
+        (4, 7, 5),
+        (0, 4, 5),
+        (0, 5, 1),
+        (2, 3, 7),
+        (2, 7, 6),
+        (0, 2, 6),
+        (0, 6, 4),
+        (1, 5, 7),
+        (1, 7, 3),
+    ]
     lines = ["OFF", "8 12 0", *(" ".join(map(str, c)) for c in corners), *(f"3 {a} {b} {c}" for a, b, c in faces)]
     (tmp_path / "cube.off").write_text("\n".join(lines) + "\n")
     return tmp_path / "cube.off"

@@ -14,6 +14,7 @@ from tests.support.contact_models import ball_on, shape
 
 def biped(**law):
     """A trunk with two legs, one of them an assembly."""
+
     def rod(name):
         return gs.RigidBody(name, mass=1.0, com=(0, 0, -0.2), inertia=(0.1, 0.1, 0.01), frames={"tip": (0, 0, -0.4)})
 
@@ -49,16 +50,27 @@ def test_text_and_pickles_keep_everything(model):
 
 
 def test_a_law_on_a_shape_needs_version_4():
-    text = to_text(ball_on(friction=0.5)).replace("role: collision", "role: collision\n        contact: {friction: 0.5}")
+    text = to_text(ball_on(friction=0.5)).replace(
+        "role: collision", "role: collision\n        contact: {friction: 0.5}"
+    )
     assert from_text(text)["ball"].shapes[0].contact.friction == 0.5
     body = text[text.index("  - rigid_body") : text.index("  - ground")]
     assert "contact" in body
-    with pytest.raises(gs.SpecError, match=r"the property 'shapes.0.contact' came with version 4, the file says version 1"):
+    with pytest.raises(
+        gs.SpecError, match=r"the property 'shapes.0.contact' came with version 4, the file says version 1"
+    ):
         from_text(text.replace("gyrostat: 4", "gyrostat: 1"))
 
 
 def test_a_model_without_contact_is_stored_as_before():
-    model = gs.assemble("m", gs.chain("world", gs.Joint("j", "revolute", axis="x"), gs.RigidBody("b", mass=1.0, com=(0, 1, 0), shapes=[shape("box")])))
+    model = gs.assemble(
+        "m",
+        gs.chain(
+            "world",
+            gs.Joint("j", "revolute", axis="x"),
+            gs.RigidBody("b", mass=1.0, com=(0, 1, 0), shapes=[shape("box")]),
+        ),
+    )
     assert to_text(model).startswith("gyrostat: 1\n")
 
 
@@ -66,7 +78,11 @@ def test_a_model_without_contact_is_stored_as_before():
 def test_rigid_contact_changes_no_solver_of_the_tree():
     with_contact, q = biped(), None
     entities = [e for e in with_contact.entities if not isinstance(e, gs.Ground | gs.ContactPair)]
-    bare = gs.Model("bare", tuple(entities), with_contact.connections, with_contact.context).detach("leg.toe").detach("foot")
+    bare = (
+        gs.Model("bare", tuple(entities), with_contact.connections, with_contact.context)
+        .detach("leg.toe")
+        .detach("foot")
+    )
     rng = np.random.default_rng(0)
     q, v, a = gs.random_configuration(bare, rng), rng.normal(size=bare.nv), rng.normal(size=bare.nv)
     for solve in (gs.rnea, gs.aba):
@@ -78,7 +94,9 @@ def test_contact_points_are_frames():
     model = biped()
     q = gs.random_configuration(model, 1)
     frames = gs.fk(model, q)
-    assert np.allclose(frames["foot"].p, frames["thigh.tip"].p) and np.allclose(frames["leg.toe"].p, frames["leg.shin.tip"].p)
+    assert np.allclose(frames["foot"].p, frames["thigh.tip"].p) and np.allclose(
+        frames["leg.toe"].p, frames["leg.shin.tip"].p
+    )
     assert np.allclose(gs.jacobian(model, q, "foot", "aligned"), gs.jacobian(model, q, "thigh.tip", "aligned"))
 
 
@@ -116,7 +134,10 @@ def test_with_ground_adds_a_floor_and_points():
     port = next(f"{e.name}.origin" for e in reversed(arm.entities) if isinstance(e, gs.RigidBody))
     model = arm.with_ground(friction=0.7, restitution=0.1, points=[port], radius=0.02)
     (found,) = contact_candidates(model)
-    assert found.name == f"{port.replace('.', '_')}_point|ground" and (found.law.mu_static, found.law.restitution) == (0.7, 0.1)
+    assert found.name == f"{port.replace('.', '_')}_point|ground" and (found.law.mu_static, found.law.restitution) == (
+        0.7,
+        0.1,
+    )
     named = arm.with_ground("table", at=(0, 0, -0.5), points={"hand": port})
     assert names(named) == ["hand|table"] and contact_candidates(named)[0].b.port == "table.frame"
 
@@ -127,7 +148,10 @@ def test_with_ground_adds_a_floor_and_points():
         ({"points": "trunk"}, r"points must be a list of ports, got 'trunk'. Hint: write points="),
         ({"points": ["nose"]}, r"with_ground: points 'nose': there is no entity 'nose'"),
         ({"points": ["hip.shaft"]}, r"'hip.shaft' is a shaft. Hint: name frames of bodies"),
-        ({"points": ["leg.shin.tip"]}, r"'leg.shin.tip' is inside the assembly 'leg'. Hint: attach a ContactPoint there"),
+        (
+            {"points": ["leg.shin.tip"]},
+            r"'leg.shin.tip' is inside the assembly 'leg'. Hint: attach a ContactPoint there",
+        ),
         ({"name": "floor"}, r"the name 'floor' is in use already. Hint: choose another one"),
         ({"friction": -1.0}, r"ground 'ground': 'friction' must not be negative"),
         ({"grip": 1.0}, r"ground 'ground': has no property 'grip'"),

@@ -36,7 +36,11 @@ def test_closed_forms_are_what_coal_finds(scene):
     model, q = scene
     kinds = ("sphere", "capsule", "ellipsoid")
     closed = [c for c in contact_candidates(model) if c.closed_form and c.a.kind in kinds]
-    assert {(c.a.kind, c.b.kind) for c in closed} >= {("sphere", "plane"), ("ellipsoid", "plane"), ("sphere", "capsule")}
+    assert {(c.a.kind, c.b.kind) for c in closed} >= {
+        ("sphere", "plane"),
+        ("ellipsoid", "plane"),
+        ("sphere", "capsule"),
+    }
     one = nearest_points(model, q, closed)
     two = nearest_points(model, q, [replace(c, closed_form=False) for c in closed])
     assert np.abs(one.gaps - two.gaps).max() < 1e-10 and np.abs(one.normals - two.normals).max() < 1e-7
