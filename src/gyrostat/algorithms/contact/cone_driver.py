@@ -38,24 +38,29 @@ class ConeSolver:
 
     def __init__(self, layout: ConeLayout, mu: Any, *, torsional: Any = 0.0, rolling: Any = 0.0, bounds: Any = None):
         self.layout = layout
-        self._set(force_set(layout, mu, torsional, rolling, bounds, "ConeSolver"))
-
-    def _set(self, forces: ForceSet) -> None:
-        m = self.layout.rows
-        self._units, self._numbers = cone_units(self.layout, forces)
-        stride, count = (m + 3) // 4 * 4, len(self._units)
-        self._G, self._c = np.zeros((m, stride)), np.zeros(stride)
-        self._P, self._u = np.zeros(stride), np.zeros(stride)
-        self._memory = np.zeros(cone_memory(m, count))
-        places = (self._G, self._c, self._units, self._numbers, self._P, self._u)
-        self._given = (m, count, *(x.ctypes.data for x in places))
+        m = layout.rows
+        units, numbers = cone_units(layout, force_set(layout, mu, torsional, rolling, bounds, "ConeSolver"))
+        stride, count = (m + 3) // 4 * 4, len(units)
+        self._table = np.zeros((m + 2, stride))  # G, c, P
+        self._u, self._memory = np.zeros(stride), np.zeros(cone_memory(m, count))
+        self._kept = units, numbers
+        self._G, self._c, self._P = self._table[:m, :m], self._table[m, :m], self._table[m + 1, :m]
+        G, c, P = (self._table.ctypes.data + 8 * stride * k for k in (0, m, m + 1))
+        self._given = m, count, G, c, units.ctypes.data, numbers.ctypes.data, P, self._u.ctypes.data
+        self._told = self._memory.ctypes.data
         self._call = driver(cone_solve).call
 
     def __call__(self, G: Any, c: Any, start: Any = None, tolerance: float = 1e-10) -> ConeSolution:
         """The solution for G (m, m), symmetric, and c (m,)."""
         m = self.layout.rows
-        G, c, P = checked(G, c, self.layout, self._P[:m] if start is None else start, "ConeSolver")
-        self._G[:, :m], self._c[:m], self._P[:m] = G, c, P
-        done = self._call(*self._given, tolerance, self._memory.ctypes.data)
-        residual, sweeps, steps = self._memory[:3]
-        return ConeSolution(self._P[:m].copy(), self._u[:m].copy(), float(residual), int(sweeps + steps), bool(done))
+        if np.shape(G) != (m, m) or np.shape(c) != (m,) or (start is not None and np.shape(start) != (m,)):
+            checked(G, c, self.layout, start, "ConeSolver")
+        self._G[:], self._c[:] = G, c
+        if start is not None:
+            self._P[:] = start
+        if not np.isfinite(self._table).all():
+            self._P[:] = 0.0
+            checked(G, c, self.layout, start, "ConeSolver")
+        done = self._call(*self._given, tolerance, self._told)
+        residual, sweeps, steps = self._memory[:3].tolist()
+        return ConeSolution(self._P.copy(), self._u[:m].copy(), residual, int(sweeps + steps), bool(done))
