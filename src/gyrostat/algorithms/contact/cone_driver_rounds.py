@@ -162,9 +162,9 @@ def cone_solve(
     m: int, count: int, G: ptr, c: ptr, units: words, numbers: ptr, P: ptr, u: ptr, tolerance: float, memory: ptr
 ) -> int:
     """Forces P (stride,), which hold those to begin with, and velocities u = G P + c (stride,), for G (m, stride),
-    symmetric, zeros beside it, c (m,), with stride = cone_stride(m); ``units`` (count, 2), ``numbers`` (count, 6), ``memory``
-    (cone_memory(m, count),). 1 if the residual is within the tolerance, else 0; memory[0]: the residual, relative to c,
-    memory[1]: sweeps, memory[2]: steps of Newton."""
+    symmetric, zeros beside it, c (m,), with stride = cone_stride(m); ``units`` (count, 2), ``numbers`` (count, 6),
+    ``memory`` (cone_memory(m, count),). 1 if the residual is within the tolerance, else 0; memory[0]: the residual,
+    relative to c, memory[1]: sweeps, memory[2]: steps of Newton."""
     stride, wide = cone_stride(m), cone_wide(m)
     head, A, laws = memory, memory + HEAD, memory + HEAD + m * stride
     scale, b = laws + count * LAW, laws + count * LAW + wide
