@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gyrostat.algorithms.contact.cone_driver import ConeSolver
 from gyrostat.algorithms.contact.cone_layout import ConeLayout
 from gyrostat.algorithms.contact.cone_problem import solve_cones
 from gyrostat.algorithms.contact.cone_sensitivity import ConeSensitivity
+from gyrostat.errors import ShapeError
 from tests.support.random_cones import RandomCones, random_cones
 
 H = 1e-6
@@ -62,3 +64,22 @@ def test_redundant_contacts_have_unique_derivatives_of_velocities():
     two = ConeSensitivity(double, G, c, ConeLayout(2), 0.3).tangent(dc=J @ dv)
     np.testing.assert_allclose(two[1][:3], one[1], atol=1e-8)
     np.testing.assert_allclose(two[0][:3] + two[0][3:], one[0], atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_drivers_derivatives_equal_the_references(seed):
+    case = random_cones(seed, free=True)
+    rng = np.random.default_rng(seed)
+    solver = ConeSolver(case.layout, case.mu, **case.laws)
+    solution = solver(case.G, case.c)
+    at = ConeSensitivity(solution, case.G, case.c, case.layout, case.mu, **case.laws)
+    e, gP = rng.normal(size=(2, case.layout.rows))
+    dP, _ = at.tangent(dc=e)
+    _, gc, _ = at.adjoint(gP)
+    np.testing.assert_allclose(solver.tangent(e), dP, atol=1e-7 * np.abs(dP).max(initial=1e-12))
+    np.testing.assert_allclose(solver.adjoint(gP), gc, atol=1e-7 * np.abs(gc).max(initial=1e-12))
+
+
+def test_a_derivative_needs_a_number_for_each_row():
+    with pytest.raises(ShapeError, match=r"ConeSolver.tangent: got shape \(2,\), expected \(3,\)"):
+        ConeSolver(ConeLayout(1), 0.5).tangent([0.0, 0.0])

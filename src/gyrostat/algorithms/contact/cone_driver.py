@@ -10,9 +10,11 @@ import numpy as np
 
 from gyrostat.algorithms.contact.cone_driver_rounds import cone_memory, cone_solve
 from gyrostat.algorithms.contact.cone_driver_scaling import NUMBERS
+from gyrostat.algorithms.contact.cone_driver_sensitivity import cone_adjoint, cone_tangent
 from gyrostat.algorithms.contact.cone_layout import Array, ConeLayout, ForceSet, force_set
 from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked
 from gyrostat.engine.drivers.driver import driver
+from gyrostat.errors import NonFiniteError, ShapeError
 
 
 def cone_units(layout: ConeLayout, forces: ForceSet) -> tuple[Array, Array]:
@@ -64,3 +66,23 @@ class ConeSolver:
         done = self._call(*self._given, tolerance, self._told)
         residual, sweeps, steps = self._memory[:3].tolist()
         return ConeSolution(self._P.copy(), self._u[:m].copy(), residual, int(sweeps + steps), bool(done))
+
+    def tangent(self, e: Any) -> Array:
+        """dP (m,) of the last solution for e = dG P + dc (m,)."""
+        return self._multiplied(cone_tangent, e, "tangent")
+
+    def adjoint(self, gP: Any) -> Array:
+        """Gradient gc (m,) by c, of a number with the gradient ``gP`` by the forces of the last solution; gc P^T by G."""
+        return self._multiplied(cone_adjoint, gP, "adjoint")
+
+    def _multiplied(self, by: Any, given: Any, name: str) -> Array:
+        m, count, G, _, units, numbers, P, u = self._given
+        x, y = np.array(given, dtype=float), np.zeros(m)
+        if x.shape != (m,) or not np.isfinite(x).all():
+            raise ShapeError(f"ConeSolver.{name}: got shape {x.shape}, expected ({m},), finite")
+        addresses = x.ctypes.data, y.ctypes.data, self._told
+        if not driver(by).call(m, count, G, units, numbers, P, u, *addresses):
+            raise NonFiniteError(
+                f"ConeSolver.{name}: the last solution has no derivative: phases of contacts change there"
+            )
+        return y
