@@ -15,7 +15,8 @@ from gyrostat.algorithms.contact.cone_driver_scaling import (
 from gyrostat.algorithms.contact.cone_driver_sweeps import LAW, made_feasible, natural_map, swept
 from gyrostat.engine.drivers.words import copy, count_at, ptr, words
 
-ROUNDS, STEPS = 8, 8
+ROUNDS, STEPS = 9, 12
+PATIENCE = 1
 FIRST_SWEEPS = 2
 
 
@@ -31,7 +32,7 @@ def cone_wide(m: int) -> int:
 
 def cone_memory(m: int, count: int) -> int:
     """Doubles that :func:`cone_solve` needs."""
-    return HEAD + m * cone_stride(m) + (m + 1) * cone_wide(m) + count * LAW + 12 * cone_wide(m)
+    return HEAD + m * cone_stride(m) + (m + 1) * cone_wide(m) + count * LAW + 14 * cone_wide(m)
 
 
 def refined(
@@ -52,33 +53,49 @@ def refined(
     stride, wide = cone_stride(m), cone_wide(m)
     dP, Q, R, w = free, free + wide, free + 2 * wide, free + 3 * wide
     active, place = count_at(free + 4 * wide), count_at(free + 5 * wide)
+    best, speeds, memory = free + 6 * wide, free + 7 * wide, free + 8 * wide
+    now = residual
+    copy(stride, P, best)
+    copy(stride, u, speeds)
+    failures = 0
     for _step in range(STEPS):
-        if residual <= target:
-            return residual
+        if residual <= target or failures > PATIENCE:
+            break
         copy(stride, P, Q)
         copy(stride, u, w)
         head[2] = head[2] + 1.0
-        found = newton_step(m, count, stride, wide, units, laws, A, Q, w, free + 6 * wide, dP, active, place)
-        better = 0
-        if found == 1:
-            length = 1.0
-            while length > 0.1:
-                for k in range(m):
-                    R[k] = Q[k] + length * dP[k]
-                    if length < 1.0:
-                        R[k] = P[k] + length * (Q[k] + dP[k] - P[k])
-                made_feasible(count, units, laws, R)
-                velocities(m, stride, A, b, R, w)
-                new = natural_map(count, units, laws, R, w)
-                if new < residual:
-                    better = 1
-                    residual = new
-                    copy(stride, R, P)
-                    copy(stride, w, u)
-                    break
-                length = length * 0.5
-        if better == 0:
-            return residual
+        if newton_step(m, count, stride, wide, units, laws, A, Q, w, memory, dP, active, place) == 0:
+            break
+        for k in range(m):
+            dP[k] = Q[k] + dP[k] - P[k]
+        length = 1.0
+        new = 0.0
+        while length > 0.1:
+            for k in range(m):
+                R[k] = P[k] + length * dP[k]
+            made_feasible(count, units, laws, R)
+            velocities(m, stride, A, b, R, w)
+            new = natural_map(count, units, laws, R, w)
+            if new < now:
+                break
+            length = length * 0.5
+        if new >= now:
+            for k in range(m):
+                R[k] = P[k] + dP[k]
+            made_feasible(count, units, laws, R)
+            velocities(m, stride, A, b, R, w)
+            new = natural_map(count, units, laws, R, w)
+        copy(stride, R, P)
+        copy(stride, w, u)
+        now = new
+        failures += 1
+        if now < residual:
+            failures = 0
+            residual = now
+            copy(stride, P, best)
+            copy(stride, u, speeds)
+    copy(stride, best, P)
+    copy(stride, speeds, u)
     return residual
 
 
@@ -100,13 +117,14 @@ def rounds(
     stride = cone_stride(m)
     velocities(m, stride, A, b, P, u)
     residual = natural_map(count, units, laws, P, u)
-    for k in range(most):
+    sweeps = FIRST_SWEEPS
+    for _round in range(most):
         if residual <= target:
             return residual
-        sweeps = FIRST_SWEEPS + 3 * k
         for _sweep in range(sweeps):
             swept(count, stride, units, laws, A, P, u)
         head[1] = head[1] + sweeps
+        sweeps = sweeps * 2
         residual = natural_map(count, units, laws, P, u)
         residual = refined(m, count, units, laws, A, b, P, u, free, target, residual, head)
     return residual
