@@ -39,9 +39,19 @@ class ConeSolver:
     of the one before."""
 
     def __init__(self, layout: ConeLayout, mu: Any, *, torsional: Any = 0.0, rolling: Any = 0.0, bounds: Any = None):
+        self._prepare(layout, force_set(layout, mu, torsional, rolling, bounds, "ConeSolver"))
+
+    @classmethod
+    def of(cls, layout: ConeLayout, forces: ForceSet) -> ConeSolver:
+        """The solver for forces that need not be those of a layout's coefficients: discs may have a base."""
+        solver = cls.__new__(cls)
+        solver._prepare(layout, forces)
+        return solver
+
+    def _prepare(self, layout: ConeLayout, forces: ForceSet) -> None:
         self.layout = layout
         m = layout.rows
-        units, numbers = cone_units(layout, force_set(layout, mu, torsional, rolling, bounds, "ConeSolver"))
+        units, numbers = cone_units(layout, forces)
         stride, count = (m + 3) // 4 * 4, len(units)
         self._table = np.zeros((m + 2, stride))  # G, c, P
         self._u, self._memory = np.zeros(stride), np.zeros(cone_memory(m, count))
@@ -72,7 +82,7 @@ class ConeSolver:
         return self._multiplied(cone_tangent, e, "tangent")
 
     def adjoint(self, gP: Any) -> Array:
-        """Gradient gc (m,) by c, of a number with the gradient ``gP`` by the forces of the last solution; gc P^T by G."""
+        """Gradient gc (m,) by c of a number with the gradient ``gP`` by forces, at the last solution; gc P^T by G."""
         return self._multiplied(cone_adjoint, gP, "adjoint")
 
     def _multiplied(self, by: Any, given: Any, name: str) -> Array:

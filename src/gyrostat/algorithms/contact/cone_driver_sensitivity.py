@@ -1,9 +1,9 @@
 """Derivatives of contact forces as drivers: tangent and adjoint of :func:`~.cone_driver_rounds.cone_solve`, by the
 equations of :mod:`~gyrostat.algorithms.contact.cone_sensitivity`.
 
-With e = dG P + dc, dP = X e: :func:`cone_tangent` multiplies by X, :func:`cone_adjoint` by X^T, which gives the gradient
-gc by c, and gc P^T by G. What forces can do to each other without motion is divided by 1e-10: gradients gP that come from
-velocities (J M^-1 times something) have no such part."""
+With e = dG P + dc, dP = X e: :func:`cone_tangent` multiplies by X, :func:`cone_adjoint` by X^T, which gives the
+gradient gc by c, and gc P^T by G. What forces can do to each other without motion is divided by 1e-10: gradients gP
+that come from velocities (J M^-1 times something) have no such part."""
 
 from __future__ import annotations
 
