@@ -56,7 +56,10 @@ def bicycle() -> Model:
         com=at,
         inertia=FORK_INERTIA,
         frames={"hub": _minus(front_hub, head)},
-        shapes=(tube(_minus(front_hub, head), (0.0, 0.0, 0.0), 0.015, STEEL), tube((0.0, 0.0, 0.0), grip, 0.015, STEEL)),
+        shapes=(
+            tube(_minus(front_hub, head), (0.0, 0.0, 0.0), 0.015, STEEL),
+            tube((0.0, 0.0, 0.0), grip, 0.015, STEEL),
+        ),
     )
     rear = _wheel("rear_wheel", REAR_MASS, REAR_ACROSS, REAR_AXIAL, REAR_RADIUS)
     front = _wheel("front_wheel", FRONT_MASS, FRONT_ACROSS, FRONT_AXIAL, FRONT_RADIUS)

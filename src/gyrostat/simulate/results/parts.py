@@ -184,7 +184,9 @@ def added(counters: Sequence[Counted]) -> Counted:
             python[part] = known[0] + calls, known[1] + seconds
     last = {f.name: getattr(counters[-1], f.name) for f in fields(Counted)}
     texts = "; ".join(dict.fromkeys(x.in_python for x in counters if x.in_python))
-    return Counted(**last | sums | {"python": python, "in_python": texts, "compiled": all(x.compiled for x in counters)})
+    return Counted(
+        **last | sums | {"python": python, "in_python": texts, "compiled": all(x.compiled for x in counters)}
+    )
 
 
 def _chained(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
