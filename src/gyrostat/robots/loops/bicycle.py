@@ -34,8 +34,8 @@ def bicycle() -> Model:
     ``rear_contact``, ``front_contact``. x points forwards, z up; gravity 9.81 m/s^2.
 
     Nine rates, six equations, of which four are nonholonomic: lean, steer and speed are free. At v [m/s] straight ahead
-    the rates are ``{"pose": (0, 0, 0, v, 0, 0), "rear_spin": v / 0.3, "steer": 0, "front_spin": v / 0.35}``; it is stable on its
-    own between 4.292 and 6.024 m/s."""
+    the rates are ``{"pose": (0, 0, 0, v, 0, 0), "rear_spin": v / 0.3, "steer": 0, "front_spin": v / 0.35}``; it is
+    stable on its own between 4.292 and 6.024 m/s."""
     hub = (0.0, 0.0, REAR_RADIUS)
     front_hub = (WHEEL_BASE, 0.0, FRONT_RADIUS)
     head = _on_steering_axis(FORK_AT[2])

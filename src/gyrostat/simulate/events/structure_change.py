@@ -110,8 +110,9 @@ class _Change:
             body = self.common[worst // 6]
             raise StateError(
                 f"{WHO}: {self.who} at t = {self.t:.9g} s: '{body}' would jump by {np.abs(gap[worst]):.3g} (m or rad) "
-                f"from where it is to where '{self.new.name}' has it, expected {PLACED:g} at most. Hint: make the model "
-                "for where it is (gs.grasp(model, q, body, by), model.lock(joint, value)); or return (model, q, v) if it jumps"
+                f"from where it is to where '{self.new.name}' has it, expected {PLACED:g} at most. Hint: make the "
+                "model for where it is (gs.grasp(model, q, body, by), model.lock(joint, value)); or return "
+                "(model, q, v) if it jumps"
             )
 
     def closed(self, q: Array) -> Array:
