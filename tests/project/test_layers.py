@@ -94,6 +94,7 @@ LAZY = {
     ("robots.catalogue", "robots"): "the package lists what is in it",
     ("simulate.blocks.foreign_systems", "simulate.blocks.linear"): "python-control's systems become blocks of ours",
     ("simulate.results.result", "simulate.results.files"): "files need more than a result does",
+    ("simulate.results.parts", "simulate.results.files"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.mcap"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.tables"): "tables need pandas or xarray",
     ("simulate.results.result", "view.plots"): "matplotlib takes half a second to load",
