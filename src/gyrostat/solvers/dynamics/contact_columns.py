@@ -116,10 +116,10 @@ class ContactColumns:
                 here = replace(here, contact=ContactFactors(*parts))
             else:
                 here = replace(here, Lambda=read(places["Lambda"], shared))
-            a, df, read = here.solve(right)
+            a, df, done = here.solve(right)
             selectors = [read(Q, shared) for Q in places["Q"]]
             wrenches = np.concatenate([Q.T @ df[rows] for Q, rows in zip(selectors, t.rows, strict=True)])
-            return {"a": a, "forces": wrenches if t.turned is None else wrenches + right[read:]}
+            return {"a": a, "forces": wrenches if t.turned is None else wrenches + right[done:]}
 
         with np.errstate(all="ignore"):
             shapes = {"shared": self.first.program.outputs[0].shape, "right": (self.size,)}
