@@ -21,6 +21,9 @@ TINY = 1e-14
 TURNED, SLOWEST = 0.3, 1e-7
 """Slip across the reference, as a part of that along it, that asks for a new reference; and the least slip [m/s] for
 which it does."""
+STRAIGHT, NONE, ENDS = 1e-6, 1e-11, 1e-7
+"""Slip across the reference, as a part of that along it, or [m/s], that is none; and slip [m/s] that is over if it
+turns."""
 
 
 class Margins(NamedTuple):
@@ -70,11 +73,15 @@ def _margins(phases: ContactPhases, f: Array, state: ContactState, v: Array) -> 
 
 
 def slip_left(phases: ContactPhases, state: ContactState, v: Array) -> Array:
-    """(k,): slip [m/s] along the reference, infinite for contacts that do not slide with friction."""
+    """(k,): slip [m/s] along the reference, infinite for contacts that do not slide with friction. A slip that turns is
+    over a little earlier: at zero itself its direction would turn without limit."""
     left = np.full(len(phases.rules), np.inf)
     for i in phases.closed:
         if phases.phase[i] != STICK and phases.rules.rough[i]:
-            x = float(phases.reference[i] @ (state.J[i, 1:] @ v))
+            w = state.J[i, 1:] @ v
+            x = float(phases.reference[i] @ w)
+            across = abs(float(phases.reference[i, 0] * w[1] - phases.reference[i, 1] * w[0]))
+            x -= ENDS if across > max(STRAIGHT * abs(x), NONE) else 0.0
             small = TINY * (1.0 + float((np.abs(phases.reference[i]) @ np.abs(state.J[i, 1:])) @ np.abs(v)))
             left[i] = x if x < -small else max(x, INSIDE)
     return left

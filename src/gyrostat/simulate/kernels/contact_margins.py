@@ -34,7 +34,7 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 
-TURNED, SLOWEST = 0.3, 1e-7
+TURNED, SLOWEST, STRAIGHT, NONE, ENDS = 0.3, 1e-7, 1e-6, 1e-11, 1e-7
 FORCE, SLIP, TURN = 0, 1, 2
 """Margins: least force [N], least slip [m/s], and how far slip may still turn."""
 
@@ -71,7 +71,7 @@ def contact_margins(env: words, t: float, q: ptr, v: ptr, p: ptr) -> int:
                 x = fma(own[n + k], v[k], x)
                 y = fma(own[2 * n + k], v[k], y)
             along, across = x * reference[0] + y * reference[1], x * reference[1] - y * reference[0]
-            slip = min(slip, along)
+            slip = min(slip, along - ENDS if abs(across) > max(STRAIGHT * abs(along), NONE) else along)
             if along > SLOWEST:
                 turn = min(turn, TURNED - abs(across) / along)
         at = at + sizes[i]
