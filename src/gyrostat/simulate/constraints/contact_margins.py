@@ -12,7 +12,7 @@ import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.simulate.constraints.inner_forces import inner_forces
-from gyrostat.simulate.plant.contact_phases import STICK, ContactPhases, ContactState
+from gyrostat.simulate.plant.contact_phases import BEGUN, STICK, ContactPhases, ContactState
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
@@ -24,6 +24,10 @@ which it does."""
 STRAIGHT, NONE, ENDS = 1e-6, 1e-11, 1e-7
 """Slip across the reference, as a part of that along it, or [m/s], that is none; and slip [m/s] that is over if it
 turns."""
+
+
+LITTLE = 1e-4
+"""Normal force, as a part of the largest, below which all are alike."""
 
 
 class Margins(NamedTuple):
@@ -56,11 +60,26 @@ def of_forces(phases: ContactPhases, rows: ActiveRows, f: Array, state: ContactS
     if found.least >= 0.0 or rows.full:
         return found
     start = len(f) - sum(phases.sizes)
+    shared = shared_forces(phases, rows, f, start)
+    found = _margins(phases, shared, state, v)
+    if found.least >= 0.0:
+        return found
     _, s, vt = np.linalg.svd(rows.F.T)
     N = vt[int(np.sum(s > 1e-10 * s[0])) :].T
     cones = [(start + first, phases.rules.mu_static[i] if phases.phase[i] == STICK else None)
              for i, first in zip(phases.closed, phases.starts, strict=True)]  # fmt: skip
-    return _margins(phases, inner_forces(f, N, cones), state, v)
+    return _margins(phases, inner_forces(shared, N, cones), state, v)
+
+
+def shared_forces(phases: ContactPhases, rows: ActiveRows, f: Array, start: int) -> Array:
+    """Forces that do the same as f, friction of each contact about as large a part of its normal force as that of the
+    others: the shortest, measured in roots of normal forces."""
+    normal = np.array([f[start + first] for first in phases.starts])
+    weight = np.ones(len(f))
+    scale = max(1e-300, float(normal.max(initial=0.0)))
+    for first, size, x in zip(phases.starts, phases.sizes, normal, strict=True):
+        weight[start + first + 1 : start + first + size] = np.sqrt(max(x / scale, LITTLE))
+    return weight * np.linalg.lstsq(rows.F.T * weight, rows.F.T @ f, rcond=1e-12)[0]
 
 
 def _margins(phases: ContactPhases, f: Array, state: ContactState, v: Array) -> Margins:
@@ -81,19 +100,21 @@ def slip_left(phases: ContactPhases, state: ContactState, v: Array) -> Array:
             w = state.J[i, 1:] @ v
             x = float(phases.reference[i] @ w)
             across = abs(float(phases.reference[i, 0] * w[1] - phases.reference[i, 1] * w[0]))
-            x -= ENDS if across > max(STRAIGHT * abs(x), NONE) else 0.0
+            x -= ENDS if phases.fast[i] and across > max(STRAIGHT * abs(x), NONE) else 0.0
             small = TINY * (1.0 + float((np.abs(phases.reference[i]) @ np.abs(state.J[i, 1:])) @ np.abs(v)))
             left[i] = x if x < -small else max(x, INSIDE)
     return left
 
 
 def turned(phases: ContactPhases, state: ContactState, v: Array) -> float:
-    """Positive when the slip of a contact has turned away from its reference, as a part of its speed."""
+    """Positive when the slip of a contact has turned away from its reference, as a part of its speed, or has begun."""
     most = -1.0
     for i in phases.closed:
         if phases.phase[i] != STICK and phases.rules.rough[i]:
             w = state.J[i, 1:] @ v
             along = float(phases.reference[i] @ w)
-            if along > SLOWEST:
+            if not phases.fast[i]:
+                most = max(most, along / BEGUN - 1.0)
+            elif along > SLOWEST:
                 most = max(most, float(np.linalg.norm(w - along * phases.reference[i])) / along - TURNED)
     return most

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
+from gyrostat.algorithms.constrained.constraint_set import Active
 from gyrostat.errors import StateError
 from gyrostat.simulate.constraints.contact_balance import AtRest, Balance
 from gyrostat.simulate.constraints.contact_impacts import AT_REST, Impacts
 from gyrostat.simulate.constraints.contact_problem import Touching
 from gyrostat.simulate.constraints.penetration import AT
 from gyrostat.simulate.constraints.stick_slip import StickSlip
-from gyrostat.simulate.plant.contact_phases import NAMES, OPEN, SLIDE, ContactPhases, ContactRules, ContactState
+from gyrostat.simulate.plant.contact_phases import BEGUN, NAMES, OPEN, SLIDE, ContactPhases, ContactRules, ContactState
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
@@ -160,7 +161,7 @@ class ContactTransitions:
         state = self.contacts.at(q, v)
         a = plant.free_acceleration(t, q, v, p)
         balance = self._balance(touching, state, J, q, v, M_inverse, a, resting)
-        plant.active = self._active(touching, balance, J, resting, directions)
+        plant.active = self._active(touching, balance, J, resting, directions, self.phases.slip(state, v) > BEGUN)
         changes += self._told(t, before, rests)
         self.leaves, self.slips, self.stopped = set(), {}, set()
         return v, changes, resting
@@ -229,7 +230,10 @@ class ContactTransitions:
         slips = {i: d for i, d in self.slips.items() if i in closing and i not in leaves}
         return at_rest.balanced(touching, leaves, slips)
 
-    def _active(self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array):  # noqa: ANN202
+    def _active(
+        self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array,
+        fast: Array,
+    ) -> Active:  # fmt: skip
         rows, active = self.plant.constraints, self.plant.active
         on = np.zeros(len(rows), dtype=bool)
         on[list(touching.loops)] = True
@@ -238,7 +242,7 @@ class ContactTransitions:
             closed = J[on]
             sticking, directions = self.friction.decide(resting, balance.frictions, closed, directions)
             on[[rows.on_speed[k] for k in sticking]] = True
-        phases = self.phases.changed(balance.phase, balance.direction)
+        phases = self.phases.changed(balance.phase, balance.direction, fast)
         return replace(active.with_rows(on, directions), contacts=phases)
 
     def _told(self, t: float, before: ContactPhases, rests: dict[int, float]) -> list[ContactChange]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.simulate.kernels import closed_contacts as at
+from gyrostat.simulate.kernels.contact_margins import FAST
 from gyrostat.simulate.plant.contact_phases import SLIDE, ContactPhases, ContactRules
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class ContactMemory:
             at.B: np.zeros(m * n + 1), at.F: np.zeros(m * n + 1), at.C: np.zeros(m + 1), at.X_: np.zeros(m * n + 1),
             at.A: np.zeros(m * m + 1), at.SOLUTION: np.zeros(m + 1), at.SPARE: np.zeros(2 * m * m + 2 * m + 1),
             at.ORDER: np.zeros(m + 1, dtype=np.int64), at.STILL: np.zeros(n), at.FREE: np.zeros(n),
-            at.EFFORTS: np.zeros(n + plant.np + 1), at.VALUES: self.values,
+            at.EFFORTS: np.zeros(n + plant.np + 1), at.VALUES: self.values, at.WEIGHT: np.zeros(m + 1),
         }  # fmt: skip
         for word, array in self._arrays.items():
             self.words[word] = array.ctypes.data
@@ -61,6 +62,7 @@ class ContactMemory:
         c = len(closed)
         self.words[at.CLOSED] = c
         self.numbers[:c], self.sizes[:c], self.rough[:c] = closed, phases.sizes, rules.rough[closed]
+        self.rough[:c] *= np.where(phases.fast[closed], FAST, 1)
         slides = phases.phase[closed] == SLIDE
         self.mu[:c] = np.where(slides, rules.mu_dynamic[closed], 0.0)
         self.mu_static[:c], self.reference[:c] = rules.mu_static[closed], phases.reference[closed]

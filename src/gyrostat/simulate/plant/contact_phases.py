@@ -24,6 +24,8 @@ Array = np.ndarray
 OPEN, STICK, SLIDE = 0, 1, 2
 """Phases."""
 NAMES = ("open", "stick", "slide")
+BEGUN = 1e-6
+"""Slip [m/s] that is not just beginning."""
 SLOW = 1e-9
 """Slip [m/s] along the reference below which its direction is that of the reference."""
 
@@ -61,16 +63,17 @@ class ContactRules:
 @dataclass(frozen=True, eq=False)
 class ContactPhases:
     """The contacts of ``rules`` in their phases (k,): a value, which does not change. ``reference`` (k, 2): unit vectors
-    in the tangents, near the slip of those that slide."""
+    in the tangents, near the slip of those that slide. ``fast`` (k,) bool: whose slip is not just beginning."""
 
     rules: ContactRules
     phase: Array
     reference: Array
+    fast: Array
 
     @classmethod
     def all_open(cls, rules: ContactRules) -> ContactPhases:
         """Nothing touches."""
-        return cls(rules, np.zeros(len(rules), dtype=int), np.tile([1.0, 0.0], (len(rules), 1)))
+        return cls(rules, np.zeros(len(rules), dtype=int), np.tile([1.0, 0.0], (len(rules), 1)), np.zeros(len(rules), dtype=bool))
 
     @cached_property
     def closed(self) -> tuple[int, ...]:
@@ -91,9 +94,13 @@ class ContactPhases:
         """First row of each that is closed."""
         return tuple(int(x) for x in np.cumsum([0, *self.sizes])[:-1])
 
-    def changed(self, phase: Array, reference: Array) -> ContactPhases:
+    def changed(self, phase: Array, reference: Array, fast: Array) -> ContactPhases:
         """The same contacts in other phases."""
-        return replace(self, phase=phase, reference=reference)
+        return replace(self, phase=phase, reference=reference, fast=fast)
+
+    def slip(self, state: ContactState, v: Array) -> Array:
+        """Slip (k,) [m/s]."""
+        return np.linalg.norm(state.J[:, 1:] @ v, axis=1)
 
     # ------------------------------------------------------------------ at a state
     def rows(self, q: Array, v: Array) -> FurtherRows:
