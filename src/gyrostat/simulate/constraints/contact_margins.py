@@ -12,20 +12,14 @@ import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.simulate.constraints.inner_forces import inner_forces
-from gyrostat.simulate.plant.contact_phases import BEGUN, STICK, ContactPhases, ContactState
+from gyrostat.simulate.plant.contact_phases import SLOW, STICK, ContactPhases, ContactState
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 INSIDE = 1e-300
 TINY = 1e-14
-TURNED, SLOWEST = 0.3, 1e-7
-"""Slip across the reference, as a part of that along it, that asks for a new reference; and the least slip [m/s] for
-which it does."""
-STRAIGHT, NONE, ENDS = 1e-6, 1e-11, 1e-7
-"""Slip across the reference, as a part of that along it, or [m/s], that is none; and slip [m/s] that is over if it
-turns."""
-
-
+TURNED = 0.3
+"""Slip across the reference, as a part of that along it, that asks for a new reference."""
 LITTLE = 1e-4
 """Normal force, as a part of the largest, below which all are alike."""
 
@@ -92,29 +86,23 @@ def _margins(phases: ContactPhases, f: Array, state: ContactState, v: Array) -> 
 
 
 def slip_left(phases: ContactPhases, state: ContactState, v: Array) -> Array:
-    """(k,): slip [m/s] along the reference, infinite for contacts that do not slide with friction. A slip that turns is
-    over a little earlier: at zero itself its direction would turn without limit."""
+    """(k,): slip [m/s] along the reference, infinite for contacts that do not slide with friction."""
     left = np.full(len(phases.rules), np.inf)
     for i in phases.closed:
         if phases.phase[i] != STICK and phases.rules.rough[i]:
-            w = state.J[i, 1:] @ v
-            x = float(phases.reference[i] @ w)
-            across = abs(float(phases.reference[i, 0] * w[1] - phases.reference[i, 1] * w[0]))
-            x -= ENDS if phases.fast[i] and across > max(STRAIGHT * abs(x), NONE) else 0.0
+            x = float(phases.reference[i] @ (state.J[i, 1:] @ v))
             small = TINY * (1.0 + float((np.abs(phases.reference[i]) @ np.abs(state.J[i, 1:])) @ np.abs(v)))
             left[i] = x if x < -small else max(x, INSIDE)
     return left
 
 
 def turned(phases: ContactPhases, state: ContactState, v: Array) -> float:
-    """Positive when the slip of a contact has turned away from its reference, as a part of its speed, or has begun."""
+    """Positive when the slip of a contact has turned away from its reference, as a part of its speed."""
     most = -1.0
     for i in phases.closed:
         if phases.phase[i] != STICK and phases.rules.rough[i]:
             w = state.J[i, 1:] @ v
             along = float(phases.reference[i] @ w)
-            if not phases.fast[i]:
-                most = max(most, along / BEGUN - 1.0)
-            elif along > SLOWEST:
+            if along > SLOW:
                 most = max(most, float(np.linalg.norm(w - along * phases.reference[i])) / along - TURNED)
     return most

@@ -20,7 +20,7 @@ from gyrostat.simulate.constraints.contact_impacts import AT_REST, Impacts
 from gyrostat.simulate.constraints.contact_problem import Touching
 from gyrostat.simulate.constraints.penetration import AT
 from gyrostat.simulate.constraints.stick_slip import StickSlip
-from gyrostat.simulate.plant.contact_phases import BEGUN, NAMES, OPEN, SLIDE, ContactPhases, ContactRules, ContactState
+from gyrostat.simulate.plant.contact_phases import NAMES, OPEN, SLIDE, ContactPhases, ContactRules, ContactState
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
@@ -161,7 +161,7 @@ class ContactTransitions:
         state = self.contacts.at(q, v)
         a = plant.free_acceleration(t, q, v, p)
         balance = self._balance(touching, state, J, q, v, M_inverse, a, resting)
-        plant.active = self._active(touching, balance, J, resting, directions, self.phases.slip(state, v) > BEGUN)
+        plant.active = self._active(touching, balance, J, resting, directions)
         changes += self._told(t, before, rests)
         self.leaves, self.slips, self.stopped = set(), {}, set()
         return v, changes, resting
@@ -231,8 +231,7 @@ class ContactTransitions:
         return at_rest.balanced(touching, leaves, slips)
 
     def _active(
-        self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array,
-        fast: Array,
+        self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array
     ) -> Active:  # fmt: skip
         rows, active = self.plant.constraints, self.plant.active
         on = np.zeros(len(rows), dtype=bool)
@@ -242,7 +241,7 @@ class ContactTransitions:
             closed = J[on]
             sticking, directions = self.friction.decide(resting, balance.frictions, closed, directions)
             on[[rows.on_speed[k] for k in sticking]] = True
-        phases = self.phases.changed(balance.phase, balance.direction, fast)
+        phases = self.phases.changed(balance.phase, balance.direction)
         return replace(active.with_rows(on, directions), contacts=phases)
 
     def _told(self, t: float, before: ContactPhases, rests: dict[int, float]) -> list[ContactChange]:

@@ -10,7 +10,7 @@ from gyrostat.simulate.constraints.contact_margins import INSIDE, Margins, margi
 from gyrostat.simulate.constraints.contact_transitions import ContactTransitions
 from gyrostat.simulate.constraints.penetration import AT
 from gyrostat.simulate.events.run_event import Outcome, RunEvent, RunState
-from gyrostat.simulate.plant.contact_phases import BEGUN, OPEN, SLIDE, STICK
+from gyrostat.simulate.plant.contact_phases import OPEN, SLIDE, STICK
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
@@ -116,14 +116,14 @@ class SlipEnds(RunEvent):
         state = phases.rules.at(run.q, run.v)
         left = slip_left(phases, state, run.v)
         slip = phases.slip(state, run.v)
-        alike = 2.0 * max(float(slip[int(np.argmin(left))]), 0.5e-9)
+        alike = 2.0 * max(float(slip[int(np.argmin(left))]), 0.5e-9)  # those that stop with it
         self.contacts.stopped |= {int(i) for i in np.flatnonzero((left <= alike) & (slip <= alike))}
         run.keep(run.q, run.v)
         return Outcome(run.q, run.settle(run.q, run.v))
 
 
 class SlipTurns(RunEvent):
-    """The slip of a contact has turned, or has begun: its direction is continued from another one."""
+    """The slip of a contact has turned: its direction is continued from another one."""
 
     name, in_driver = "slip turns", True
 
@@ -140,7 +140,7 @@ class SlipTurns(RunEvent):
         for i in phases.closed:
             if phases.phase[i] == SLIDE and phases.rules.rough[i]:
                 reference[i] = phases.direction(i, state, run.v)
-        run.plant.active = run.plant.active.with_contacts(phases.changed(phases.phase, reference, phases.slip(state, run.v) > 0.5 * BEGUN))
+        run.plant.active = run.plant.active.with_contacts(phases.changed(phases.phase, reference))
         return Outcome(run.q, run.v)
 
 
@@ -149,5 +149,5 @@ def at_contact(plant: Plant, contacts: ContactTransitions, q: Array, i: int) -> 
     phases = contacts.phases
     phase = phases.phase.copy()
     phase[i] = STICK
-    g, rows = plant.active.with_contacts(phases.changed(phase, phases.reference, phases.fast)).position_rows(q)
+    g, rows = plant.active.with_contacts(phases.changed(phase, phases.reference)).position_rows(q)
     return plant.retract(q, rows.least(plant.inverse_inertia(q), -g))

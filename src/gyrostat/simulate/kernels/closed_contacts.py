@@ -25,7 +25,7 @@ from gyrostat.simulate.kernels.rooted_matrix import rooted, rooted_solve
 WORDS_OF_CONTACTS = 32
 LITTLE = 1e-4
 """Normal force, as a part of the largest, below which all are alike."""
-SLOW = 1e-9
+SLOW = 1e-5
 """As in :mod:`~gyrostat.simulate.plant.contact_phases`."""
 
 

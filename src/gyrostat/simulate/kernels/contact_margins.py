@@ -15,6 +15,7 @@ from gyrostat.simulate.kernels.closed_contacts import (
     ROUGH,
     ROWS,
     SIZES,
+    SLOW,
     SOLUTION,
     VALUES,
     forces,
@@ -35,8 +36,7 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 
-TURNED, SLOWEST, STRAIGHT, NONE, ENDS = 0.3, 1e-7, 1e-6, 1e-11, 1e-7
-BEGUN, FAST = 1e-6, 2
+TURNED = 0.3
 FORCE, SLIP, TURN = 0, 1, 2
 """Margins: least force [N], least slip [m/s], and how far slip may still turn."""
 
@@ -62,19 +62,14 @@ def contact_margins(env: words, t: float, q: ptr, v: ptr, p: ptr) -> int:
     force, slip, turn = least_force(box), 1e300, 1.0
     numbers, sizes, rough = count_at(box[NUMBERS]), count_at(box[SIZES]), count_at(box[ROUGH])
     for i in range(box[CLOSED]):
-        if sizes[i] == 1 and rough[i] > 0:
+        if sizes[i] == 1 and rough[i] == 1:
             own, reference, x, y = doubles(box[ROWS]) + 3 * n * numbers[i], doubles(box[REFERENCE]) + 2 * i, 0.0, 0.0
             for k in range(n):
                 x = fma(own[n + k], v[k], x)
                 y = fma(own[2 * n + k], v[k], y)
             along, across = x * reference[0] + y * reference[1], x * reference[1] - y * reference[0]
-            left = along
-            if rough[i] == FAST and abs(across) > max(STRAIGHT * abs(along), NONE):
-                left = along - ENDS
-            slip = min(slip, left)
-            if rough[i] != FAST:
-                turn = min(turn, 1.0 - along / BEGUN)
-            elif along > SLOWEST:
+            slip = min(slip, along)
+            if along > SLOW:
                 turn = min(turn, TURNED - abs(across) / along)
     values[FORCE] = force
     values[SLIP] = slip

@@ -9,7 +9,6 @@ import numpy as np
 
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.simulate.kernels import closed_contacts as at
-from gyrostat.simulate.kernels.contact_margins import FAST
 from gyrostat.simulate.plant.contact_phases import SLIDE, ContactPhases, ContactRules
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ class ContactMemory:
         c = len(closed)
         self.words[at.CLOSED] = c
         self.numbers[:c], self.sizes[:c], self.rough[:c] = closed, phases.sizes, rules.rough[closed]
-        self.rough[:c] *= np.where(phases.fast[closed], FAST, 1)
         slides = phases.phase[closed] == SLIDE
         self.mu[:c] = np.where(slides, rules.mu_dynamic[closed], 0.0)
         self.mu_static[:c], self.reference[:c] = rules.mu_static[closed], phases.reference[closed]

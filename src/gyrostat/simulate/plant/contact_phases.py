@@ -24,10 +24,9 @@ Array = np.ndarray
 OPEN, STICK, SLIDE = 0, 1, 2
 """Phases."""
 NAMES = ("open", "stick", "slide")
-BEGUN = 1e-6
-"""Slip [m/s] that is not just beginning."""
-SLOW = 1e-9
-"""Slip [m/s] along the reference below which its direction is that of the reference."""
+SLOW = 1e-5
+"""Slip [m/s] along the reference below which that along it counts as so much: the direction of slip that begins, or ends,
+while it turns would turn without limit. Straight slip is not changed by it."""
 
 
 class ContactState(NamedTuple):
@@ -63,17 +62,16 @@ class ContactRules:
 @dataclass(frozen=True, eq=False)
 class ContactPhases:
     """The contacts of ``rules`` in their phases (k,): a value, which does not change. ``reference`` (k, 2): unit vectors
-    in the tangents, near the slip of those that slide. ``fast`` (k,) bool: whose slip is not just beginning."""
+    in the tangents, near the slip of those that slide."""
 
     rules: ContactRules
     phase: Array
     reference: Array
-    fast: Array
 
     @classmethod
     def all_open(cls, rules: ContactRules) -> ContactPhases:
         """Nothing touches."""
-        return cls(rules, np.zeros(len(rules), dtype=int), np.tile([1.0, 0.0], (len(rules), 1)), np.zeros(len(rules), dtype=bool))
+        return cls(rules, np.zeros(len(rules), dtype=int), np.tile([1.0, 0.0], (len(rules), 1)))
 
     @cached_property
     def closed(self) -> tuple[int, ...]:
@@ -94,9 +92,9 @@ class ContactPhases:
         """First row of each that is closed."""
         return tuple(int(x) for x in np.cumsum([0, *self.sizes])[:-1])
 
-    def changed(self, phase: Array, reference: Array, fast: Array) -> ContactPhases:
+    def changed(self, phase: Array, reference: Array) -> ContactPhases:
         """The same contacts in other phases."""
-        return replace(self, phase=phase, reference=reference, fast=fast)
+        return replace(self, phase=phase, reference=reference)
 
     def slip(self, state: ContactState, v: Array) -> Array:
         """Slip (k,) [m/s]."""
