@@ -162,7 +162,7 @@ def cone_solve(
     m: int, count: int, G: ptr, c: ptr, units: words, numbers: ptr, P: ptr, u: ptr, tolerance: float, memory: ptr
 ) -> int:
     """Forces P (stride,), which hold those to begin with, and velocities u = G P + c (stride,), for G (m, stride),
-    symmetric, c (m,), with stride = cone_stride(m); ``units`` (count, 2), ``numbers`` (count, 6), ``memory``
+    symmetric, zeros beside it, c (m,), with stride = cone_stride(m); ``units`` (count, 2), ``numbers`` (count, 6), ``memory``
     (cone_memory(m, count),). 1 if the residual is within the tolerance, else 0; memory[0]: the residual, relative to c,
     memory[1]: sweeps, memory[2]: steps of Newton."""
     stride, wide = cone_stride(m), cone_wide(m)
@@ -175,7 +175,7 @@ def cone_solve(
     for k in range(m, stride):
         P[k] = 0.0
         b[k] = 0.0
-    size = scaled_rows(m, count, stride, G, c, units, A, scale, b)
+    size = scaled_rows(m, count, stride, G, c, units, A, scale, best, b)
     size = size if size > 0.0 else 1.0
     scaled_laws(count, units, numbers, scale, laws)
     dead_rows(count, stride, G, units, scale, laws)
@@ -202,15 +202,10 @@ def cone_solve(
                     copy(stride, Q, best)
         residual = least
         copy(stride, best, P)
+        velocities(m, stride, A, b, P, u)
     for k in range(m):
         P[k] = P[k] / scale[k]
-    copy(m, c, u)
-    for k in range(m, stride):
-        u[k] = 0.0
-    for k in range(m):
-        if P[k] != 0.0:
-            for j in range(m):
-                u[j] = u[j] + G[k * stride + j] * P[k]
+        u[k] = u[k] * scale[k]
     head[0] = residual / size
     head[3] = 1.0 if residual <= target else 0.0
     return 1 if residual <= target else 0

@@ -70,7 +70,7 @@ class Meet(RunEvent):
 class GiveWay(RunEvent):
     """A closed contact would have to pull, or needs more friction than it has."""
 
-    name, fine = "contact", True
+    name, fine, in_driver = "contact", True, True
 
     def __init__(self, contacts: ContactTransitions):
         self.contacts = contacts
@@ -101,7 +101,7 @@ class GiveWay(RunEvent):
 class SlipEnds(RunEvent):
     """The slip of a contact comes to its end: it sticks, or slides on or back."""
 
-    name = "slip"
+    name, in_driver = "slip", True
 
     def __init__(self, contacts: ContactTransitions):
         self.contacts = contacts
@@ -122,7 +122,7 @@ class SlipEnds(RunEvent):
 class SlipTurns(RunEvent):
     """The slip of a contact has turned: its direction is continued from another one."""
 
-    name = "slip turns"
+    name, in_driver = "slip turns", True
 
     def __init__(self, contacts: ContactTransitions):
         self.contacts = contacts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, fma, kernel, ptr, words
+from gyrostat.simulate.kernels.closed_contacts import contact_accelerations
 from gyrostat.simulate.kernels.environment import (
     ANGULAR,
     BAUMGARTE,
@@ -10,6 +11,7 @@ from gyrostat.simulate.kernels.environment import (
     CLOSE,
     CONSTANTS,
     CONSTRAIN,
+    CONTACTS,
     DIRECTIONS,
     FORWARD,
     LAW,
@@ -47,7 +49,9 @@ def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: 
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, p_rate, work
     )
     bad = bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
-    if env[CONSTRAIN] != 0:
+    if env[CONTACTS] != 0:
+        bad = bad + contact_accelerations(env, q, v, a)
+    elif env[CONSTRAIN] != 0:
         bad = bad + kernel(env[CONSTRAIN])(time, q, v, a, work)
     if env[BAUMGARTE] != 0:
         bad = bad + drawn_together(env, q, v, a)

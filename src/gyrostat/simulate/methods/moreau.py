@@ -171,11 +171,14 @@ class Moreau(FixedSteps):
         self._told()
         return status
 
+    def contact_records(self) -> tuple[Sequence[str], Sequence[Array]]:
+        return [c.name for c in self.candidates], self.records
+
     def _empty(self) -> None:
         count = int(self.words[at.RECORD_COUNT])
-        if count:
+        if count and self.keeps_records:
             self.records = (*self.records, self._tables[at.RECORDS][:count].copy())
-            self.words[at.RECORD_COUNT] = 0
+        self.words[at.RECORD_COUNT] = 0
 
     def _told(self) -> None:
         """Statistics of the run."""

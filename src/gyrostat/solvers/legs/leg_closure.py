@@ -16,8 +16,8 @@ from gyrostat.configuration.manifold import integrate
 from gyrostat.errors import GyrostatError, ShapeError, StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.builders.block_kinematics import BlockKinematics
+from gyrostat.solvers.dynamics.leg_partition import WHO
 from gyrostat.solvers.kinematics.inverse.pose_error import PoseError, chosen_rows
-from gyrostat.solvers.legs.leg_partition import WHO
 from gyrostat.spec.model import Model
 
 Array = np.ndarray

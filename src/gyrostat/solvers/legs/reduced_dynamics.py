@@ -14,9 +14,9 @@ from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import coordinates, packed
 from gyrostat.errors import GyrostatError, clipped
 from gyrostat.graph.network import network
+from gyrostat.solvers.dynamics.leg_partition import WHO, dependent_joints, partition
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.legs.leg_closure import Closure, closed_legs
-from gyrostat.solvers.legs.leg_partition import WHO, dependent_joints, partition
 from gyrostat.solvers.legs.reduced_solvers import (
     ReducedMotion,
     ReducedMotionSolver,

@@ -19,8 +19,8 @@ from gyrostat.configuration.packing import packed
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.derivatives import forward_mode
+from gyrostat.solvers.dynamics.leg_partition import WHO, contact_rows
 from gyrostat.solvers.legs.leg_closure import ClosedLeg
-from gyrostat.solvers.legs.leg_partition import WHO, contact_rows
 from gyrostat.solvers.machinery.call_signatures import of_force
 from gyrostat.solvers.machinery.joint_order import JointOrder
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
