@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gyrostat.engine.arguments import check_threads
+from gyrostat.engine.drivers.driver import driver
+from gyrostat.engine.llvm.target import host
+from gyrostat.simulate.rollout import lane_steps as of
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.simulate.rollout.kernel import RolloutKernel
-from gyrostat.simulate.rollout.lane_memory import Rows
+from gyrostat.simulate.rollout.lane_memory import FROM, TO, LaneMemory, Rows
 from gyrostat.simulate.rollout.loop import run
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.spec.model import Model
@@ -31,6 +35,17 @@ class Stepper:
             first_bad=np.full(robots, -1.0),
         )  # fmt: skip
 
+    @cached_property
+    def _alone(self) -> tuple[Any, LaneMemory]:
+        """The loop of one thread, and its memory."""
+        rows, lanes = self.rows, 1 if self.rows.robots == 1 else host().lanes
+        memory = LaneMemory(self.kernel, rows, lanes)
+        memory.set_robots(rows, 0, rows.robots)
+        memory.set_states(FROM, [x[0] for x in rows.states], 0)
+        memory.set_states(TO, [x[1] for x in rows.states], 0)
+        memory.words[of.ROWS], memory.words[of.EVERY], memory.words[of.BEGIN] = 1, rows.every, 0
+        return driver(of.lane_rows, lanes).call, memory
+
     @property
     def q(self) -> Array:
         """(N, nq), as it is now."""
@@ -51,7 +66,11 @@ class Stepper:
         rows = self.rows
         rows.parameters[:] = tau
         rows.first_bad[:] = -1.0
-        run(self.kernel, rows, self.threads)
+        if self.threads > 1:
+            run(self.kernel, rows, self.threads)
+        else:
+            call, memory = self._alone
+            call(*memory.addresses, rows.h)
         fine = rows.first_bad < 0.0
         for x in rows.states:
             x[0][fine] = x[1][fine]
