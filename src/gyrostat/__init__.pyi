@@ -63,6 +63,8 @@ from gyrostat.spec.contact import ContactPair as ContactPair
 from gyrostat.spec.contact import ContactPoint as ContactPoint
 from gyrostat.spec.contact import Ground as Ground
 from gyrostat.spec.contact_law import ContactSurface as ContactSurface
+from gyrostat.environments.gym_env import gym_env as gym_env
+from gyrostat.environments.task import GymTask as GymTask
 
 # ---- files
 from gyrostat.io.audit import Audit as Audit

@@ -20,6 +20,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "gyrostat"
 LAYERS = (
     "cli",
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
+    "environments",
     "studies",
     "simulate",
     "view",
