@@ -9,6 +9,7 @@ import gyrostat as gs
 from gyrostat.graph.contacts import contact_candidates
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
+from gyrostat.view.scene.scene import scene
 from tests.support.contact_models import ball_on, shape
 
 
@@ -100,6 +101,13 @@ def test_contact_points_are_frames():
         frames["leg.toe"].p, frames["leg.shin.tip"].p
     )
     assert np.allclose(gs.jacobian(model, q, "foot", "aligned"), gs.jacobian(model, q, "thigh.tip", "aligned"))
+
+
+@pytest.mark.parametrize("base", ["fixed", "free", gs.HarmonicMotion(amplitude=(0, 0, 0.1), frequency=1.0)])
+def test_models_with_contact_are_drawn_and_told(base):
+    model = biped().replace({"context.base": base}) if base != "free" else ball_on().replace({"context.base": base})
+    assert "floor" in gs.diagram(model) and "floor" in str(model) and "ground" in repr(model)
+    assert all(link.name != "floor" for link in scene(model).links)
 
 
 # ------------------------------------------------------------------------------------------------ edits
