@@ -124,6 +124,12 @@ def test_points_and_pairs_go_with_what_carries_them():
     assert [n.split("|")[1] for n in names(model)] == ["floor"] * 9
 
 
+def test_what_pairs_speak_of_is_not_removed_without_them():
+    with pytest.raises(gs.SpecError, match=r"remove 'foot': 'foot_trunk' depends on it. Hint: model.detach\('foot'\)"):
+        biped().remove("foot")
+    assert "foot" not in biped().remove("foot_trunk").remove("foot").wiring.entities
+
+
 def test_a_second_robot_brings_its_ground_to_where_it_is_mounted():
     table = gs.assemble("table", gs.Ground("top", friction=0.3), gs.chain("world", gs.RigidBody("plate", mass=1.0)))
     model = biped().attach(table, "trunk", at=(0, 0, 0.5), prefix="t_")
