@@ -60,7 +60,7 @@ def test_ten_thousand_random_problems_are_solved():
 
 
 def stack(boxes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (normal, x, y) of four points below each box, on the one below it or the ground, and the inverse mass matrix."""
+    """Rows (normal, x, y) of four points below each box, on the next one or the ground, and the inverse mass matrix."""
     a, mass = 0.1, np.linspace(0.5, 2.0, boxes)
     W = np.diag(np.concatenate([[1.5 / (m * a * a)] * 3 + [1 / m] * 3 for m in mass]))
     rows = []
