@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from gyrostat.algorithms.contact.cone_driver_newton import newton_step
+from gyrostat.algorithms.contact.cone_driver_newton import cone_newton_step
 from gyrostat.algorithms.contact.cone_driver_scaling import (
     HEAD,
     dead_rows,
@@ -71,7 +71,7 @@ def refined(
         copy(stride, P, Q)
         copy(stride, u, w)
         head[2] = head[2] + 1.0
-        if newton_step(m, count, stride, wide, units, laws, A, Q, w, memory, dP, active, place) == 0:
+        if cone_newton_step(m, count, stride, wide, units, laws, A, Q, w, memory, dP, active, place) == 0:
             break
         for k in range(m):
             dP[k] = Q[k] + dP[k] - P[k]
