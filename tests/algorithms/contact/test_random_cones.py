@@ -35,7 +35,7 @@ def check_law(case: RandomCones, P: np.ndarray, u: np.ndarray, tolerance: float)
 
 
 def run(seeds: range) -> dict[str, int]:
-    told = dict.fromkeys(("converged", "all"), 0)
+    told = {"converged": 0, "all": 0}
     for seed in seeds:
         case = random_cones(seed)
         found = ConeSolver(case.layout, case.mu, **case.laws)(case.G, case.c)
@@ -81,11 +81,13 @@ def test_stacks_of_boxes_come_to_rest(boxes):
     J, W = stack(boxes)
     solver = ConeSolver(ConeLayout(4 * boxes), 0.5)
     v, h = 0.05 * np.random.default_rng(boxes).normal(size=6 * boxes), 0.005
+    found = None
     for _ in range(40):
         v[5::6] -= 9.81 * h
         found = solver(J @ W @ J.T, J @ v)
         assert found.converged
         v = v + W @ J.T @ found.P
+    assert found is not None
     total = 9.81 * h / np.diag(W)[5::6]
     assert found.P[:12:3].sum() == pytest.approx(total.sum(), rel=1e-6)  # the ground carries them all
     assert np.abs(v).max() <= 1e-6
