@@ -40,7 +40,7 @@ def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words) -> float:
         x[k] = 0.0
     upper(m, rank, A, x)
     if rank < m:
-        shortened(m, rank, A, x, spare)
+        without_null_part(m, rank, A, x, spare)
     for k in range(m):
         spare[order[k]] = x[k]
     for k in range(m):
@@ -79,7 +79,7 @@ def upper(m: int, rank: int, A: ptr, x: ptr) -> int:
     return 0
 
 
-def shortened(m: int, rank: int, A: ptr, x: ptr, spare: ptr) -> int:
+def without_null_part(m: int, rank: int, A: ptr, x: ptr, spare: ptr) -> int:
     """x (m,) loses what A takes to zero: N y with N^T (x - N y) = 0. 0."""
     p = m - rank
     S, y = spare + p * m, spare + p * m + p * p
