@@ -78,8 +78,8 @@ def test_gradients_of_half_cheetahs_on_their_feet():
         return (w[0] * r.q + w[1] * r.v).sum(axis=(0, 2))
 
     g = gs.rollout(model, tau, q0=q, v0=v, dt=5e-3, steps=40, method="moreau", every=None).vjp((w[0], w[1]))
-    for name, error in differences(total, given, g, given, size=1e-6).items():
-        assert np.median(error) < 1e-5, name
+    for name, error in differences(total, given, g, given).items():
+        assert np.median(error) < 1e-4, name  # the ends are known to 1e-8
 
 
 def test_gradients_through_compliant_contact_are_those_of_smooth_steps():

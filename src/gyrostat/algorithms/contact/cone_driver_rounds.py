@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from gyrostat.algorithms.contact.cone_driver_newton import newton_step
+from gyrostat.algorithms.contact.cone_driver_newton import cone_newton_step
 from gyrostat.algorithms.contact.cone_driver_scaling import (
     HEAD,
     dead_rows,
@@ -15,7 +15,8 @@ from gyrostat.algorithms.contact.cone_driver_scaling import (
 from gyrostat.algorithms.contact.cone_driver_sweeps import LAW, made_feasible, natural_map, swept
 from gyrostat.engine.drivers.words import copy, count_at, ptr, words
 
-ROUNDS = 8
+ROUNDS, FEW_ROUNDS = 8, 3
+"""For a problem, and for each on the ways out."""
 FIRST_SWEEPS, FIRST_STEPS, MOST_STEPS = 2, 8, 40
 """Of a round; twice as many in the next."""
 PATIENCE, SHORTEST = 3, 0.02
@@ -70,7 +71,7 @@ def refined(
         copy(stride, P, Q)
         copy(stride, u, w)
         head[2] = head[2] + 1.0
-        if newton_step(m, count, stride, wide, units, laws, A, Q, w, memory, dP, active, place) == 0:
+        if cone_newton_step(m, count, stride, wide, units, laws, A, Q, w, memory, dP, active, place) == 0:
             break
         for k in range(m):
             dP[k] = Q[k] + dP[k] - P[k]
@@ -159,7 +160,7 @@ def continued(
         for k in range(m, stride):
             near[k] = 0.0
         own_matrices(count, stride, units, A, laws)
-        rounds(m, count, units, laws, A, near, P, u, rest, target, 6, head)
+        rounds(m, count, units, laws, A, near, P, u, rest, target, FEW_ROUNDS, head)
         for k in range(m):
             A[k * stride + k] = A[k * stride + k] - e
         own_matrices(count, stride, units, A, laws)

@@ -15,7 +15,8 @@ from gyrostat.algorithms.contact.cone_newton import newton_step
 from gyrostat.algorithms.contact.cone_scaling import ScaledProblem
 from gyrostat.algorithms.contact.cone_sweeps import Sweeps
 
-ROUNDS = 8
+ROUNDS, FEW_ROUNDS = 8, 3
+"""For a problem, and for each on the ways out."""
 FIRST_SWEEPS, FIRST_STEPS, MOST_STEPS = 2, 8, 40
 """Of a round; twice as many in the next."""
 PATIENCE, SHORTEST = 3, 0.02
@@ -76,7 +77,7 @@ def _continued(problem: ScaledProblem, P: Array, tolerance: float) -> Iterator[F
         Q = problem.forces.feasible(start)
         while e > 1e-9:
             near = replace(problem, A=problem.A + e * np.eye(len(P)), c=problem.c - e * Q)
-            Q, _, count = rounds(near, Q, tolerance, 6)
+            Q, _, count = rounds(near, Q, tolerance, FEW_ROUNDS)
             R, residual, steps = refined(problem, Q, tolerance)
             yield R, residual, count + steps
             e *= factor
@@ -86,10 +87,10 @@ def _repeated(problem: ScaledProblem, P: Array, tolerance: float) -> Iterator[Fo
     """Discs of fixed radius, again and again, half of the way each time and then the whole."""
     for part in (0.5, 1.0):
         Q = P
-        for _ in range(20):
+        for _ in range(10):
             discs = tuple(replace(d, ratio=0.0, base=d.ratio * Q[d.normal] + d.base) for d in problem.forces.discs)
             fixed = replace(problem, forces=replace(problem.forces, discs=discs))
-            R, _, count = rounds(fixed, fixed.forces.feasible(Q), tolerance, 6)
+            R, _, count = rounds(fixed, fixed.forces.feasible(Q), tolerance, FEW_ROUNDS)
             Q = problem.forces.feasible(Q + part * (R - Q))
             R, residual, steps = refined(problem, Q, tolerance)
             yield R, residual, count + steps

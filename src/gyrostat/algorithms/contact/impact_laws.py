@@ -72,7 +72,8 @@ class _Meeting:
     def result(self, P: Array, scale: float, parts: list[ConeSolution]) -> ImpactSolution:
         w = self.w + self.G @ P
         gained = float(P @ (self.w + w)) / 2
-        return ImpactSolution(P, w, gained, scale, max(p.residual for p in parts), all(p.converged for p in parts))
+        residual = max((p.residual for p in parts), default=0.0)
+        return ImpactSolution(P, w, gained, scale, residual, all(p.converged for p in parts))
 
 
 def impact(
@@ -167,8 +168,12 @@ def _sequential(meeting: _Meeting) -> ImpactSolution:
         w, scale = meeting.w + meeting.G @ total, min(scale, single.scaled)
     else:
         scale = 0.0
-    rest = replace(meeting, w=w).cones(w)
-    return meeting.result(total + rest.P, scale, [*parts, rest])
+    held = w[len(w) - meeting.layout.bilateral :]
+    if scale == 0.0 or np.abs(held).max(initial=0.0) > still:
+        smaller = np.abs(meeting.w).max() / np.abs(w).max()  # what is left is known to the rounding of what there was
+        rest = replace(meeting, w=w, tolerance=min(meeting.tolerance * smaller, 1.0)).cones(w)
+        total, parts = total + rest.P, [*parts, rest]
+    return meeting.result(total, scale, parts)
 
 
 def _alone(meeting: _Meeting, which: int, w: Array) -> tuple[Array, _Meeting]:
