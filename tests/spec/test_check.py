@@ -144,6 +144,14 @@ WRONG = {
     "a rod of no length": (
         lambda: looped(gyrostat.ConnectingRod("link", 0.0), connect("x.tip", "link.a"), connect("y.tip", "link.b")),
         "connecting rod 'link'", "rod-length", "'length' must be positive, got 0", "spherical joint"),
+    "a wheel of no radius": (
+        lambda: looped(gyrostat.Rolling("w", 0.0), connect("world", "w.ground"), connect("y.tip", "w.wheel")),
+        "rolling 'w'", "rolling-radius", "'radius' must be positive, got 0", "metres"),
+    "a tyre that is larger than its wheel": (
+        lambda: looped(
+            gyrostat.Rolling("wheel", 0.3, crown=0.4), connect("world", "wheel.ground"), connect("y.tip", "wheel.wheel")
+        ),
+        "rolling 'wheel'", "rolling-radius", "'crown' must be from 0 to the radius 0.3, got 0.4", "knife edge"),
     "a rod that carries a body": (
         lambda: looped(gyrostat.ConnectingRod("link", 1), rod("z"), connect("x.tip", "link.a"), connect("z", "link.b")),
         "connecting rod 'link'", "rod-closes", "closes no loop", "needs Joint"),
