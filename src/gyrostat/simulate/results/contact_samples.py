@@ -1,6 +1,6 @@
 """Forces of contacts at the samples of a run, from its motion: what Newton and Euler find left over.
 
-    rnea(q, v, a) - tau - J^T w = F^T f      of all rows that were active at a sample, contacts last."""
+rnea(q, v, a) - tau - J^T w = F^T f      of all rows that were active at a sample, contacts last."""
 
 from __future__ import annotations
 
