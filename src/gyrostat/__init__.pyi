@@ -55,13 +55,16 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
-# ---- contact: rolling
-from gyrostat.spec.rolling import Rolling as Rolling
 # ---- contact
+from gyrostat.spec.rolling import Rolling as Rolling
+from gyrostat.solvers.kinematics.grasp import grasp as grasp
+from gyrostat.solvers.kinematics.grasp import release as release
 from gyrostat.spec.contact import ContactPair as ContactPair
 from gyrostat.spec.contact import ContactPoint as ContactPoint
 from gyrostat.spec.contact import Ground as Ground
 from gyrostat.spec.contact_law import ContactSurface as ContactSurface
+from gyrostat.environments.gym_env import gym_env as gym_env
+from gyrostat.environments.task import GymTask as GymTask
 
 # ---- files
 from gyrostat.io.audit import Audit as Audit
@@ -184,6 +187,8 @@ from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinem
 
 # ---- contact: frames that are held, impacts
 from gyrostat.algorithms.contact.frame_contact import FrameContact as FrameContact
+from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives as ContactDynamicsDerivatives
+from gyrostat.solvers.dynamics.contact_derivatives import contact_dynamics_derivatives as contact_dynamics_derivatives
 from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics as ContactDynamics
 from gyrostat.solvers.dynamics.impact import Impact as Impact
 from gyrostat.solvers.dynamics.impact import impact as impact

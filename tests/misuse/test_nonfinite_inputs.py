@@ -50,6 +50,7 @@ ARGUMENTS = {
     "ParameterDerivatives": {"parameters": ["link_hip.mass"]},
     "InverseOperationalInertia": {"contacts": {"link_hip": "point"}},
     "ContactDynamics": {"contacts": {"link_hip": "point"}},
+    "ContactDynamicsDerivatives": {"contacts": {"link_hip": "point"}},
     "Impact": {"contacts": {"link_hip": "point"}},
     "Solvers": {"rnea": {}, "crba": {}},
 }

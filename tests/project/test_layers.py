@@ -20,6 +20,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "gyrostat"
 LAYERS = (
     "cli",
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
+    "environments",
     "studies",
     "simulate",
     "view",
@@ -66,7 +67,8 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("sensitivity",),
         ("results",),
         ("events",),
-        ("constraints", "methods"),
+        ("methods",),
+        ("constraints",),
         ("plant",),
         ("kernels",),
         ("blocks",),
@@ -94,6 +96,7 @@ LAZY = {
     ("robots.catalogue", "robots"): "the package lists what is in it",
     ("simulate.blocks.foreign_systems", "simulate.blocks.linear"): "python-control's systems become blocks of ours",
     ("simulate.results.result", "simulate.results.files"): "files need more than a result does",
+    ("simulate.results.parts", "simulate.results.files"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.mcap"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.tables"): "tables need pandas or xarray",
     ("simulate.results.result", "view.plots"): "matplotlib takes half a second to load",
@@ -107,6 +110,7 @@ LAZY = {
     ("spec.model", "spec.edits.lock"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.rename"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.with_ground"): "edits make models; a model offers them as methods",
+    ("spec.model", "spec.edits.with_rolling"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.replaced"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.summary"): "the summary of a model reads it",
     ("spec.model", "spec.table"): "the table of a model reads it",

@@ -154,6 +154,18 @@ def ask_contact_dynamics(r, name, q, v, a):
     assert_close(got.forces[FRAME[name]], Q.T @ f, 1e-9)
 
 
+def ask_contact_dynamics_derivatives(r, name, q, v, a):
+    held = {FRAME[name]: np.eye(6)[3:4]}
+    mine = made(gs.ContactDynamicsDerivatives, r, name, first=(held,))(q, v, a)
+    dynamics = made(gs.ContactDynamics, r, name, first=(held,))
+    for k, x in ((0, "a"), (1, "forces")):
+        by = [getattr(mine, f"d{x}_d{y}") for y in ("q", "v", "tau")]
+        dq, dv, dtau = (y if x == "a" else y.array for y in by)
+        assert_close(dq, by_differences(lambda p, k=k: dynamics(p, v, a)[k], r.model, q, v, "q"), 1e-5)
+        assert_close(dv, by_differences(lambda p, k=k: dynamics(q, p, a)[k], r.model, q, v, "v"), 1e-5)
+        assert_close(dtau, by_differences(lambda p, k=k: dynamics(q, v, p)[k], r.model, q, a, "v"), 1e-5)
+
+
 def ask_impact(r, name, q, v, a):
     Q = np.eye(6)[3:4]
     J = Q @ _held(r, name, q, v)[0]

@@ -26,6 +26,7 @@ FULL = {
     "ParameterDerivatives": {"parameters": ["arm.mass"], "of": "a", "representation": "inertial"},
     "InverseOperationalInertia": {"contacts": {TIP: "point", "arm.origin": [[0.0, 0, 0, 1, 0, 0]]}},
     "ContactDynamics": {"contacts": {TIP: {"kind": "normal", "compliance": 0.1}, "arm.origin": "point"}},
+    "ContactDynamicsDerivatives": {"contacts": {TIP: "point"}},
     "Impact": {"contacts": {TIP: "point", "arm.origin": [[0.0, 0, 0, 1, 0, 0]]}, "restitution": 0.5},
     "InverseDynamics": {"algorithm": "newton-euler", "only": ["waist"], "live": ["arm.mass", "context.gravity"]},
     "ForwardDynamics": {"algorithm": "crba", "representation": "absolute", "order": ["waist"]},

@@ -122,6 +122,7 @@ def sprung(seed: int) -> gs.Model:
 
 MADE: dict[str, Callable[[], Scene]] = {
     **{f"tree {k}": lambda k=k: scene(various_tree(k, 3 + k, momentum=k % 2 == 0), k) for k in range(8)},
+    **{f"plain tree {k}": lambda k=k: scene(gs.robots.tree(k, 3 + k, base="free"), k) for k in range(5)},
     **{f"weight as a field {k}": lambda k=k: scene(various_tree(k, 5, treat_as="field"), k) for k in (20, 21)},
     **{f"drives {k}": lambda k=k: scene(driven_tree(k).model, k) for k in range(6)},
     **{f"elastic drives {k}": lambda k=k: scene(driven_tree(k, elastic=True).model, k) for k in range(3)},

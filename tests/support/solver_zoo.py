@@ -56,6 +56,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "ParameterDerivatives": {"parameters": ["arm.mass", "arm.inertia"], "wrt_wrenches": ["end"]},
     "InverseOperationalInertia": {"contacts": {TIP: "point"}},
     "ContactDynamics": {"contacts": {TIP: "point"}},
+    "ContactDynamicsDerivatives": {"contacts": {TIP: "point"}},
     "Impact": {"contacts": {TIP: "point"}, "restitution": 0.5},
 }
 

@@ -2,7 +2,6 @@
 
 from gyrostat.robots.aibo import aibo
 from gyrostat.robots.arm6 import arm6
-from gyrostat.robots.bicycle import bicycle
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
 from gyrostat.robots.elastic_arm import elastic_arm
@@ -10,6 +9,7 @@ from gyrostat.robots.humanoid import humanoid
 from gyrostat.robots.hydraulic import hydraulic_manipulator
 from gyrostat.robots.knee import elastic_knee
 from gyrostat.robots.loops.andrews import andrews_squeezer
+from gyrostat.robots.loops.bicycle import bicycle
 from gyrostat.robots.loops.bricard import bricard
 from gyrostat.robots.loops.delta import delta
 from gyrostat.robots.loops.excavator import excavator

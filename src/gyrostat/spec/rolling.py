@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from gyrostat.errors import Problem
@@ -20,7 +21,7 @@ class Rolling(Entity):
 
     Three equations: the wheel touches the plane (holonomic), and its material point there has no velocity against that
     of the plane, along x and y of ``ground`` (two on velocities alone). They hold always: a wheel that lifts off or
-    slides is :class:`ContactPoint` and the like. No coordinates, no mass; it carries nothing."""
+    slides needs contact by :class:`ContactPoint`. No coordinates, no mass; it carries nothing."""
 
     tells_mass: ClassVar[bool] = True
     since: ClassVar[int] = 4
@@ -36,6 +37,11 @@ class Rolling(Entity):
     @property
     def ports(self) -> tuple[Port, ...]:
         return Port("ground"), Port("wheel")
+
+    def on(self, wheel: str, ground: str | None = None) -> RollingOn:
+        """The same for a frame ``wheel`` of a model, on the plane of a frame ``ground``, by default the world's: for
+        ``model.with_rolling(...)`` and ``gs.simulate(..., events=[...])``."""
+        return RollingOn(self, wheel, ground)
 
     @property
     def closes(self) -> bool:
@@ -55,3 +61,12 @@ class Rolling(Entity):
             remedy = "0 is a knife edge, 0.05 a round tyre of 10 cm width"
             problems.append(self.problem("rolling-radius", message, remedy, ("crown",)))
         return problems
+
+
+@dataclass(frozen=True)
+class RollingOn:
+    """What rolls, at which frame ``wheel`` of a model, and on which ``ground``; None is the world's frame."""
+
+    rolling: Rolling
+    wheel: str
+    ground: str | None = None

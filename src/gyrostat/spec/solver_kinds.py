@@ -33,6 +33,7 @@ KINDS: dict[str, Kind] = {
     "CentroidalMatrix": Kind(),
     "CentroidalMomentum": Kind(),
     "ContactDynamics": Kind(representation=False, options=("contacts",), needs=("contacts",)),
+    "ContactDynamicsDerivatives": Kind(representation=False, options=("contacts",), needs=("contacts",)),
     "Coriolis": Kind(),
     "DeltaAcceleration": Kind(),
     "ElasticInverseDynamics": Kind(order=False, options=("negligible",)),

@@ -75,8 +75,21 @@ class ContactFactors:
 
     def solve(self, b: Array) -> Array:
         """f (m,) of least norm."""
-        y = self.inner.backward(self.inner.forward(self.outer.forward(b)))
-        L, m = self.outer.L, len(b)
+        return self._times(self.inner.backward(self.inner.forward(self.outer.forward(b))))
+
+    def solve_any(self, b: Array) -> Array:
+        """f (m,) that leaves out rows which others hold already: the same as of least norm where there are none."""
+        return self.outer.backward(self.outer.forward(b))
+
+    def unheld(self, x: Array) -> Array:
+        """The part of x (m,) outside the range of K: x - L (L^T L)^-1 L^T x."""
+        L, m = self.outer.L, len(x)
+        y = _array([_sum([L[k, i] * x[k] for k in range(i, m) if not is_zero(L[k, i])]) for i in range(m)])
+        return x - self._times(self.inner.backward(self.inner.forward(y)))
+
+    def _times(self, y: Array) -> Array:
+        """L y (m,)."""
+        L, m = self.outer.L, len(y)
         return _array([_sum([L[i, k] * y[k] for k in range(i + 1) if not is_zero(L[i, k])]) for i in range(m)])
 
 

@@ -27,7 +27,6 @@ SECTIONS = {
     "size": "memory sizes are not in the model",
     "custom": "custom data are not in the model",
     "keyframe": "stored states are not in the model",
-    "contact": "contact is not in the model",
     "extension": "extension libraries are never loaded",
 }
 """Parts of the file that are passed over as a whole."""

@@ -44,7 +44,7 @@ class Settled(NamedTuple):
 
 class Transitions:
     """The constraints of a plant along a run: those that are ``given``, the dry friction of its model, and its rigid
-    contacts, whose impacts follow a ``law``. None: the steps of the method treat all of them."""
+    contacts, whose impacts follow a ``law``; None if the steps of the method treat all of these themselves."""
 
     def __init__(self, plant: Plant, given: Sequence[Any], law: str | None = "poisson"):
         self.plant, self.given, self.law = plant, () if law is None else tuple(given), law

@@ -77,6 +77,9 @@ class RunEvent(ABC):
     """``guard(t, q, v, shared)``: a recordable function whose sign is that of the value, or that changes its sign
     earlier; ``shared``: what guards of one recording have in common. None if there is none."""
 
+    in_driver: ClassVar[bool] = False
+    """Whether drivers watch it on their own, where they treat closed contacts."""
+
     def guard_sign(self, sign: int) -> float:
         """The sign that the guard has while the function has this one."""
         return float(sign)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.contact.cone_driver_rounds import cone_memory
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.errors import GyrostatError, clipped
@@ -98,7 +99,10 @@ class Moreau(FixedSteps):
         self._code, self._scene, n = code, scene, plant.nv
         self.words[at.SCENE] = code.address
         tables: dict[int, Array] = {}
-        tables[at.CANDIDATES], tables[at.CANDIDATE_NUMBERS] = candidate_tables(net, self.candidates, ports)
+        pairs = at.CANDIDATES, at.CANDIDATE_NUMBERS, at.SEGMENT_PORTS, at.SEGMENT_NUMBERS
+        tables |= dict(zip(pairs, candidate_tables(net, self.candidates, ports), strict=True))
+        segments = len(tables[at.SEGMENT_PORTS])
+        tables[at.SEGMENTS_NOW] = np.zeros((segments, at.G_NOW))
         tables[at.CHAIN_FIRST], tables[at.CHAIN] = chain_tables(scene.chains)
         tables[at.ORDER], tables[at.L_FIRST], tables[at.L_COLUMNS] = elimination_tables(scene.inboard)
         tables[at.LIMITS], tables[at.LIMIT_NUMBERS], tables[at.LIMIT_ENTRIES] = limit_words(limits, scene)
@@ -115,7 +119,7 @@ class Moreau(FixedSteps):
         tables[at.PHASES], tables[at.PHASES_NOW] = np.zeros((2, max(1, k)), dtype=np.int64)
         tables[at.RECORDS] = np.zeros((RECORDS + 4 * k, at.RECORD))
         counts = {
-            at.CANDIDATE_COUNT: k, at.PORT_COUNT: len(ports), at.LIMIT_COUNT: len(limits), at.BOX_COUNT: boxes,
+            at.CANDIDATE_COUNT: k, at.SEGMENT_COUNT: segments, at.PORT_COUNT: len(ports), at.LIMIT_COUNT: len(limits), at.BOX_COUNT: boxes,
             at.MOST_RECORDS: RECORDS,
         }  # fmt: skip
         for word, count in counts.items():
@@ -141,6 +145,8 @@ class Moreau(FixedSteps):
         self._give({
             at.CONTACTS: np.zeros((contacts + 1, at.K_WORDS), dtype=np.int64),
             at.CONTACT_NUMBERS: np.zeros((contacts + 1, at.K_NUMBERS)),
+            at.NEAR: np.zeros(contacts + 1, dtype=np.int64),
+            at.NEAR_NUMBERS: np.zeros((contacts + 1, at.K_NUMBERS)),
             at.SCALARS: np.zeros((self._others + 1, at.S_WORDS), dtype=np.int64),
             at.SCALAR_NUMBERS: np.zeros((self._others + 1, at.S_NUMBERS)),
             at.WHITE: np.zeros((stride // 3 + 1) * 4 * n + 8),
@@ -148,6 +154,11 @@ class Moreau(FixedSteps):
             at.SPARE: np.zeros(4 + 3 * stride),
             at.LAW_MATRIX: np.zeros(stride * stride),
             at.PIVOTS: np.zeros(2 * stride, dtype=np.int64),
+            at.CONE_G: np.zeros(stride * stride),
+            at.CONE_VECTORS: np.zeros(3 * stride),
+            at.CONE_UNITS: np.zeros(2 * stride, dtype=np.int64),
+            at.CONE_NUMBERS: np.zeros(6 * stride),
+            at.CONE_MEMORY: np.zeros(driver_memory(stride)),
         })  # fmt: skip
 
     # ------------------------------------------------------------------ steps
@@ -160,11 +171,14 @@ class Moreau(FixedSteps):
         self._told()
         return status
 
+    def contact_records(self) -> tuple[Sequence[str], Sequence[Array]]:
+        return [c.name for c in self.candidates], self.records
+
     def _empty(self) -> None:
         count = int(self.words[at.RECORD_COUNT])
-        if count:
+        if count and self.keeps_records:
             self.records = (*self.records, self._tables[at.RECORDS][:count].copy())
-            self.words[at.RECORD_COUNT] = 0
+        self.words[at.RECORD_COUNT] = 0
 
     def _told(self) -> None:
         """Statistics of the run."""
@@ -174,9 +188,15 @@ class Moreau(FixedSteps):
             "contact_steps": solved, "contact_rows": int(words[at.CONTACT_SUM]), "sweeps": int(words[at.SWEEPS]),
             "newton_steps": int(words[at.NEWTONS]), "unsolved_steps": int(words[at.UNSOLVED_STEPS]),
             "impacts": int(words[at.IMPACTS]), "corrected_steps": int(words[at.CORRECTED]),
+            "added_contacts": int(words[at.ADDED]), "hard_problems": int(words[at.HARD]),
             "largest_residual": float(ctl[at.WORST]), "deepest_penetration": float(ctl[at.DEEPEST]),
             "mean_residual": float(ctl[at.RESIDUAL_SUM]) / max(1, solved),
         }  # fmt: skip
+
+
+def driver_memory(rows: int) -> int:
+    """Doubles of the solver for hard problems."""
+    return int(max(cone_memory(rows, rows), cone_memory(rows, rows // 3 + 1)))
 
 
 def _kept_scene(

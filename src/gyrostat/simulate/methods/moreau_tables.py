@@ -50,10 +50,13 @@ def ports_of(net: Network, candidates: Sequence[Candidate]) -> tuple[int | None,
     return tuple(dict.fromkeys(place_of(net, s)[0] for c in candidates for s in (c.a, c.b)))
 
 
-def candidate_tables(net: Network, candidates: Sequence[Candidate], ports: Sequence[int | None]) -> tuple[Array, Array]:
-    """Words (k, C_WORDS) and numbers (k, C_NUMBERS)."""
+def candidate_tables(
+    net: Network, candidates: Sequence[Candidate], ports: Sequence[int | None]
+) -> tuple[Array, Array, Array, Array]:
+    """Words (k, C_WORDS) and numbers (k, C_NUMBERS); ports (s,) and numbers (s, G_NUMBERS) of segments."""
     words = np.zeros((max(1, len(candidates)), at.C_WORDS), dtype=np.int64)
     numbers = np.zeros((max(1, len(candidates)), at.C_NUMBERS))
+    segments: dict[str, tuple[int, Array]] = {}
     for word, num, c in zip(words, numbers, candidates, strict=False):
         (a, Ra, pa), (b, Rb, pb) = (place_of(net, s) for s in (c.a, c.b))
         word[1:3] = ports.index(a), ports.index(b)
@@ -66,9 +69,11 @@ def candidate_tables(net: Network, candidates: Sequence[Candidate], ports: Seque
             num[at.B_TANGENT : at.B_TANGENT + 3] = Rb[:, 0]
         else:
             word[0] = at.SEGMENTS
-            _segment(num, at.A_FIRST, at.A_BOUND, c.a, Ra, pa)
-            _segment(num, at.B_FIRST, at.B_BOUND, c.b, Rb, pb)
-    return words, numbers
+            segments.setdefault(c.a.name, (word[1], _segment(c.a, Ra, pa)))
+            segments.setdefault(c.b.name, (word[2], _segment(c.b, Rb, pb)))
+            word[3:5] = [list(segments).index(s.name) for s in (c.a, c.b)]
+    on = np.array([port for port, _ in segments.values()] or [0], dtype=np.int64)
+    return words, numbers, on, np.array([num for _, num in segments.values()] or [np.zeros(at.G_NUMBERS)])
 
 
 def _above(num: Array, s: Surface, R: Array, p: Array) -> None:
@@ -82,12 +87,11 @@ def _above(num: Array, s: Surface, R: Array, p: Array) -> None:
     num[at.A_AXES : at.A_AXES + 9] = R.T.ravel()
 
 
-def _segment(num: Array, first: int, bound: int, s: Surface, R: Array, p: Array) -> None:
-    """Begin, vector and radius of a segment."""
+def _segment(s: Surface, R: Array, p: Array) -> Array:
+    """Begin, vector, radius and reach of a segment."""
     along = R[:, 2] * s.size[1] if s.kind == "capsule" else np.zeros(3)
     radius = s.size[0] if s.size else 0.0
-    num[first : first + 3], num[first + 3 : first + 6], num[first + 6] = p - 0.5 * along, along, radius
-    num[bound] = radius + 0.5 * float(np.linalg.norm(along))
+    return np.array([*(p - 0.5 * along), *along, radius, radius + 0.5 * float(np.linalg.norm(along))])
 
 
 def limit_tables(model: Model, limits: JointLimits | None) -> tuple[list[tuple[int, int, int, float, float]], list[int]]:

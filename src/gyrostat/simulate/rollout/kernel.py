@@ -21,7 +21,7 @@ from gyrostat.simulate.kernels.loop_programs import margin_count
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.methods.rk4 import ClassicalRungeKutta
 from gyrostat.simulate.rollout.control_law import WHO, Law
-from gyrostat.simulate.rollout.moreau_programs import moreau_programs
+from gyrostat.simulate.rollout.moreau_model import moreau_programs
 from gyrostat.simulate.rollout.source import RolloutSource, Shapes
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.spec.context import MovingBase
@@ -58,6 +58,11 @@ class RolloutKernel:
         """Rows of contacts and stops, whose impulses robots carry along."""
         return 0 if self.contact is None else self.contact.pattern.rows
 
+    @property
+    def solution(self) -> int:
+        """Impulses of a step in its record: those, and the ones that correct depth."""
+        return 0 if self.contact is None else self.impulses + len(self.contact.pattern.cones)
+
     @cached_property
     def m0(self) -> Array:
         """What a robot remembers at the start: digital parts; impulses, residual, and steps that did not converge."""
@@ -72,7 +77,7 @@ class RolloutKernel:
     def record(self) -> int:
         """Columns of the record of a step."""
         n, nq, stages = 2 * self.model.nv + len(self.source.p0), self.model.nq, max(1, self.stages)
-        return stages * (2 * n + nq) + n + nq + 2 * len(self.m0) + self.impulses
+        return stages * (2 * n + nq) + n + nq + 2 * len(self.m0) + self.solution
 
     @property
     def operations(self) -> int:
@@ -99,7 +104,7 @@ class RolloutKernel:
         """Kernels by the words of the environment."""
         named = {at.FORWARD: "forward"} | ({} if self.plain else {at.CHART: "chart", at.RETRACT: "retract"})
         if self.contact is not None:
-            named = {}
+            named = {} if self.plain else {at.RETRACT: "retract"}
         elif self.stages:
             named.pop(at.RETRACT, None)
         else:

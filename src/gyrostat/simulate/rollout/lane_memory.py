@@ -13,7 +13,7 @@ from gyrostat.simulate.plant.machine import address
 from gyrostat.simulate.rollout import lane_steps as of
 from gyrostat.simulate.rollout import moreau_steps as contact
 from gyrostat.simulate.rollout.kernel import RolloutKernel
-from gyrostat.simulate.rollout.moreau_programs import MOST, MoreauPrograms
+from gyrostat.simulate.rollout.moreau_programs import MoreauPrograms
 
 Array = np.ndarray
 
@@ -158,16 +158,15 @@ class ContactMemory:
 
     def __init__(self, kernel: RolloutKernel, programs: MoreauPrograms, lanes: int):
         sizes = programs.sizes
-        both = {contact.P_TWO: sizes["P"], contact.W_TWO: sizes["w"], contact.R_TWO: 1, contact.STEP: 1}
-        named = dict(zip(contact.COLUMNS, sizes.values(), strict=True))
-        self.columns = Columns(named | both, lanes)
+        self.columns = Columns({word: sizes[name] for word, name in contact.COLUMNS.items()}, lanes)
         self.words = np.zeros(contact.WORDS_OF_CONTACT, dtype=np.int64)
         self.columns.tell(self.words)
         codes = {word: programs.code(name, lanes) for word, name in contact.CODES.items()}
         for word, code in codes.items():
             self.words[word] = code.address
-        self.words[contact.IMPULSES], self.words[contact.CARRIED] = kernel.impulses, len(kernel.source.m0)
-        self.words[contact.MOST_ROUNDS] = MOST
+        counts = {contact.IMPULSES: kernel.impulses, contact.CONES: sizes["gaps"], contact.MOST_ROUNDS: contact.MOST}
+        for word, count in (counts | {contact.CARRIED: len(kernel.source.m0)}).items():
+            self.words[word] = count
         self.work = max(code.work for code in codes.values())
 
 

@@ -46,7 +46,7 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 from gyrostat.simulate.kernels.loop_margins import ends_ahead
-from gyrostat.simulate.kernels.stage import accelerations, place
+from gyrostat.simulate.kernels.stage import place, unconstrained
 from gyrostat.simulate.methods.drivers.explicit_steps import TURN
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 from gyrostat.simulate.methods.drivers.stage_sums import combined
@@ -115,14 +115,14 @@ def explicit_step(env: words, stages: int, tab: ptr, t: float, h: float, record:
     K, Y = record, record + stages * size
     Q, c = Y + stages * size, tab + (stages + 1) * stages
     y1 = Q + stages * nq
-    bad = accelerations(env, t, Q, Y + n, Y + 2 * n, K + n, K + 2 * n, tau)
+    bad = unconstrained(env, t, Q, Y + n, Y + 2 * n, K + n, K + 2 * n, tau)
     copy(n, Y + n, K)  # x' = v at x = 0
     for i in range(1, stages):
         y, k = Y + i * size, K + i * size
         combined(size, i, tab + i * stages, K, h, Y, y)
         bad = bad + turned_too_far(env, y, 2.0 * TURN)
         bad = bad + place(env, Q, y, y + n, Q + i * nq, k)
-        bad = bad + accelerations(env, t + c[i] * h, Q + i * nq, y + n, y + 2 * n, k + n, k + 2 * n, tau)
+        bad = bad + unconstrained(env, t + c[i] * h, Q + i * nq, y + n, y + 2 * n, k + n, k + 2 * n, tau)
     combined(size, stages, tab + stages * stages, K, h, Y, y1)
     bad = bad + turned_too_far(env, y1, TURN)
     return bad + place(env, Q, y1, y1 + n, y1 + size, tau)
@@ -136,7 +136,7 @@ def semi_implicit_step(env: words, t: float, h: float, record: ptr, tau: ptr) ->
     q = y + size
     y1 = q + nq
     q1 = y1 + size
-    bad = accelerations(env, t, q, y + n, y + 2 * n, K + n, K + 2 * n, tau)
+    bad = unconstrained(env, t, q, y + n, y + 2 * n, K + n, K + 2 * n, tau)
     for k in range(n, size):
         y1[k] = fma(h, K[k], y[k])
     for k in range(n):

@@ -7,6 +7,7 @@ from typing import Any
 from gyrostat.errors import GyrostatError
 from gyrostat.solvers.builders.answers import CLASSES
 from gyrostat.solvers.builders.master_solver import Solvers
+from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives
 from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics
 from gyrostat.solvers.dynamics.impact import Impact
@@ -22,6 +23,7 @@ BUILDABLE: dict[str, Any] = CLASSES | {
     cls.__name__: cls
     for cls in (
         ContactDynamics,
+        ContactDynamicsDerivatives,
         ElasticInverseDynamics,
         ForwardKinematics,
         Impact,

@@ -73,6 +73,29 @@ class ContactSolver(StateSolver):
         factors = free_inertia_factors(net, on, q, self.locked)
         return lambda forces: without_locked(factors.solve(without_locked(forces, self.locked)), self.locked)
 
+    def without_contacts(
+        self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads, respond: Respond
+    ) -> Array:
+        """The acceleration (nv,) that the robot would have without its contacts."""
+        if net.closures:
+            return self._closed(net, on, x, given, np.zeros(net.model.nv))[: net.model.nv]
+        h: Any = sweep_forces(net, on, x["q"], x["v"], np.zeros(net.model.nv), given)[0]
+        return respond(x["tau"] - h)
+
+    def loop_multipliers(
+        self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads, contact_forces: Array
+    ) -> Array:
+        """Forces (rows of loops,) that keep loops closed beside generalised forces (nv,) of contacts."""
+        return -self._closed(net, on, x, given, contact_forces)[net.model.nv :]
+
+    def _closed(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads, more: Array) -> Array:
+        """a and -multipliers of loops that are constraints, for tau and further forces (nv,)."""
+        q, v = x["q"], x["v"]
+        h: Any = sweep_forces(net, on, q, v, np.zeros(net.model.nv), given)[0]
+        found = loop_equations(net, q, v)
+        factors = kkt_factors(net, on, q, found.J, self.safe)
+        return factors.solve(np.concatenate([x["tau"] - h + more, -found.bias]))
+
 
 class ContactDynamics(ContactSolver):
     """a (..., nv) and contact forces for tau, with frames held in contact: M a + h = tau + J^T f, J a + dJ/dt v = C f
@@ -108,15 +131,3 @@ class ContactDynamics(ContactSolver):
         respond = self.response(net, on, q)
         free = self.without_contacts(net, on, x, given, respond)
         return accelerations_by_mass_matrix(net, on, q, v, held, free, respond)
-
-    def without_contacts(
-        self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads, respond: Respond
-    ) -> Array:
-        """The acceleration (nv,) that the robot would have without its contacts."""
-        q, v, n = x["q"], x["v"], net.model.nv
-        h: Any = sweep_forces(net, on, q, v, np.zeros(n), given)[0]
-        if not net.closures:
-            return respond(x["tau"] - h)
-        found = loop_equations(net, q, v)
-        factors = kkt_factors(net, on, q, found.J, self.safe)
-        return factors.solve(np.concatenate([x["tau"] - h, -found.bias]))[:n]

@@ -16,17 +16,17 @@ class ContactForces(Mapping[str, Array]):
     """Wrenches (..., 6) by the name of the contact: torque [N m], then force [N] on the robot, about the frame's
     origin and in its axes; impulses likewise. ``array`` (..., contacts, 6) holds all of them."""
 
-    __slots__ = ("_also", "array", "names")
+    __slots__ = ("_also", "_trailing", "array", "names")
 
-    def __init__(self, array: Array, names: Sequence[str], also: Mapping[str, int] | None = None):
+    def __init__(self, array: Array, names: Sequence[str], also: Mapping[str, int] | None = None, trailing: int = 1):
         self.array, self.names = array, tuple(names)
-        self._also = dict(also or {})
+        self._also, self._trailing = dict(also or {}), trailing
 
     def __getitem__(self, name: str) -> Array:
         places = {**self._also, **{known: k for k, known in enumerate(self.names)}}
         if name not in places:
             raise FrameError(f"forces: no contact is called {name!r}. Hint: {nearest(str(name), self.names)}")
-        return self.array[..., places[name], :]
+        return self.array[(..., places[name], *(slice(None),) * self._trailing)]
 
     def __contains__(self, name: object) -> bool:
         return name in self.names or name in self._also
@@ -42,7 +42,7 @@ class ContactForces(Mapping[str, Array]):
         return len(self.names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ContactForces, (self.array, self.names, self._also)
+        return ContactForces, (self.array, self.names, self._also, self._trailing)
 
     def __repr__(self) -> str:
         return f"<forces of {len(self)} contacts: {', '.join(self.names[:6])}{', ...' if len(self) > 6 else ''}>"
@@ -109,3 +109,37 @@ class ImpactVelocity(ContactResult):
     @property
     def impulses(self) -> ContactForces:
         return self._by_name()
+
+
+class ContactDerivatives(ContactResult):
+    """da / dq, dv, dtau (..., nv, nv), and of the contact forces by name: ``dforces_dq[name]`` (..., 6, nv), ..."""
+
+    __slots__ = ()
+    _fields = ("da_dq", "da_dv", "da_dtau", "dforces_dq", "dforces_dv", "dforces_dtau")
+
+    @property
+    def da_dq(self) -> Array:
+        return self[0]
+
+    @property
+    def da_dv(self) -> Array:
+        return self[1]
+
+    @property
+    def da_dtau(self) -> Array:
+        return self[2]
+
+    @property
+    def dforces_dq(self) -> ContactForces:
+        return ContactForces(self[3], self.names, self.also, 2)
+
+    @property
+    def dforces_dv(self) -> ContactForces:
+        return ContactForces(self[4], self.names, self.also, 2)
+
+    @property
+    def dforces_dtau(self) -> ContactForces:
+        return ContactForces(self[5], self.names, self.also, 2)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} of {', '.join(self.names)}: {', '.join(self._fields)}"

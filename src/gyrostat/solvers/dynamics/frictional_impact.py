@@ -76,6 +76,8 @@ def frictional_impact(
     model: Model, q: Any, v: Any, contacts: tuple[FrameContact, ...], restitution: float, law: str, options: Any
 ) -> ImpactVelocity:
     """v and impulses with one-sided contacts first, bilateral ones at rest after it."""
+    if options.get("out") is not None:
+        raise ShapeError("impact: out is not taken with friction. Hint: leave it out")
     ordered = sorted(contacts, key=lambda c: c.friction is None)
     pushing = [c for c in ordered if c.friction is not None]
     layout = ConeLayout(tuple(c.rows for c in pushing), bilateral=sum(c.rows for c in ordered if c.friction is None))
@@ -90,8 +92,8 @@ def frictional_impact(
         found = law_of_impact(K[k], w[k], layout, [c.friction for c in pushing], restitution, law)
         if not found.converged:
             raise StateError(
-                f"impact: the law '{law}' found no impulses inside the cones in state {k}, residual {found.residual:.2g}"
-                ". Hint: law='newton'"
+                f"impact: the law '{law}' found no impulses inside the cones in state {k}, residual "
+                f"{found.residual:.2g}. Hint: law='newton'"
             )
         after[k] = before[k] + Y[k] @ found.P
         for i in range(len(ordered)):

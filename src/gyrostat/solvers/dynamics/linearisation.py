@@ -25,7 +25,6 @@ from gyrostat.spatial.algebra import tilde
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
-
 WHO = "linearise"
 
 
@@ -102,8 +101,12 @@ def _constrained(
             f"{WHO}: not all of these states of '{model.name}' have the same coordinates: "
             f"{' / '.join(sorted({', '.join(one.names) for one in found}))}. Hint: ignorable=True, or state by state"
         )
-    stack = [np.reshape([one[i] for one in found], (*lead, *np.shape(found[0][i]))) for i in (0, 1, 2, 4)]
-    return MinimalStateSpace(*stack[:3], found[0].names, stack[3])
+
+    def stacked(parts: list[Array]) -> Array:
+        return np.reshape(np.array(parts), (*lead, *parts[0].shape))
+
+    A, B, basis = (stacked([getattr(one, name) for one in found]) for name in ("A", "B", "basis"))
+    return MinimalStateSpace(A, B, basis, found[0].names, stacked([one.ignored for one in found]))
 
 
 def _smallest(model: Model, q: Array, v: Array, tau: Array) -> Array:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.linear_algebra import lu, solve
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, sqrt, words
+from gyrostat.simulate.methods.drivers.moreau_hard_rows import solve_hard_rows
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     ALONG_T,
     CONTACT_COUNT,
@@ -22,6 +23,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     K_NUMBERS,
     LAW_MATRIX,
     LOW,
+    MOBILE,
     MU,
     NEWTONS,
     PIVOTS,
@@ -39,12 +41,12 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 
 TOLERANCE = 1e-10
 """Residual [m/s, rad/s] that ends the iteration."""
-FIRST_SWEEPS, MORE_SWEEPS, ROUNDS = 6, 12, 12
-"""Sweeps before Newton's method, between its steps where they fail, and rounds of both."""
+FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 6, 20, 2
+"""Sweeps before Newton's method, its steps at most, and rounds of both; what is left then is a hard problem."""
 LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
-IMMOBILE = 1e-14
-"""G_nn [1/kg] of a row that nothing moves."""
+IMMOBILE, SINGULAR = 1e-14, 1e-10
+"""G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
 PROXIMAL = 1e-11
 """Part of the diagonal that is added for redundant rows."""
 
@@ -63,6 +65,7 @@ def prepare_blocks(box: words) -> int:
         c00, c01, c02 = f * k - m * m, e * m - d * k, d * m - e * f
         det = a * c00 + d * c01 + e * c02
         num[REGULAR] = 0.0
+        num[MOBILE] = 1.0 if a > IMMOBILE and a > SINGULAR * (f + k) else 0.0
         if det > 1e-9 * a * f * k and a > IMMOBILE:
             one, v = 1.0 / det, num + INVERSE
             num[REGULAR] = 1.0
@@ -85,17 +88,17 @@ def put_u(box: words, rows: int) -> int:
     copy(rows, doubles(box[FREE_SPEED]), u)
     for r in range(rows):
         if P[r] != 0.0:
-            add_row(rows, P[r], G + r * stride, u)
+            add_one_row(rows, P[r], G + r * stride, u)
     return 0
 
 
-def add_row(rows: int, x: float, g: ptr, u: ptr) -> int:
+def add_one_row(rows: int, x: float, g: ptr, u: ptr) -> int:
     for s in range(rows):
         u[s] = fma(x, g[s], u[s])
     return 0
 
 
-def add_three(rows: int, x: float, y: float, z: float, g: ptr, stride: int, u: ptr) -> int:
+def add_three_rows(rows: int, x: float, y: float, z: float, g: ptr, stride: int, u: ptr) -> int:
     """u + x g_0 + y g_1 + z g_2 for three rows."""
     e, f = g + stride, g + 2 * stride
     for s in range(0, rows, 4):
@@ -118,7 +121,7 @@ def contact_change(num: ptr, g: ptr, stride: int, p: ptr, w: ptr, d: ptr) -> flo
     d[0] = 0.0
     d[1] = 0.0
     d[2] = 0.0
-    if a00 <= IMMOBILE or (low == 0.0 and p[0] == 0.0 and w[0] >= 0.0):
+    if num[MOBILE] == 0.0 or (low == 0.0 and p[0] == 0.0 and w[0] >= 0.0):
         return 0.0
     u0, u1, u2 = w[0], w[1], w[2]
     x0, x1, x2 = p[0], p[1], p[2]
@@ -172,7 +175,7 @@ def sweep(box: words, rows: int) -> float:
             p[0] = p[0] + d[0]
             p[1] = p[1] + d[1]
             p[2] = p[2] + d[2]
-            add_three(rows, d[0], d[1], d[2], g, stride, u)
+            add_three_rows(rows, d[0], d[1], d[2], g, stride, u)
         most = max(most, change)
     for s in range(box[SCALAR_COUNT]):
         r = 3 * nb + s
@@ -181,7 +184,7 @@ def sweep(box: words, rows: int) -> float:
             x = min(num[S_HIGH], max(num[S_LOW], P[r] - u[r] / g[r])) - P[r]
             if x != 0.0:
                 P[r] = P[r] + x
-                add_row(rows, x, g, u)
+                add_one_row(rows, x, g, u)
                 most = max(most, abs(x) * g[r])
     box[SWEEPS] = box[SWEEPS] + 1
     return most
@@ -195,6 +198,8 @@ def residual(box: words) -> float:
         r = 3 * b
         num, p, w = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + r, u + r
         a, ct = G[r * stride + r], num[ALONG_T]
+        if num[MOBILE] == 0.0:
+            continue
         if a > IMMOBILE:
             most = max(most, abs(p[0] - max(num[LOW], p[0] - w[0] / a)) * a)
         if ct > 0.0 and num[MU] > 0.0:
@@ -219,7 +224,7 @@ def active_rows(box: words, list_: words) -> int:
         r = 3 * b
         num, p, w = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + r, u + r
         a, ct = G[r * stride + r], num[ALONG_T]
-        if a <= IMMOBILE:
+        if num[MOBILE] == 0.0:
             continue
         if p[0] - w[0] / a > num[LOW]:
             list_[count] = 4 * r
@@ -296,7 +301,7 @@ def feasible(box: words) -> int:
     P, nb = doubles(box[IMPULSE]), box[CONTACT_COUNT]
     for b in range(nb):
         num, p = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + 3 * b
-        p[0] = max(num[LOW], p[0])
+        p[0] = max(num[LOW], p[0]) if num[MOBILE] == 1.0 else 0.0
         size, radius = p[1] * p[1] + p[2] * p[2], num[MU] * p[0]
         if size > radius * radius:
             s = radius / sqrt(size)
@@ -308,9 +313,10 @@ def feasible(box: words) -> int:
     return 0
 
 
-def newton_step(box: words, rows: int, before: float) -> float:
+def newton_step_of_rows(box: words, rows: int, before: float) -> float:
     """A step of Newton's method, shortened until the residual becomes smaller: the residual, or a negative number if it
-    does not, and everything is as it was."""
+    does not, and everything is as it was. Where redundant rows have no solution in which all of them stick, the step
+    leads far away along forces that move nothing: then it ends where the first of them slides or opens."""
     list_, K, P = count_at(box[PIVOTS]), doubles(box[LAW_MATRIX]), doubles(box[IMPULSE])
     old = doubles(box[SPARE]) + 4
     middle, rhs = old + rows, old + 2 * rows
@@ -322,21 +328,53 @@ def newton_step(box: words, rows: int, before: float) -> float:
     newton_matrix(box, m, list_, K, rhs)
     if lu(m, K, list_ + m) == 0:
         solve(m, K, list_ + m, rhs)
+        reach = first_border(box, m, list_, rhs)
         share = 1.0
-        for _ in range(3):
-            copy(rows, middle, P)
-            for i in range(m):
-                r = list_[i] // 4
-                P[r] = middle[r] + share * rhs[i]
-            feasible(box)
-            put_u(box, rows)
-            after = residual(box)
+        for turn in range(3):
+            after = stepped(box, rows, m, list_, middle, rhs, share)
             if after <= 0.7 * before:
                 return after
+            if turn == 0 and reach > 1e-9 and reach < 0.1:
+                after = stepped(box, rows, m, list_, middle, rhs, reach * (1.0 + 1e-9))
+                if after <= 1.5 * before:
+                    return after
             share = 0.4 * share
     copy(rows, old, P)
     put_u(box, rows)
     return -1.0
+
+
+def stepped(box: words, rows: int, m: int, list_: words, start: ptr, d: ptr, share: float) -> float:
+    """P = start + share d, made feasible, with its u: the residual."""
+    P = doubles(box[IMPULSE])
+    copy(rows, start, P)
+    for i in range(m):
+        r = list_[i] // 4
+        P[r] = start[r] + share * d[i]
+    feasible(box)
+    put_u(box, rows)
+    return residual(box)
+
+
+def first_border(box: words, m: int, list_: words, d: ptr) -> float:
+    """The share of the change d (m,) of the rows in the list at which the first contact that sticks slides, or the
+    first normal impulse vanishes; 1e300 if none does."""
+    P, least = doubles(box[IMPULSE]), 1e300
+    for i in range(m):
+        r, kind = list_[i] // 4, list_[i] % 4
+        if kind == 0 and r < 3 * box[CONTACT_COUNT] and r % 3 == 0:
+            num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (r // 3)
+            if d[i] < 0.0:
+                least = min(least, (num[LOW] - P[r]) / d[i])
+            if i + 2 < m and list_[i + 1] == 4 * (r + 1) and list_[i + 2] == 4 * (r + 2):
+                mu2 = num[MU] * num[MU]
+                a = d[i + 1] * d[i + 1] + d[i + 2] * d[i + 2] - mu2 * d[i] * d[i]
+                b = P[r + 1] * d[i + 1] + P[r + 2] * d[i + 2] - mu2 * P[r] * d[i]
+                c = min(0.0, P[r + 1] * P[r + 1] + P[r + 2] * P[r + 2] - mu2 * P[r] * P[r])
+                square = b * b - a * c
+                if square >= 0.0 and (a > 0.0 or b > 0.0):
+                    least = min(least, -c / (b + sqrt(square)) if b > 0.0 else (sqrt(square) - b) / a)
+    return least
 
 
 def opened(box: words, rows: int) -> int:
@@ -345,8 +383,8 @@ def opened(box: words, rows: int) -> int:
     for b in range(box[CONTACT_COUNT]):
         r, num = 3 * b, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
         a, p = G[r * stride + r], P + r
-        if a > IMMOBILE and num[LOW] == 0.0 and p[0] > 0.0 and p[0] * a <= u[r]:
-            add_three(rows, -p[0], -p[1], -p[2], G + r * stride, stride, u)
+        if num[MOBILE] == 1.0 and num[LOW] == 0.0 and p[0] > 0.0 and p[0] * a <= u[r]:
+            add_three_rows(rows, -p[0], -p[1], -p[2], G + r * stride, stride, u)
             p[0] = 0.0
             p[1] = 0.0
             p[2] = 0.0
@@ -361,19 +399,24 @@ def solve_rows(box: words, rows: int, first: int) -> float:
     put_u(box, rows)
     left = residual(box)
     for turn in range(ROUNDS):
-        most = FIRST_SWEEPS if turn == 0 else MORE_SWEEPS
-        for k in range(most):
+        for k in range(FIRST_SWEEPS):
             if left <= TOLERANCE:
                 return left
             change = sweep(box, rows)
-            if change <= 10.0 * TOLERANCE or k == most - 1:
+            if change <= 10.0 * TOLERANCE or k == FIRST_SWEEPS - 1:
                 left = residual(box)
-        while left > TOLERANCE:
-            after = newton_step(box, rows, left)
+        for _ in range(NEWTON_STEPS):
+            if left <= TOLERANCE:
+                break
+            after = newton_step_of_rows(box, rows, left)
             if after < 0.0:
                 break
             left = after
         if left <= TOLERANCE:
-            put_u(box, rows)
-            return residual(box)
+            break
+    if left > TOLERANCE:
+        solve_hard_rows(box)
+        feasible(box)
+        put_u(box, rows)
+        left = residual(box)
     return left

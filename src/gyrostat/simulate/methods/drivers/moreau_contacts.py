@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import count_at, doubles, fma, ptr, sqrt, words
+from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, sqrt, words
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     A_AXES,
-    A_BOUND,
     A_FIRST,
     A_LAST,
     A_RADIUS,
     AT,
     AXES,
-    B_BOUND,
     B_FIRST,
     B_LAST,
-    B_RADIUS,
     B_TANGENT,
     BALL,
     C_NUMBERS,
@@ -28,20 +25,30 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACT_NUMBERS,
     CONTACTS,
     FACTORS,
+    G_NOW,
+    G_NUMBERS,
     GAP,
     K_NUMBERS,
     K_WORDS,
     MOST_CONTACTS,
+    NEAR,
+    NEAR_COUNT,
+    NEAR_NUMBERS,
     PORT_COUNT,
     POSES,
     RIM,
     SCREWS,
+    SEGMENT_COUNT,
+    SEGMENT_NUMBERS,
+    SEGMENT_PORTS,
     SEGMENTS,
+    SEGMENTS_NOW,
     TWISTS,
 )
 
-SLACK = 0.02
-"""Speed [m/s] beyond that of free motion with which a pair may close within a step and is looked at."""
+SLACK, NEARBY = 0.02, 2.0
+"""Speeds [m/s] beyond that of free motion with which a pair may close within a step: it is a contact from the beginning;
+it is looked at when the impulses are known."""
 TOO_CLOSE, NOTHING = 1e-12, 1e-24
 """Distance [m] of two points that has no direction, and its square."""
 
@@ -144,20 +151,34 @@ def clamped(x: float) -> float:
     return min(1.0, max(0.0, x))
 
 
-def segments(a: ptr, b: ptr, num: ptr, reach: float, out: ptr) -> float:
-    """Gap between two segments with radii [Ericson, Real-Time Collision Detection, 5.1.9]; above ``reach`` it may be a
-    lower bound alone. Point and axes of the contact at out."""
-    p, d, o, e = out + AT, out + AXES, out + AXES + 3, out + AXES + 6
-    put_point(a, num + A_FIRST, p)
-    put_point(b, num + B_FIRST, o)
-    put_direction(a, num + A_LAST, d)  # from the first end to the last
-    put_direction(b, num + B_LAST, e)
+def put_segments(box: words, h: float) -> int:
+    """Where all segments are, and how far they reach within h."""
+    ports, numbers, now = count_at(box[SEGMENT_PORTS]), doubles(box[SEGMENT_NUMBERS]), doubles(box[SEGMENTS_NOW])
+    for k in range(box[SEGMENT_COUNT]):
+        num, s, pose = numbers + G_NUMBERS * k, now + G_NOW * k, doubles(box[POSES]) + 12 * ports[k]
+        T, m = doubles(box[TWISTS]) + 6 * ports[k], now + G_NOW * k + 6
+        put_point(pose, num, s)
+        put_direction(pose, num + 3, s + 3)
+        for i in range(3):
+            m[i] = fma(0.5, s[3 + i], s[i])
+        vx, vy, vz = T[3] + T[1] * m[2] - T[2] * m[1], T[4] + T[2] * m[0] - T[0] * m[2], T[5] + T[0] * m[1] - T[1] * m[0]
+        speed = sqrt(vx * vx + vy * vy + vz * vz) + num[7] * sqrt(dot3(T, T))
+        s[9] = num[6]
+        s[10] = num[7] + h * (0.5 * NEARBY + speed)
+    return 0
+
+
+def apart_by(a: ptr, b: ptr) -> float:
+    """Whether two segments cannot meet within the step: positive then."""
+    x, y, z, r = a[6] - b[6], a[7] - b[7], a[8] - b[8], a[10] + b[10]
+    return x * x + y * y + z * z - r * r
+
+
+def segments(p: ptr, o: ptr, out: ptr) -> float:
+    """Gap between two segments with radii [Ericson, Real-Time Collision Detection, 5.1.9]; point and axes of the
+    contact at out."""
+    d, e = p + 3, o + 3
     rx, ry, rz = p[0] - o[0], p[1] - o[1], p[2] - o[2]
-    radii = num[A_RADIUS] + num[B_RADIUS]
-    mx, my, mz = rx + 0.5 * (d[0] - e[0]), ry + 0.5 * (d[1] - e[1]), rz + 0.5 * (d[2] - e[2])
-    bound = sqrt(mx * mx + my * my + mz * mz) - num[A_BOUND] - num[B_BOUND]
-    if bound > reach:
-        return bound
     dd, ee, de = dot3(d, d), dot3(e, e), dot3(d, e)
     dr, er = d[0] * rx + d[1] * ry + d[2] * rz, e[0] * rx + e[1] * ry + e[2] * rz
     s, t = 0.0, 0.0
@@ -168,37 +189,27 @@ def segments(a: ptr, b: ptr, num: ptr, reach: float, out: ptr) -> float:
         else:  # parallel: the middle of the stretch that both share
             first, last = -dr / dd, (de - dr) / dd
             s = 0.5 * (clamped(min(first, last)) + clamped(max(first, last)))
-        t = (de * s + er) / ee
-        if t < 0.0:
-            t = 0.0
-            s = clamped(-dr / dd)
-        elif t > 1.0:
-            t = 1.0
-            s = clamped((de - dr) / dd)
+        t = clamped((de * s + er) / ee)
+        s = clamped((de * t - dr) / dd)
     elif dd > 0.0:
         s = clamped(-dr / dd)
     elif ee > 0.0:
         t = clamped(er / ee)
     x, y, z = rx + s * d[0] - t * e[0], ry + s * d[1] - t * e[1], rz + s * d[2] - t * e[2]
     distance = sqrt(x * x + y * y + z * z)
-    ox, oy, oz = o[0] + t * e[0], o[1] + t * e[1], o[2] + t * e[2]
-    n = out + AXES
+    n, at = out + AXES, out + AT
+    n[0] = 0.0
+    n[1] = 0.0
+    n[2] = 1.0
     if distance > TOO_CLOSE:
         n[0] = x / distance
         n[1] = y / distance
         n[2] = z / distance
-    else:
-        n[0] = 0.0
-        n[1] = 0.0
-        n[2] = 1.0
-    g = distance - radii
-    out_of = distance - num[A_RADIUS]
-    p[0] = ox + out_of * n[0]
-    p[1] = oy + out_of * n[1]
-    p[2] = oz + out_of * n[2]
+    out[GAP] = distance - p[9] - o[9]
+    for i in range(3):
+        at[i] = p[i] + s * d[i] - p[9] * n[i]
     put_tangents(n)
-    out[GAP] = g
-    return g
+    return out[GAP]
 
 
 def put_twists(box: words, v: ptr) -> int:
@@ -225,36 +236,61 @@ def closing(Ta: ptr, Tb: ptr, x: ptr, n: ptr) -> float:
     return fma(vx, n[0], fma(vy, n[1], vz * n[2]))
 
 
-def fastest_point(Ta: ptr, Tb: ptr, num: ptr, pose: ptr) -> float:
-    """A bound of the speed with which two bodies close, around the middle of the segment of a."""
-    wx, wy, wz = Ta[0] - Tb[0], Ta[1] - Tb[1], Ta[2] - Tb[2]
-    x, y, z = pose[9], pose[10], pose[11]
-    vx, vy, vz = Ta[3] - Tb[3] + wy * z - wz * y, Ta[4] - Tb[4] + wz * x - wx * z, Ta[5] - Tb[5] + wx * y - wy * x
-    arm = num[A_BOUND] + abs(num[A_FIRST]) + abs(num[A_FIRST + 1]) + abs(num[A_FIRST + 2])
-    return sqrt(vx * vx + vy * vy + vz * vz) + arm * sqrt(wx * wx + wy * wy + wz * wz)
-
-
 def find_contacts(box: words, h: float) -> int:
-    """Pairs whose gap may close within h, for the velocities of free motion. 0; 1 if there are more than places."""
-    table, numbers, count = count_at(box[CANDIDATES]), doubles(box[CANDIDATE_NUMBERS]), 0
-    poses, twists = doubles(box[POSES]), doubles(box[TWISTS])
-    contacts, found = count_at(box[CONTACTS]), doubles(box[CONTACT_NUMBERS])
+    """Pairs whose gap may close within h, for the velocities of free motion, and those that impulses might close. 0; 1
+    if there are more than places."""
+    table, numbers, count, near = count_at(box[CANDIDATES]), doubles(box[CANDIDATE_NUMBERS]), 0, 0
+    poses, twists, now = doubles(box[POSES]), doubles(box[TWISTS]), doubles(box[SEGMENTS_NOW])
+    contacts, found, others = count_at(box[CONTACTS]), doubles(box[CONTACT_NUMBERS]), count_at(box[NEAR])
+    put_segments(box, h)
     for c in range(box[CANDIDATE_COUNT]):
-        word, num = table + C_WORDS * c, numbers + C_NUMBERS * c
-        a, b, out = poses + 12 * word[1], poses + 12 * word[2], found + K_NUMBERS * count
-        Ta, Tb = twists + 6 * word[1], twists + 6 * word[2]
-        g = 1e300
-        if word[0] != SEGMENTS:
-            g = on_plane(word[0], a, b, num, out)
-        else:
-            g = segments(a, b, num, h * (SLACK + fastest_point(Ta, Tb, num, a)), out)
-            if g > h * (SLACK + fastest_point(Ta, Tb, num, a)):
+        word, out = table + C_WORDS * c, found + K_NUMBERS * count
+        if word[0] == SEGMENTS:
+            p, o = now + G_NOW * word[3], now + G_NOW * word[4]
+            if apart_by(p, o) > 0.0:
                 continue
-        if g + h * closing(Ta, Tb, out + AT, out + AXES) > h * SLACK:
+            segments(p, o, out)
+        else:
+            on_plane(word[0], poses + 12 * word[1], poses + 12 * word[2], numbers + C_NUMBERS * c, out)
+        left = out[GAP] + h * closing(twists + 6 * word[1], twists + 6 * word[2], out + AT, out + AXES)
+        if left > h * NEARBY:
             continue
-        contacts[K_WORDS * count] = c
-        count = count + 1
-        if count >= box[MOST_CONTACTS]:
+        if count + 1 >= box[MOST_CONTACTS] or near + 1 >= box[MOST_CONTACTS]:
             return 1
+        if left > h * SLACK:
+            others[near] = c
+            copy(K_NUMBERS, out, doubles(box[NEAR_NUMBERS]) + K_NUMBERS * near)
+            near = near + 1
+        else:
+            contacts[K_WORDS * count] = c
+            count = count + 1
     box[CONTACT_COUNT] = count
+    box[NEAR_COUNT] = near
     return 0
+
+
+def add_contacts(box: words, h: float, v: ptr) -> int:
+    """Pairs nearby that the rates v at the end of the step would close become contacts: how many; -1 if there are more
+    than places."""
+    table, others, twists, added, left = count_at(box[CANDIDATES]), count_at(box[NEAR]), doubles(box[TWISTS]), 0, 0
+    if box[NEAR_COUNT] == 0:
+        return 0
+    put_twists(box, v)
+    for k in range(box[NEAR_COUNT]):
+        c, num = others[k], doubles(box[NEAR_NUMBERS]) + K_NUMBERS * k
+        word = table + C_WORDS * c
+        if num[GAP] + h * closing(twists + 6 * word[1], twists + 6 * word[2], num + AT, num + AXES) < 0.0:
+            if box[CONTACT_COUNT] + 1 >= box[MOST_CONTACTS]:
+                return -1
+            copy(K_NUMBERS, num, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * box[CONTACT_COUNT])
+            contacts = count_at(box[CONTACTS])
+            contacts[K_WORDS * box[CONTACT_COUNT]] = c
+            box[CONTACT_COUNT] = box[CONTACT_COUNT] + 1
+            added = added + 1
+        else:
+            if left < k:
+                others[left] = c
+                copy(K_NUMBERS, num, doubles(box[NEAR_NUMBERS]) + K_NUMBERS * left)
+            left = left + 1
+    box[NEAR_COUNT] = left
+    return added

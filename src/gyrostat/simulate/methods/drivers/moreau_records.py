@@ -66,8 +66,9 @@ def put_records(run: words, t: float, h: float) -> int:
 
 
 def put_forces(run: words, t: float, h: float) -> int:
-    """Mean forces [N] of the step to t."""
+    """Mean forces [N] of the step to t, behind a record of its length."""
     P, contacts = doubles(run[IMPULSE]), count_at(run[CONTACTS])
+    put_record(run, t, -1, FORCE, h, 0.0, 0.0)
     for b in range(run[CONTACT_COUNT]):
         p = P + 3 * b
         if p[0] > 0.0:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import LIVE, LOOP_COUNT, LOOP_ROWS, NV, TIME, WORK
-from gyrostat.simulate.methods.drivers.moreau_contacts import SLACK, put_cross
+from gyrostat.simulate.methods.drivers.moreau_contacts import NEARBY, put_cross
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     AT,
     AXES,
@@ -197,7 +197,7 @@ def limit_rows(env: words, box: words, h: float) -> int:
         speed = 0.0
         for e in range(word[1], word[2]):
             speed = fma(side * f[entries[2 * e + 1]], v_free[entries[2 * e]], speed)
-        if g + h * speed > h * SLACK:
+        if g + h * speed > h * NEARBY:
             continue
         Y = doubles(box[WHITE]) + scalar_place(env, box, count)
         for e in range(word[1], word[2]):

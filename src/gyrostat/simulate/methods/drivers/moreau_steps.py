@@ -46,7 +46,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
     next_end,
     too_fast,
 )
-from gyrostat.simulate.methods.drivers.moreau_contacts import find_contacts, put_twists
+from gyrostat.simulate.methods.drivers.moreau_contacts import add_contacts, find_contacts, put_twists
 from gyrostat.simulate.methods.drivers.moreau_harvest import taken_from_step
 from gyrostat.simulate.methods.drivers.moreau_impacts import (
     DEPTH,
@@ -56,6 +56,7 @@ from gyrostat.simulate.methods.drivers.moreau_impacts import (
     solve_impulses,
 )
 from gyrostat.simulate.methods.drivers.moreau_memory import (
+    ADDED,
     BEFORE_SPEED,
     BOXES,
     CONTACT_COUNT,
@@ -94,8 +95,10 @@ from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 
 CROWDED = 4
 """How a call ends that found more contacts than there are places for."""
-UNFINISHED = 5
-"""How a part of a step ends that was not finite."""
+LARGEST_SHIFT = 0.05
+"""Displacement [m, rad] of a rate that takes penetration back within a step, at most."""
+MORE_CONTACTS = 4
+"""How often a step is solved with contacts that its own impulses close."""
 
 
 def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> float:
@@ -121,16 +124,36 @@ def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> 
 
 
 def impulses(env: words, box: words, ctl: ptr, h: float) -> int:
-    """The impulses of the step at IMPULSE: how many rows, or -1 if there are too many contacts."""
-    put_twists(box, doubles(box[V_FREE]))
-    v = doubles(box[V_TURNED])
+    """The impulses of the step at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if there are too
+    many contacts."""
+    n, v_free, v1 = env[NV], doubles(box[V_FREE]), doubles(box[RATES]) + env[NV]
+    put_twists(box, v_free)
     if find_contacts(box, h) != 0:
         return -1
-    before, free = doubles(box[BEFORE_SPEED]), doubles(box[FREE])
+    rows = 0
+    for _ in range(MORE_CONTACTS):
+        rows = solved_rows(env, box, ctl, h)
+        if rows > 0:
+            put_rates(env, box, rows, doubles(box[IMPULSE]), v1)
+            for k in range(n):
+                v1[k] = v1[k] + v_free[k]
+        else:
+            copy(n, v_free, v1)
+        added = add_contacts(box, h, v1) if rows > 0 else 0
+        if added < 0:
+            return -1
+        if added == 0:
+            break
+        box[ADDED] = box[ADDED] + 1
+    return rows
+
+
+def solved_rows(env: words, box: words, ctl: ptr, h: float) -> int:
+    """Rows of all contacts and others, and their impulses: how many."""
+    before, free, v = doubles(box[BEFORE_SPEED]), doubles(box[FREE]), doubles(box[V_TURNED])
     contact_rows(env, box, v, before, free)
     other_rows(env, box, h, v, before, free)
-    blocks = box[CONTACT_COUNT] + (box[SCALAR_COUNT] + 2) // 3
-    rows = 3 * blocks
+    rows = 3 * (box[CONTACT_COUNT] + (box[SCALAR_COUNT] + 2) // 3)
     if rows == 0:
         return 0
     box[STRIDE] = (rows + 4) // 4 * 4
@@ -171,14 +194,10 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
     """q1, v1, p1, a1 of the row y1; zero if all is finite."""
     n, nq, np = env[NV], env[NQ], env[NP]
     v, v1, d, x = y + nq, y1 + nq, doubles(box[RATES]), doubles(box[RATES]) + env[NV]
-    v_free, a1 = doubles(box[V_FREE]), y1 + nq + n + np
+    a1 = y1 + nq + n + np
     rate = a1 + n
     for k in range(n):
-        x[k] = 0.0
-    if rows > 0:
-        put_rates(env, box, rows, doubles(box[IMPULSE]), x)
-    for k in range(n):
-        v1[k] = v_free[k] + x[k]
+        v1[k] = x[k]
         a1[k] = (v1[k] - v[k]) / h
         d[k] = 0.5 * h * v1[k]
     for k in range(np):
@@ -189,8 +208,12 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
         if deep > DEPTH:
             correct_depth(box, box[STRIDE], h)
             put_rates(env, box, rows, doubles(box[SPARE]) + 4, x)
+            largest = 0.0
             for k in range(n):
-                d[k] = fma(0.5 * h, x[k], d[k])
+                largest = max(largest, abs(x[k]))
+            share = min(0.5 * h, LARGEST_SHIFT / largest) if largest > 0.0 else 0.0
+            for k in range(n):
+                d[k] = fma(share, x[k], d[k])
     bad = displaced(env, doubles(box[MIDDLE]), d, y1)
     if env[CLOSE] != 0:
         bad = bad + closed_place(env, y1)
