@@ -75,7 +75,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("trajectories",),
     ),
     "simulate.methods": (("*",), ("drivers",)),
-    "solvers": (("functions", "legs"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
+    "solvers": (("functions", "legs", "sensors"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (("achievable",),),

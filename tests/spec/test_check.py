@@ -30,6 +30,7 @@ from gyrostat.spec.polynomial_coupling import PolynomialCoupling
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.sensor import Sensor
 from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.solver_spec import SolverSpec
@@ -581,6 +582,12 @@ WRONG = {
     "a contact point that is nowhere": (
         lambda: arm(ContactPoint("p")),
         "contact point 'p'", "unreachable", "cannot be reached from the reference frame", "connect one of its ports"),
+    "a sensor that is nowhere": (
+        lambda: arm(Sensor("imu", measures="imu", at="rof")),
+        "sensor 'imu'", "sensor", "'at' is 'rof', there is no such frame", "rod"),
+    "an encoder of a body": (
+        lambda: arm(Sensor("encoder", measures="encoder", at="rod")),
+        "sensor 'encoder'", "sensor", "measures encoder at 'rod', which is no joint that moves", "name a joint"),
     "a pair of a surface with itself": (
         lambda: arm(Ground("floor"), ContactPair("floor", "floor")),
         "contact pair 'floor_floor'", "contact-pair", "'a' and 'b' are both 'floor'", "name two surfaces"),
