@@ -143,7 +143,7 @@ def _forces(contacts: Sequence[FrameContact], A: Array, b: Array, state: str) ->
     if short > SAME * size:
         raise StateError(
             f"rnea: no forces at {names} make this motion{state}: {short:.3g} N m or N are missing where nothing "
-            "drives the robot. Hint: more contacts, or another acceleration; gs.ContactDynamics gives one that is possible"
+            "drives the robot. Hint: more contacts, or another acceleration; gs.ContactDynamics gives possible ones"
         )
     asked = (left.T @ b) / values
     f = right.T @ asked
