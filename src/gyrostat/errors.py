@@ -101,6 +101,10 @@ class LoopError(GyrostatError):
         super().__init__(message)
 
 
+class ContactError(GyrostatError):
+    """Contacts for which there is no motion, or more than one; it tells which."""
+
+
 class MeshError(GyrostatError):
     """A mesh cannot be read, or is no solid."""
 

@@ -14,6 +14,7 @@ from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.spec.solver_kinds import ANSWERS
 
 ABSTRACT = {"Solver", "StateSolver", "ContactSolver", "OfFrame", "DerivativeSolver", "RotorCouplingSolver"}
+ABSTRACT |= {"ReducedSolver"}
 
 
 def test_dynamics_does_not_need_inverse_kinematics():

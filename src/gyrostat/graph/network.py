@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gyrostat.errors import SpecError
+from gyrostat.graph.compliant_contacts import compliant_contacts
 from gyrostat.graph.data_flow import BOUND, NO_STATE, Component, Network, Pair
 from gyrostat.graph.draft import Draft, DraftPart
 from gyrostat.graph.loops.attach import with_loops
@@ -15,6 +16,7 @@ from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.rewrite import DEFAULT, RULES, rewrite
 from gyrostat.graph.transmission import Transmission, transmission
 from gyrostat.spec.check import check
+from gyrostat.spec.contact_law import ContactEntity
 from gyrostat.spec.context import HarmonicMotion, MovingBase, UniformGravity
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.force_element import ForceElement
@@ -81,7 +83,7 @@ def network(
         rewrite(merged, list(DEFAULT), ())
         _expect_room(_freeze(model, merged, moved, tree.loops, (), (), DEFAULT))
         model.__dict__["_has_room"] = True
-    return replace(frozen, pairs=tuple(_pairs(frozen, live)))
+    return replace(frozen, pairs=(*_pairs(frozen, live), *compliant_contacts(frozen, live)))
 
 
 KNOWN = (FixedBase, DrivenBase, FreeBase, Displacement, RigidBody, Joint, RotorInertia, ForceElement)
@@ -115,7 +117,7 @@ def _pairs(net: Network, live: Mapping[str, Any]) -> Iterator[Pair]:
     """Entities that act between frames without moving them."""
     group_of = net.model.wiring.group_of()
     for name, entity in net.model.wiring.entities.items():
-        if entity.binds:
+        if entity.binds or isinstance(entity, ContactEntity):
             continue
         at = []
         for port in entity.ports:
@@ -146,9 +148,24 @@ def _draft(model: Model, visits: Iterable[Visit], live: Mapping[str, Any]) -> tu
         if low.beside is not None:
             draft.hide(DraftPart(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, visit.source, {}, {}))
     for loop in model.wiring.tree.loops:
-        for port, frame in zip(("a", "b"), loop.frames, strict=True) if loop.closer and not loop.link else ():
-            draft.share(f"{loop.closer}.{port}", frame)
+        if loop.closer and not loop.link:
+            for port, frame in zip(model.wiring.entities[loop.closer].ports, loop.frames, strict=False):
+                draft.share(f"{loop.closer}.{port.name}", frame)
+    _share_contacts(model, draft)
     return draft, notes
+
+
+def _share_contacts(model: Model, draft: Draft) -> None:
+    """Grounds and points that can touch are where the frames are that they are connected with."""
+    for name, entity in model.wiring.entities.items():
+        if isinstance(entity, ContactEntity):
+            for port in entity.ports:
+                others = [".".join(other) for other in model.wiring.connection(name, port.name)]
+                places = [other for other in others if other in draft.located]
+                if not others and model.context.base == "fixed":
+                    places = [f"{model.wiring.root}.frame"]
+                if places:
+                    draft.share(f"{name}.{port.name}", places[0])
 
 
 def _reference(model: Model) -> Lowered:

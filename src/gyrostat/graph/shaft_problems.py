@@ -120,7 +120,7 @@ def without_frames(wiring: Wiring) -> list[Problem]:
         for port in entity.ports if name in known else ():
             group = wiring.groups[group_of[name, port.name]] if (name, port.name) in group_of else ()
             there = any(n != name and n in order and wiring.entities[n].binds for n, _ in group)
-            if port.kind == "spatial" and not there:
+            if port.kind == "spatial" and not there and not (entity.stands_alone and not group):
                 rotor = entity.rotor_shaft is not None
                 message = f"its port '{port.name}' is connected to no frame of the mechanism"
                 remedy = "connect it to a body, a joint or the reference frame"

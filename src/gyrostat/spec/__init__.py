@@ -6,6 +6,7 @@ Importing this package registers every kind of entity, so that files can name th
 from gyrostat.spec import assembly as assembly
 from gyrostat.spec import cam as cam
 from gyrostat.spec import connecting_rod as connecting_rod
+from gyrostat.spec import contact as contact
 from gyrostat.spec import displacement as displacement
 from gyrostat.spec import force_element as force_element
 from gyrostat.spec import gear as gear
@@ -15,5 +16,6 @@ from gyrostat.spec import pair_forces as pair_forces
 from gyrostat.spec import polynomial_coupling as polynomial_coupling
 from gyrostat.spec import reference_frame as reference_frame
 from gyrostat.spec import rigid_body as rigid_body
+from gyrostat.spec import rolling as rolling
 from gyrostat.spec import rotor as rotor
 from gyrostat.spec import shaft_elements as shaft_elements

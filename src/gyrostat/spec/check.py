@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gyrostat.errors import Problem, SpecError, clipped
+from gyrostat.spec.contact_surfaces import contact_problems
 from gyrostat.spec.loop_problems import loop_problems
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
@@ -70,6 +71,8 @@ def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
     mistakes += [end.problem for end in wiring.loose if end.problem and end.lacks not in doubts.names]
     mistakes += _root_problems(wiring, doubts)
     mistakes += model.shafts.problems
+    if not doubts.names:
+        mistakes += contact_problems(wiring)
     if wiring.root is not None:
         mistakes += loop_problems(wiring, model.context)
     if wiring.root is not None:

@@ -120,6 +120,11 @@ class Entity(BaseModel):
         return False
 
     @property
+    def stands_alone(self) -> bool:
+        """Whether it means something while it is connected with nothing."""
+        return False
+
+    @property
     def said_passive(self) -> bool | None:
         """Whether it is said to be actuated by nothing; None where nothing is said."""
         return None
@@ -128,6 +133,11 @@ class Entity(BaseModel):
     def is_rod(self) -> bool:
         """Whether it holds the origins of its two frames at a distance, and nothing else."""
         return False
+
+    @property
+    def carries_nothing(self) -> bool:
+        """Whether it only relates its two frames: what is at each must be held otherwise."""
+        return self.is_rod
 
     @property
     def is_massless_link(self) -> bool:

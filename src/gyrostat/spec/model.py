@@ -273,6 +273,34 @@ class Model:
 
         return with_drive(self, joint, **properties)
 
+    def with_ground(
+        self,
+        name: str = "ground",
+        *,
+        at: Any = None,
+        points: Any = (),
+        radius: float = 0.0,
+        check: bool = True,
+        **law: Any,
+    ) -> Model:
+        """A new model with a :class:`Ground`, the plane z = 0 of the world, that collision shapes and contact points
+        touch: ``robot.with_ground(friction=0.8, points=["left_foot.toe", "right_foot.toe"])``.
+
+        ``points``: frames that get a :class:`ContactPoint` (of a ``radius`` [m]), called after them, or by the keys of
+        a mapping name -> frame. ``at``: where the ground is, see :meth:`attach`, seen from the reference frame. Other
+        properties are those of the ground: ``friction``, ``restitution``, ``stiffness``, ``damping``, ``torsional``,
+        ``rolling``."""
+        from gyrostat.spec.edits.with_ground import with_ground
+
+        return with_ground(self, name, at, points, radius, law, check)
+
+    def with_rolling(self, what: Any, *, check: bool = True) -> Model:
+        """A new model in which a wheel rolls without slipping: ``car.with_rolling(gs.Rolling("front", radius=0.3)
+        .on("front_wheel"))``. Its coordinates are the same; the wheel must touch the ground where a run begins."""
+        from gyrostat.spec.edits.with_rolling import with_rolling
+
+        return with_rolling(self, what, check)
+
     def with_solvers(self, solvers: Mapping[str, SolverSpec | None]) -> Model:
         """A new model with specifications of solvers beside it, by names of your own; those of the same name are
         replaced, None takes one away. ``model.solvers["torques"].build(model)`` makes the solver; files keep them, and

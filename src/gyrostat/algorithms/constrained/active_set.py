@@ -8,7 +8,11 @@ at its limit:
 
 These are the conditions of the least kinetic energy of acceleration, f . A f / 2 + c . f, within the limits (Gauss); g
 is unique. Friction has limits on both sides, a stop on one, a closed loop on none. An impact is the same problem with
-rates in the place of accelerations and impulses in the place of forces."""
+rates in the place of accelerations and impulses in the place of forces.
+
+A contact that slides has a force along another direction than the row that it keeps: f (J_n - mu d . J_t). Then rows
+``J`` and the ``directions`` F of forces differ, A = J M^-1 F^T is not symmetric, and what projects residuals of inverse
+dynamics onto the motions that remain is the oblique I - F^T (J F^T)^-1 J, in which forces along F have no part."""
 
 from __future__ import annotations
 
@@ -23,10 +27,12 @@ RIDGE = 1e-13
 
 
 class ActiveRows:
-    """Rows J (k, nv) of active constraints at a state, with their bias b (k,)."""
+    """Rows J (k, nv) of active constraints at a state, with their bias b (k,); ``directions`` F (k, nv) of their
+    forces, None if these are along the rows."""
 
-    def __init__(self, J: Array, bias: Array | None = None):
+    def __init__(self, J: Array, bias: Array | None = None, directions: Array | None = None):
         self.J, self.bias = J, bias
+        self.F = J if directions is None else directions
         n = J.shape[1]
         self.full = np.linalg.matrix_rank(J) == len(J)
         self.pseudoinverse = np.linalg.pinv(J)
@@ -36,13 +42,20 @@ class ActiveRows:
         if self.full and len(used) == len(J):  # single rates, exactly
             self.projector = np.eye(n)
             self.projector[used, used] = 0.0
+        self.oblique = self.projector
+        """I - F^T (J F^T)^-1 J (nv, nv): of residuals."""
+        self.lift = self.pseudoinverse
+        """F^T (J F^T)^-1 (nv, k)."""
+        if directions is not None:
+            self.lift = directions.T @ np.linalg.pinv(J @ directions.T, rcond=1e-12)
+            self.oblique = np.eye(n) - self.lift @ J
 
     def forces(self, M_inverse: Array, a: Array) -> Array:
         """f (k,) for which J (a + M^-1 J^T f) + b = 0; the smallest where they are not unique."""
         return self._forces(M_inverse, a, self.bias)
 
     def _forces(self, M_inverse: Array, a: Array, bias: Array | None) -> Array:
-        A, c = self.J @ M_inverse @ self.J.T, self.J @ a
+        A, c = self.J @ M_inverse @ self.F.T, self.J @ a
         c = c if bias is None else c + bias
         return np.linalg.solve(A, -c) if self.full else np.linalg.lstsq(A, -c, rcond=1e-10)[0]
 
@@ -54,22 +67,22 @@ class ActiveRows:
 
     def accelerations(self, M_inverse: Array, a: Array) -> Array:
         """a (nv,) with these forces."""
-        a = a + M_inverse @ (self.J.T @ self.forces(M_inverse, a))
+        a = a + M_inverse @ (self.F.T @ self.forces(M_inverse, a))
         return self.projector @ a if self.bias is None else self.projector @ a - self.pseudoinverse @ self.bias
 
     def acceleration_slopes(self, M_inverse: Array, slopes: Array) -> Array:
         """Derivatives (nv, ...) of accelerations, for those without the constraints; J as it is."""
-        return self.projector @ (slopes + M_inverse @ (self.J.T @ self._forces(M_inverse, slopes, None)))
+        return self.projector @ (slopes + M_inverse @ (self.F.T @ self._forces(M_inverse, slopes, None)))
 
     def residual(self, r: Array, a: Array) -> Array:
         """The residual r (nv,) of inverse dynamics along the motions that remain, and what J a + b = 0 asks of the
         accelerations along the others."""
-        r = self.projector @ r + (a - self.projector @ a)
-        return r if self.bias is None else r + self.pseudoinverse @ self.bias
+        r = self.oblique @ r + (a - self.oblique @ a)
+        return r if self.bias is None else r + self.lift @ self.bias
 
     def residual_slopes(self, by_q: Array, by_v: Array, by_a: Array) -> tuple[Array, Array, Array]:
         """Its derivatives by q, v and a, from those of r; J as it is."""
-        N = self.projector
+        N = self.oblique
         return N @ by_q, N @ by_v, N @ by_a + np.eye(len(N)) - N
 
 

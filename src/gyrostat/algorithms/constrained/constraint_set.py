@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -186,14 +186,41 @@ class ConstraintSet:
         return tuple(laws)
 
 
+class FurtherRows(NamedTuple):
+    """Rows J (k, nv) beside those of a set, directions F (k, nv) of their forces, and bias b (k,)."""
+
+    J: Array
+    F: Array
+    bias: Array
+
+
+class ClosedContacts(Protocol):
+    """Contacts in their phases, as active rows see them: a value."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether none is closed."""
+        ...
+
+    def rows(self, q: Array, v: Array) -> FurtherRows:
+        """Of those that are closed."""
+        ...
+
+    def gaps(self, q: Array) -> tuple[Array, Array]:
+        """g (k,) of those that are closed, and its rows (k, nv)."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Active:
     """What is active among the rows of a set: a value, which does not change. ``on`` (rows,) bool; ``directions``
-    (friction rows,): 1 or -1 of what slides, 0 at rest."""
+    (friction rows,): 1 or -1 of what slides, 0 at rest. ``contacts``: closed ones, whose rows come last; None where
+    there are none at all."""
 
     constraints: ConstraintSet
     on: Array
     directions: Array
+    contacts: ClosedContacts | None = None
 
     @classmethod
     def none(cls, given: ConstraintSet) -> Active:
@@ -206,8 +233,13 @@ class Active:
         return np.flatnonzero(self.on)
 
     @cached_property
+    def touching(self) -> bool:
+        """Whether contacts are closed."""
+        return self.contacts is not None and not self.contacts.empty
+
+    @cached_property
     def empty(self) -> bool:
-        return not self.on.any()
+        return not self.on.any() and not self.touching
 
     @cached_property
     def sticking(self) -> tuple[int, ...]:
@@ -223,7 +255,7 @@ class Active:
     @cached_property
     def constant(self) -> bool:
         """Whether J of the active rows does not depend on the configuration."""
-        return bool(self.constraints.constant[self.on].all())
+        return not self.touching and bool(self.constraints.constant[self.on].all())
 
     @cached_property
     def _constant_rows(self) -> ActiveRows:
@@ -236,7 +268,23 @@ class Active:
 
     def _rows_at(self, q: Array, v: Array) -> ActiveRows:
         bias = self.constraints.bias(q, v, self.on)
-        return ActiveRows(self.constraints.jacobian(q, self.on)[self.on], None if bias is None else bias[self.on])
+        J = self.constraints.jacobian(q, self.on)[self.on]
+        if self.contacts is None or self.contacts.empty:
+            return ActiveRows(J, None if bias is None else bias[self.on])
+        more = self.contacts.rows(q, v)
+        b = np.zeros(len(J)) if bias is None else bias[self.on]
+        return ActiveRows(
+            np.concatenate([J, more.J]), np.concatenate([b, more.bias]), np.concatenate([J, more.F])
+        )
+
+    def position_rows(self, q: Array) -> tuple[Array, ActiveRows]:
+        """g (k,) of all that has a residual, and its rows: what a projection of the configuration closes."""
+        on = self.on & self.constraints.on_position
+        g, J = self.constraints.residuals(q)[on], self.constraints.jacobian(q, on)[on]
+        if self.contacts is not None and not self.contacts.empty:
+            gaps, rows = self.contacts.gaps(q)
+            g, J = np.concatenate([g, gaps]), np.concatenate([J, rows])
+        return g, ActiveRows(J)
 
     @cached_property
     def blocked(self) -> Array:
@@ -249,11 +297,15 @@ class Active:
 
     def with_rows(self, on: Array, directions: Array | None = None) -> Active:
         """The same set with other rows active."""
-        return Active(self.constraints, on, self.directions if directions is None else directions)
+        return replace(self, on=on, directions=self.directions if directions is None else directions)
 
     def with_directions(self, directions: Array) -> Active:
         """The same rows with other directions of sliding."""
-        return Active(self.constraints, self.on, directions)
+        return replace(self, directions=directions)
+
+    def with_contacts(self, contacts: ClosedContacts | None) -> Active:
+        """The same rows with contacts in other phases."""
+        return replace(self, contacts=contacts)
 
     def without(self, row: int) -> Active:
         """One row less."""

@@ -1,1 +1,1 @@
-"""Contact: frames that are held, complementarity with exact friction cones, and laws of impact (H04 3.2.4)."""
+"""Contact: surfaces that may touch, their kinematics, frames that are held, cones and impacts."""

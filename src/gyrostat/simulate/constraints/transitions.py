@@ -18,12 +18,14 @@ from gyrostat.algorithms.constrained.constraint import BILATERAL, constraints
 from gyrostat.algorithms.constrained.constraint_examination import examine
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.errors import StateError
+from gyrostat.simulate.constraints.contact_transitions import ContactChange, ContactTransitions
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.constraints.impacts import settled_rates, still
 from gyrostat.simulate.constraints.penetration import AT, Penetration
 from gyrostat.simulate.constraints.stick_slip import Change, StickSlip
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.plant.plant_loops import as_constraint
+from gyrostat.simulate.plant.rigid_contacts import contact_rules
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -33,17 +35,20 @@ DRIFT = 1e-6
 
 
 class Settled(NamedTuple):
-    """Rates v (nv,) after impacts and without rounding, and frictions that began to stick or slip."""
+    """Rates v (nv,) after impacts and without rounding, frictions that began to stick or slip, and what contacts do."""
 
     v: Array
     changes: Sequence[Change]
+    contacts: Sequence[ContactChange] = ()
 
 
 class Transitions:
-    """The constraints of a plant along a run: those that are ``given``, and the dry friction of its model."""
+    """The constraints of a plant along a run: those that are ``given``, the dry friction of its model, and its rigid
+    contacts, whose impacts follow a ``law``; None if the steps of the method treat all of these themselves."""
 
-    def __init__(self, plant: Plant, given: Sequence[Any]):
-        self.plant, self.given = plant, tuple(given)
+    def __init__(self, plant: Plant, given: Sequence[Any], law: str | None = "poisson"):
+        self.plant, self.given, self.law = plant, () if law is None else tuple(given), law
+        self.contacts: ContactTransitions | None = None
         self.penetration = Penetration(plant)
         self.stick_slip: StickSlip | None = None
         self.build()
@@ -51,15 +56,21 @@ class Transitions:
     def build(self) -> None:
         """The rows for the model of the plant, nothing of which is active yet."""
         model = self.plant.model
-        dry = DryFriction.of(model)
-        rows, of_loops = self._stacked(model, [] if dry is None else [dry])
-        self.plant.constrain(rows, model if dry is None else dry.smooth, of_loops)
+        dry, rules = DryFriction.of(model), None if self.law is None else contact_rules(model)
+        rows, of_loops = self._stacked(model, [] if dry is None or self.law is None else [dry], rules is not None)
+        self.plant.constrain(rows, model if dry is None else dry.smooth, of_loops, rules)
         self.stick_slip = StickSlip(self.plant) if rows.on_speed else None
+        before = self.contacts
+        self.contacts = None
+        if rules is not None and self.law is not None:
+            self.contacts = ContactTransitions(self.plant, rules, self.law, self.stick_slip)
+            if before is not None:
+                self.contacts.go_on(before)
 
-    def _stacked(self, model: Model, dry: list[Any]) -> tuple[ConstraintSet, Array]:
+    def _stacked(self, model: Model, dry: list[Any], contacts: bool) -> tuple[ConstraintSet, Array]:
         """All rows, and which of them close loops: bilateral ones beside others, none where loops are alone."""
         loops = self.plant.loops
-        beside = [as_constraint(loops)] if loops is not None and (self.given or dry) else []
+        beside = [as_constraint(loops)] if loops is not None and (self.given or dry or contacts) else []
         parts = [constraints.of(x, model) for x in self.given], beside, [constraints.of(x, model) for x in dry]
         kinds = [np.full(len(part.names), part in beside) for group in parts for part in group]
         rows = ConstraintSet(tuple(part for group in parts for part in group), model.nv)
@@ -76,6 +87,8 @@ class Transitions:
         for row in inside:
             if not depth[row] <= AT:
                 raise StateError(f"{WHO}: {rows.refusal(q, row)}")
+        if self.contacts is not None:
+            self.contacts.expect_apart(q, "q0")
 
     def expect_still_inside(self, q: Array, q_new: Array, who: str) -> None:
         """Refuse a reset from q to q_new that violates a constraint more than q did."""
@@ -95,19 +108,32 @@ class Transitions:
     def settle(self, t: float, q: Array, v: Array, p: Array) -> Settled:
         """Impacts, and what is active from now on: ``plant.active``."""
         plant = self.plant
-        if not len(plant.constraints):
+        if not len(plant.constraints) and self.contacts is None:
             return Settled(v, ())
         g, before = plant.constraints.residuals(q), plant.active
         J = plant.constraints.jacobian(q, np.abs(g) <= DRIFT)
+        if self.contacts is not None and self.contacts.any_near(q):
+            return self._with_contacts(self.contacts, t, q, v, p, J, g)
         v = settled_rates(plant, q, v, J, g)
         touching = self._touching(v, J, g)
         resting, directions = ([], before.directions) if self.stick_slip is None else self.stick_slip.resting(t, v)
         candidates = [*touching, *(plant.constraints.on_speed[i] for i in resting)]
         v = _at_rest(J[candidates], v)
-        plant.active = Active.none(plant.constraints).with_directions(directions)
+        plant.active = plant.none_active.with_directions(directions)
         plant.active = self._balanced(t, q, v, p, J, touching, resting)
         friction = self.stick_slip
-        return Settled(v, () if friction is None else friction.changes(t, before.sticking, before.directions, resting))
+        changes = () if friction is None else friction.changes(t, before.sticking, before.directions, resting)
+        return Settled(v, changes, () if self.contacts is None else self.contacts.all_apart(t, before.contacts))
+
+    def _with_contacts(
+        self, contacts: ContactTransitions, t: float, q: Array, v: Array, p: Array, J: Array, g: Array
+    ) -> Settled:
+        """The same where contacts touch: all that touches at once."""
+        rows, before, friction = self.plant.constraints, self.plant.active, self.stick_slip
+        stops = [i for i in rows.one_sided if abs(g[i]) <= AT or (before.on[i] and abs(g[i]) <= DRIFT)]
+        v, told, resting = contacts.settle(t, q, v, p, J, stops, list(rows.bilateral))
+        changes = () if friction is None else friction.changes(t, before.sticking, before.directions, resting)
+        return Settled(v, changes, told)
 
     def _touching(self, v: Array, J: Array, g: Array) -> list[int]:
         """Rows at their limits that do not move."""

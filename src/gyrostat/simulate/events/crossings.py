@@ -22,6 +22,8 @@ ODD = np.array([0.0718, 0.1697, 0.3819, 0.6180, 0.8660])
 """More of them for functions that may change fast, at no common distance: nothing periodic hides between them."""
 LOOKS = 400
 """How often a function is looked at in a step at most, about."""
+CLOSE = 1e-6
+"""Time [s] by which Newton's method may change the instant of an event."""
 NEAR = 1e-9
 """Values of an event's function that are zero, right after it."""
 
@@ -132,7 +134,7 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
             if watch.fresh and not f_start:
                 watch.sign, watch.fresh, before, f_before = sign, False, t, f
                 continue
-            at = root(value, start, t, f_start, f) if f_start else start
+            at = _sharpened(watch, step, root(value, start, t, f_start, f)) if f_start else start
             rising = watch.sign < 0
             watch.sign = -watch.sign
             if watch.event.direction in (0, watch.sign):
@@ -142,6 +144,18 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
         elif sign:
             watch.sign = sign
         watch.fresh, before, f_before = False, t, f
+
+
+def _sharpened(watch: Watch, step: Step, t: float) -> float:
+    """The instant by Newton's method, if the event tells a smooth function and its rate."""
+    if watch.event.sharp is None:
+        return t
+    for _ in range(3):
+        f, rate = watch.event.sharp(t, *step.dense(t))
+        if not rate > 0.0 or abs(f) > CLOSE * rate:
+            return t
+        t = min(max(t - f / rate, step.t0), step.t1)
+    return t
 
 
 def _at_the_end(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> list[Hit]:

@@ -67,11 +67,18 @@ class RunEvent(ABC):
         """At some states (T, ...)."""
         return [self.value(float(t_k), *state) for t_k, *state in zip(t, q, v, p, strict=True)]
 
+    sharp: Any = None
+    """``sharp(t, q, v, p)``: a smooth function that is zero at the event, and its rate, by which the instant is found to
+    the last digits; None if there is none."""
+
     calls, seconds = 0, 0.0
     """How often a function in Python was called, and how long that took [s]."""
     guard: Any = None
     """``guard(t, q, v, shared)``: a recordable function whose sign is that of the value, or that changes its sign
     earlier; ``shared``: what guards of one recording have in common. None if there is none."""
+
+    in_driver: ClassVar[bool] = False
+    """Whether drivers watch it on their own, where they treat closed contacts."""
 
     def guard_sign(self, sign: int) -> float:
         """The sign that the guard has while the function has this one."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gyrostat.simulate.constraints.transitions import Transitions
+from gyrostat.simulate.events.contact_event import GiveWay, Meet, SlipEnds, SlipTurns
 from gyrostat.simulate.events.crossings import Watch
 from gyrostat.simulate.events.event import Event
 from gyrostat.simulate.events.limit_reached import Release, Stop
@@ -22,6 +23,7 @@ class Watches:
     def __init__(self, transitions: Transitions, users: Sequence[Event]):
         self.transitions = transitions
         self.users = [Watch(UserEvent(event)) for event in users]
+        self.happened: Watch | None = None
         self.build()
 
     def build(self) -> None:
@@ -33,15 +35,19 @@ class Watches:
             self._rows += [Watch(Stick(friction, i)) for i in range(len(friction.rows))]
             self._slip = Watch(Slip(friction))
             self._rows.append(self._slip)
+        contacts = transitions.contacts
+        self._rows += [] if contacts is None else [Watch(Meet(contacts, i)) for i in range(len(contacts.contacts))]
+        self._closed = [] if contacts is None else [Watch(x(contacts)) for x in (GiveWay, SlipEnds, SlipTurns)]
         self._releases: dict[int, Watch] = {}
         self.follow_active()
 
     def follow_active(self) -> None:
-        """One-sided rows that are active are watched for their release."""
+        """One-sided rows and contacts that are active are watched for their release."""
         plant = self.transitions.plant
         active = [row for row in plant.constraints.one_sided if plant.active.on[row]]
         self._releases = {row: self._releases.get(row) or Watch(Release(plant, row)) for row in active}
-        self.all = [*self.users, *self._rows, *self._releases.values()]
+        closed = self._closed if plant.active.touching else ()
+        self.all = [*self.users, *self._rows, *self._releases.values(), *closed]
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         """Look at the state at the start."""
@@ -56,6 +62,14 @@ class Watches:
         for watch in [] if by_user else self.all:
             if not watch.event.by_user and watch.sign >= 0:
                 watch.sign = -1  # at a limit: inside until it goes out again
+
+    def take_over(self, before: Watches, t: float, q: Array, v: Array, p: Array) -> None:
+        """Go on with the events of users as a run before has left them, at the instant of one of them."""
+        for watch, old in zip(self.users, before.users, strict=True):
+            watch.event = old.event
+            if old is before.happened:
+                watch.sign = old.sign
+                watch.again(t, q, v, p)
 
     def looked(self, h: float, span: float) -> None:
         """A step of h [s] in a run of span [s] was looked at."""

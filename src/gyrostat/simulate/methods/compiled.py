@@ -128,8 +128,8 @@ class CompiledMethod(Method):
         def dense(t: Any) -> tuple[Array, Array, Array]:
             y = state(t)
             q, v = self.placed(q0, y[..., :m]), y[..., m : m + n]
-            if plant.loops is not None:
-                q, v = plant.loops.closed(q, v)
+            if plant.projected:
+                q, v = plant.closed(q, v)
             return q, v, y[..., m + n : -1]
 
         kept = not harvest.words[harvesting.SKIP]

@@ -18,9 +18,11 @@ from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.discrete_mechanics import momentum
 from gyrostat.simulate.kernels.law_kernels import shared_code
 from gyrostat.simulate.kernels.loop_margins import margin_memory_size
-from gyrostat.simulate.kernels.loop_projection import K1, K2, loop_memory_size
+from gyrostat.simulate.kernels.loop_projection import K1, K2, closed_rows, loop_memory_size
 from gyrostat.simulate.kernels.loop_projector import loop_work_size
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
+from gyrostat.simulate.plant.contact_memory import ContactMemory
+from gyrostat.simulate.plant.rigid_contacts import contact_code
 from gyrostat.solvers.functions import aba, coriolis, crba, rnea, rnea_derivatives
 
 if TYPE_CHECKING:
@@ -91,6 +93,8 @@ class Machine:
             self.words[word] = address(array)
         self.projector, self.projector_bias = np.zeros((plant.nv, plant.nv)), np.zeros(plant.nv)
         self._needed: dict[int, Any] = {}
+        self._contacts: ContactMemory | None = None
+        self._taken: Any = None
         self._loop_work: Array | None = None
         self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
         self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
@@ -114,8 +118,13 @@ class Machine:
         """A kernel by its word."""
         self._needed[word] = made
         self.words[word] = made.address
-        if isinstance(made, KernelCode) and made.work > len(self._work):
-            self._work = np.zeros(made.work + 64)
+        if isinstance(made, KernelCode):
+            self.need_work(made.work)
+
+    def need_work(self, doubles: int) -> None:
+        """Scratch of a kernel that will be called."""
+        if doubles > len(self._work):
+            self._work = np.zeros(doubles + 64)
             self.words[at.WORK] = address(self._work)
 
     @property
@@ -138,12 +147,16 @@ class Machine:
             self.need(at.MARGINS)
             self.margin_memory = np.zeros(margin_memory_size(plant.margins))
             self.words[at.MARGIN_MEMORY], self.words[at.MARGIN_COUNT] = address(self.margin_memory), plant.margins
+        if plant.loops is None and plant.contacts is None:
+            return
+        self.need(at.RETRACT)
+        self.loop_memory = np.zeros(loop_memory_size(plant.nq, plant.nv))
+        self.words[at.LOOPS] = address(self.loop_memory)
         if plant.loops is None:
             return
-        self.need(at.CLOSE, at.CLOSED_RATES, at.RETRACT)
-        self.loop_memory = np.zeros(loop_memory_size(plant.nq, plant.nv))
+        self.need(at.CLOSE, at.CLOSED_RATES)
         self.loop_memory[K1], self.loop_memory[K2] = plant.loops.settings.k1, plant.loops.settings.k2
-        self.words[at.LOOPS], self.words[at.LOOP_COUNT] = address(self.loop_memory), plant.loops.count
+        self.words[at.LOOP_COUNT] = plant.loops.count
 
     def _loops_in_residuals(self) -> None:
         """Residuals of inverse dynamics are along the motions that loops leave."""
@@ -154,8 +167,18 @@ class Machine:
             self.refresh()
 
     def _stabilise(self, plant: Plant) -> None:
-        """Whether states are projected, or accelerations draw loops together; beside other constraints in Python."""
+        """Whether states are projected, or accelerations draw loops together; beside other constraints in Python, and
+        where contacts are closed."""
+        self.words[at.CONTACTS] = 0
+        if plant.active.touching:
+            self.words[at.BAUMGARTE] = 0
+            if self._contacts_in_machine_code():
+                self.words[at.CLOSE] = 1
+            else:
+                self.words[at.CLOSE], self.words[at.CLOSED_RATES] = self._closing()
+            return
         if plant.loops is None:
+            self.words[at.CLOSE] = 0
             return
         close, rates = (self._needed[word].address for word in (at.CLOSE, at.CLOSED_RATES))
         if plant.others_active:
@@ -163,6 +186,33 @@ class Machine:
         projects = plant.loops.settings.projects
         self.words[at.CLOSE], self.words[at.BAUMGARTE] = (close, 0) if projects else (0, close)
         self.words[at.CLOSED_RATES] = rates
+
+    def _contacts_in_machine_code(self) -> bool:
+        """Whether drivers find the forces of closed contacts."""
+        plant = self.plant
+        if plant.contacts is None or plant.model_in_python:
+            return False
+        if self._contacts is None:
+            code = contact_code(plant.moving)
+            if code.work > len(self._work):
+                self._work = np.zeros(code.work + 64)
+                self.words[at.WORK] = address(self._work)
+            self._contacts = ContactMemory(plant, plant.contacts, code)
+            if plant.loops is not None:
+                self.need(at.LOOP_ROWS)
+        if not self._contacts.serves():
+            return False
+        if self._taken is not plant.active:
+            self._contacts.take(plant.active.contacts)  # type: ignore[arg-type]
+            self._taken = plant.active
+        self.words[at.CONTACTS] = self._contacts.address
+        return True
+
+    @property
+    def watches_contacts(self) -> bool:
+        """Whether drivers watch closed contacts."""
+        self.refresh()
+        return bool(self.words[at.CONTACTS])
 
     def _closing(self) -> tuple[int, int]:
         """Projections that leave other active constraints as they are."""
@@ -266,9 +316,8 @@ class Machine:
         return (crba(self.plant.moving, q, **self.plant.time(float(t[0]))),)
 
     def _close(self, t: Array, q: Array, live: Array) -> tuple[Array]:
-        plant = self.plant
-        rows, g = plant.active.rows(q, np.zeros(plant.nv)), plant.constraints.residuals(q)[plant.active.on]
-        return (rows.least(plant.inverse_inertia(q), -g),)  # type: ignore[union-attr]
+        g, rows = self.plant.active.position_rows(q)
+        return (rows.least(self.plant.inverse_inertia(q), -g),)
 
     def _closed_rates(self, t: Array, q: Array, v: Array, live: Array) -> tuple[Array]:
         rows = self.plant.active.rows(q, v)
@@ -279,7 +328,7 @@ class Machine:
         n = self.plant.nv
         if rows is None:
             return np.eye(n), np.zeros(n)
-        return rows.projector, np.zeros(n) if rows.bias is None else rows.pseudoinverse @ rows.bias
+        return rows.oblique, np.zeros(n) if rows.bias is None else rows.lift @ rows.bias
 
     def _constrain(self, t: Array, q: Array, v: Array, a: Array) -> tuple[()]:
         plant = self.plant
@@ -303,10 +352,12 @@ class Machine:
             self.words[at.CONSTRAIN] = self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
         else:
             self._projects(plant)
-            known = self.callbacks.get("constrain")
-            if known is None:
-                known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
-            self.words[at.CONSTRAIN] = known.address if plant.others_active else 0
+            self.words[at.CONSTRAIN] = 0
+            if plant.others_active and not self.words[at.CONTACTS]:
+                known = self.callbacks.get("constrain")
+                if known is None:
+                    known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
+                self.words[at.CONSTRAIN] = known.address
         alone = plant.loops is not None and not plant.others_active
         self.words[at.LOOP_PROJECTOR] = alone and self._loop_work is not None
         if alone:
@@ -407,6 +458,17 @@ class Machine:
         driver(applied_rows).call(self.env, code.address, address(constants), *sizes)
         self.words[at.WORK] = before
         return W
+
+    def closed(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """States (..., nq), (..., nv) projected onto closed loops and contacts."""
+        self.refresh()
+        rows = np.array(q, dtype=float, order="C").reshape(-1, self.plant.nq)
+        rates = np.array(v, dtype=float, order="C").reshape(-1, self.plant.nv)
+        done = driver(closed_rows).call(self.env, len(rows), address(rows), address(rates))
+        self.expect_no_abort()
+        if done < len(rows):
+            raise NonFiniteError(f"{WHO}: closed contacts cannot be kept closed at q = {rows[done]}")
+        return rows.reshape(np.shape(q)), rates.reshape(np.shape(v))
 
     def move(self, q0: Array, x: Array) -> Array:
         """q (..., nq) at the local coordinates x (..., nv) around q0."""

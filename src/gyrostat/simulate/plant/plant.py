@@ -23,6 +23,7 @@ from gyrostat.simulate.kernels.callback import Callback
 from gyrostat.simulate.kernels.law_kernels import LawKernels
 from gyrostat.simulate.kernels.loop_programs import margin_count
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
+from gyrostat.simulate.plant.contact_phases import ContactPhases, ContactRules
 from gyrostat.simulate.plant.derivatives import PlantDerivatives
 from gyrostat.simulate.plant.loop_settings import LoopSettings
 from gyrostat.simulate.plant.machine import Machine
@@ -113,6 +114,7 @@ class Plant:
         self.constraints = ConstraintSet((), self.nv)
         self.active = Active.none(self.constraints)
         self.of_loops = np.zeros(0, dtype=bool)
+        self.contacts: ContactRules | None = None
         self.derivatives = PlantDerivatives(self)
         self.user_memory: UserMemory | None = None
         self.samples = 0, 0.0
@@ -211,7 +213,7 @@ class Plant:
 
     def free_acceleration(self, t: float, q: Array, v: Array, p: Array) -> Array:
         """a (nv,) without active constraints, counted as an output."""
-        active, self.active = self.active, Active.none(self.constraints).with_directions(self.active.directions)
+        active, self.active = self.active, self.none_active.with_directions(self.active.directions)
         try:
             return self.observe(t, q, v, p)[0]
         finally:
@@ -270,25 +272,49 @@ class Plant:
         return stage
 
     # ------------------------------------------------------------------ constraints
-    def constrain(self, constraints: ConstraintSet, moving: Model, of_loops: Array | None = None) -> None:
+    def constrain(
+        self,
+        constraints: ConstraintSet,
+        moving: Model,
+        of_loops: Array | None = None,
+        contacts: ContactRules | None = None,
+    ) -> None:
         """From now on these rows may act, beside the equations of ``moving``; none is active yet. ``of_loops`` (rows,)
-        bool: those that close loops, which the equations know themselves."""
+        bool: those that close loops, which the equations know themselves. ``contacts``: rigid ones."""
         if constraints.on_speed and self.forward is not None:
             raise StateError(
                 f"{WHO}: dry friction of '{self.model.name}' sticks and slips, which the block "
                 f"{self.forward.called} does not know. Hint: Friction(smooth=0.01), or leave forward_dynamics out"
             )
         same = moving is self.moving and not self.constraints.on_speed and not constraints.on_speed
-        self.constraints, self.active = constraints, Active.none(constraints)
+        self.constraints, self.contacts = constraints, contacts
+        self.active = self.none_active
         self.of_loops = np.zeros(len(constraints), dtype=bool) if of_loops is None else of_loops
         if not same:
             self.moving, self.network = moving, kept_network(moving)
         self._machine = None
 
     @property
+    def none_active(self) -> Active:
+        """Nothing is active: contacts are open."""
+        contacts = None if self.contacts is None else ContactPhases.all_open(self.contacts)
+        return Active.none(self.constraints).with_contacts(contacts)
+
+    @property
     def others_active(self) -> bool:
         """Whether constraints beside loops are active."""
-        return bool((self.active.on & ~self.of_loops).any())
+        return self.active.touching or bool((self.active.on & ~self.of_loops).any())
+
+    def closed(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """States (..., nq), (..., nv) on closed loops and contacts; as they are where states are not projected."""
+        if self.active.touching:
+            return self.machine.closed(q, v)
+        return (q, v) if self.loops is None else self.loops.closed(q, v)
+
+    @property
+    def projected(self) -> bool:
+        """Whether states are projected onto loops or contacts."""
+        return self.loops is not None or self.active.touching
 
     def sliding_efforts(self, v: Array) -> Any:
         """Efforts (nv,) of the friction that slides."""

@@ -136,7 +136,7 @@ class VectorSystem:
     def _closed(self, q: Array, v: Array) -> tuple[Array, Array]:
         """States that are projected onto closed loops, if there are loops that are constraints: f is that of the
         projected state, so that y moves beside closed states as these do, and errors across them do not grow."""
-        return (q, v) if self.plant.loops is None else self.plant.loops.closed(q, v)
+        return self.plant.closed(q, v)
 
     def strayed(self, y: Array) -> bool:
         """Whether a quaternion of y (n,) has become much shorter or longer than one."""
@@ -163,7 +163,7 @@ class VectorSystem:
             a, f, _ = self.plant.acceleration(t, q, v, p)
             return np.concatenate([v, a, f])
         unit, rate = self._lifted(q, v)
-        if self.plant.loops is not None:
+        if self.plant.projected:
             unit, v = self._closed(unit, v)
             rate = self._lifted(q, v).rate
         a, f, _ = self.plant.acceleration(t, unit, v, p)
@@ -171,7 +171,7 @@ class VectorSystem:
 
     def jacobian(self, t: float, y: Array) -> Array:
         """df/dy (n, n), exact; by central differences where loops are constraints."""
-        if self.plant.loops is not None:
+        if self.plant.projected:
             return differences(lambda x: self.rates(t, x), y)
         q, v, p = self.parts(y)
         if self.plant.plain:

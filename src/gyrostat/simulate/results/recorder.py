@@ -8,13 +8,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gyrostat.algorithms.constrained.constraint_set import Active
+from gyrostat.simulate.constraints.contact_transitions import ContactHistory
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.results.contact_samples import sampled_forces
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.results.sensitivity import Sensitivity
+from gyrostat.simulate.results.step_contacts import StepContacts
 from gyrostat.solvers.machinery.wrench import Wrench
 from gyrostat.spec.model import Model
 
@@ -77,6 +81,9 @@ class Recorder:
         self.began = self.looked = time.perf_counter()
         self.events: list[Happened] = []
         self.phases: list[tuple[int, Model]] = [(0, self.model)]
+        self.rows: list[tuple[int, Active]] = []
+        self.contacts: ContactHistory | None = None
+        self.step_contacts: StepContacts | None = None
         self.steps = 0
 
     @property
@@ -201,6 +208,11 @@ class Recorder:
         """Another model from here on."""
         self.phases.append((self.count, model))
 
+    def active_rows(self, active: Active) -> None:
+        """Rows that are active from here on."""
+        if active.contacts is not None and (not self.rows or self.rows[-1][1] is not active):
+            self.rows.append((self.count, active))
+
     def _work(self, step: Step, t: float) -> float:
         """Work [J] of the efforts since the beginning of a step; by Gauss' rule if the method does not know it."""
         if step.work is not None:
@@ -216,6 +228,15 @@ class Recorder:
         """By port."""
         W = np.array(self.wrenches).reshape(self.count, len(self.plant.places), 6)
         return {x.port: Wrench(W[:, k], x.expressed_in) for k, x in enumerate(self.plant.places)}
+
+    def _contact_forces(self, rows: Array) -> dict[str, Array]:
+        """(T, 3) by contact."""
+        if self.step_contacts is not None:
+            self.contacts = self.step_contacts.history
+            return self.step_contacts.forces(rows[:, 0])
+        if self.contacts is None:
+            return {}
+        return sampled_forces(self.plant, self.contacts.names, rows, self.rows, self.wrenches)
 
     def result(self, status: str, message: str, counted: Counted, settings: dict[str, Any]) -> Result:
         """All that was kept."""
@@ -233,7 +254,7 @@ class Recorder:
         return Result(
             self.model,
             *(rows[:, 0].copy(), *motion, *outputs, rows[:, p].copy(), rows[:, -1].copy(), wall),
-            events=tuple(self.events),
+            events=tuple(sorted(self.events, key=lambda x: x.t)),
             counters=counted,
             status=status,
             message=message,
@@ -241,5 +262,8 @@ class Recorder:
             settings=settings,
             phases=tuple(self.phases),
             wrenches=self._wrenches(),
+            contact_forces=self._contact_forces(rows),
+            impulses=() if self.contacts is None else tuple(self.contacts.impulses),
+            contact_phases=() if self.contacts is None else self.contacts.phases(float(rows[-1, 0]) if len(rows) else 0.0),
             sensitivities={} if self.follower is None else self.follower.result(self.count),
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, NonFiniteError, SimulationError
+from gyrostat.errors import ContactError, GyrostatError, NonFiniteError, SimulationError
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.plant.plant_loops import WORKSPACE, trouble_with_loops
@@ -40,6 +40,8 @@ def failed(
         cause, hint, dof = too_large
     elif isinstance(error, StepFailure):
         cause, hint, dof = looked_into(plant, state, error, dt)
+    elif isinstance(error, ContactError):
+        cause, _, hint = cause.partition(". Hint: ")
     elif not isinstance(error, GyrostatError):
         cause = f"{type(error).__name__}: {error}"
     if loops := trouble_with_loops(plant, state[1]):

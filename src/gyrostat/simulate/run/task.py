@@ -16,9 +16,12 @@ from gyrostat.simulate.plant.loop_settings import NAMES as LOOP_OPTIONS
 from gyrostat.simulate.plant.loop_settings import LoopSettings, loop_settings
 from gyrostat.simulate.plant.parameters import Parameters
 from gyrostat.simulate.plant.plant import Plant
+from gyrostat.simulate.plant.rigid_contacts import rigid_candidates
 from gyrostat.simulate.plant.torque_source import torque_source
 from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
 from gyrostat.simulate.results.recorder import Recorder
+from gyrostat.simulate.run.contact_settings import NAMES as CONTACT_OPTIONS
+from gyrostat.simulate.run.contact_settings import by_events, expect_impact
 from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.settings import made_method, sampled, spelt
 from gyrostat.simulate.run.start_configuration import start_configuration
@@ -71,8 +74,9 @@ class Task:
 
     @property
     def watched(self) -> bool:
-        """Whether events or constraints were given."""
-        return self.events is not None and (not isinstance(self.events, list | tuple) or len(self.events) > 0)
+        """Whether events or constraints were given, or the model has rigid contacts."""
+        given = self.events is not None and (not isinstance(self.events, list | tuple) or len(self.events) > 0)
+        return given or bool(rigid_candidates(self.model))
 
     def plant(self, numbers: Parameters, told: Model) -> Plant:
         """``told``: the model with the properties among ``numbers``."""
@@ -92,7 +96,9 @@ class Task:
     def made(self, plant: Plant) -> Method:
         """The method of a run."""
         refuse_by_residual(self.forward, spelt(self.method))
-        options = {name: x for name, x in self.options.items() if name not in LOOP_OPTIONS}
+        others = (*LOOP_OPTIONS, *(CONTACT_OPTIONS if by_events(self.method) else ()))
+        options = {name: x for name, x in self.options.items() if name not in others}
+        expect_impact(self.model, self.options, by_events(self.method))
         return made_method(METHODS, self.method, plant, self.rtol, self.atol, self.max_step, self.dt, options)
 
     def run(self, plant: Plant, told: Model, numbers: Parameters) -> Run:

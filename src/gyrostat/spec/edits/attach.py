@@ -132,7 +132,7 @@ def _with_model(model: Model, part: Model, place: PlacedPort, at: Any, prefix: s
     second = rebuilt(part, Changes(swap=swap | {root: mount}, ports={(root, "frame"): "b"}))
     entities, connections = scope_of(model, place.scope)
     _expect_free(model, place, second.entities)
-    links = ((place.text, f"{title}.a"), *second.connections)
+    links = ((place.text, f"{title}.a"), *second.connections, *_standing(part, title, prefix, who))
     above = "".join(f"{name}." for name in place.scope)
     sources = dict(model.sources)
     for path, where in second.sources.items():
@@ -143,6 +143,18 @@ def _with_model(model: Model, part: Model, place: PlacedPort, at: Any, prefix: s
             sources[above + path] = where
     whole = with_scope(model, place.scope, (*entities, *second.entities), (*connections, *links), sources)
     return _with_loops(whole, model, part, second, above)
+
+
+def _standing(part: Model, title: str, prefix: str, who: str) -> list[tuple[str, str]]:
+    """Grounds that stand by themselves go with the reference frame of their model."""
+    wiring = part.wiring
+    standing = [name for name, entity in wiring.entities.items() if entity.stands_alone and entity.ports]
+    alone = [name for name in standing if not wiring.connection(name, "frame")]
+    inside = [name for name in alone if "." in name]
+    if inside:
+        message = f"'{inside[0]}' stands by itself inside an assembly"
+        raise refused(who, message, "connect it to the frame that it shall move with", inside[0])
+    return [(f"{title}.b", f"{prefix}{name}.frame") for name in alone]
 
 
 def _with_loops(whole: Model, model: Model, given: Model, part: Model, above: str) -> Model:

@@ -80,7 +80,8 @@ def _without_frame(before: Wiring, left: Wiring) -> set[str]:
     for name in reached:
         for port in left.entities[name].ports if not left.entities[name].binds else ():
             group = left.connection(name, port.name)
-            if not any(other in reached and left.entities[other].binds for other, _ in group):
+            alone = left.entities[name].stands_alone and not before.connection(name, port.name)
+            if not alone and not any(other in reached and left.entities[other].binds for other, _ in group):
                 lost.add(name)
     return lost
 

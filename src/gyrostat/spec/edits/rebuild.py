@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.closed_loops import to_reference
+from gyrostat.spec.contact import ContactPair
 from gyrostat.spec.context import Context
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 from gyrostat.spec.port_names import first_of_each
+from gyrostat.spec.rigid_body import RigidBody
 
 Connections = tuple[tuple[str, ...], ...]
 
@@ -32,6 +34,7 @@ def rebuilt(model: Model, changes: Changes) -> Model:
     left inside, vanish."""
     work = _Rebuild(changes)
     entities, connections, _ = work.scope(model.entities, model.connections, (), "", "")
+    entities = _contact_pairs(model, work, entities, "")
     sources = work.sources(model.sources)
     solvers = {name: spec.renamed(work.renamed) for name, spec in model.solvers.items()}
     return Model(model.name, entities, connections, _context(model, work), sources, solvers)
@@ -46,6 +49,43 @@ def _context(model: Model, work: _Rebuild) -> Context:
     reference = {work.renamed(name): context.reference[name] for name in left(context.reference)}
     independent = tuple(work.renamed(name) for name in left(context.independent))
     return context.model_copy(update={"reference": to_reference(reference), "independent": independent})
+
+
+def _contact_pairs(model: Model, work: _Rebuild, entities: tuple[Entity, ...], prefix: str) -> tuple[Entity, ...]:
+    """Pairs of surfaces name them by their new names, and vanish with them; ``prefix``: of the names they have now."""
+    before = {work.moved[name]: name for name in model.wiring.entities if name in work.moved and name not in work.gone}
+    kept: list[Entity] = []
+    for entity in entities:
+        if isinstance(entity, Assembly):
+            inside = _contact_pairs(model, work, entity.entities, f"{prefix}{entity.name}.")
+            fields = {key: getattr(entity, key) for key in type(entity).model_fields}
+            same = inside == entity.entities
+            entity = entity if same else type(entity).model_validate(fields | {"entities": inside})
+        elif isinstance(entity, ContactPair):
+            scope = before.get(prefix + entity.name, "").rpartition(".")[0]
+            sides = [_side(model, work, scope, prefix, side) for side in entity.sides]
+            if None in sides:
+                continue
+            entity = entity.model_copy(update=dict(zip("ab", sides, strict=True)))
+        kept.append(entity)
+    return tuple(kept)
+
+
+def _side(model: Model, work: _Rebuild, scope: str, prefix: str, side: str) -> str | None:
+    """How a side of a pair inside ``scope`` (before) and ``prefix`` (now) is called; None if it is no more."""
+    while True:
+        full = f"{scope}.{side}" if scope else side
+        above = full.rpartition(".")[0]
+        owner = full if full in work.moved else None
+        if isinstance(model.wiring.entities.get(above), RigidBody):
+            owner = above  # one of its shapes
+        if owner is not None and (owner in model.wiring.entities or owner in model.wiring.assemblies):
+            if owner in work.gone or any(owner.startswith(f"{gone}.") for gone in work.gone):
+                return None
+            return work.renamed(full).removeprefix(prefix)
+        if not scope:
+            return side
+        scope = scope.rpartition(".")[0]
 
 
 @dataclass
