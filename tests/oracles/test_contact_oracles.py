@@ -129,6 +129,7 @@ def test_contact_with_rotors_and_gears_is_that_of_rotors_as_bodies(seed):
 
 
 # ------------------------------------------------------------------------------------------------ Talos
+@pytest.mark.slow
 def test_talos_on_two_feet_is_that_of_pinocchio():
     pytest.importorskip("pinocchio")
     from benchmarks.bench_contact import CORNERS, FEET, free_talos, peer, states

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 import subprocess
+from functools import cache
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_an_impact_turns_what_is_held_and_momentum_balances(name, e):
         assert got.v @ M @ got.v <= s.v @ M @ s.v + 1e-9 * size**2
 
 
-@pytest.mark.parametrize("name", ["tree 1", "drives 0", "five-bar, constraints"])
+@pytest.mark.parametrize("name", ["tree 0", "couplings 0", "five-bar, constraints"])
 def test_derivatives_of_the_recorded_program_are_those_of_differences(name):
     s = in_contact(name)
     h = 1e-6
@@ -81,7 +82,7 @@ def test_derivatives_of_the_recorded_program_are_those_of_differences(name):
             ends = [solver(*state[:k], x, *state[k + 1 :]) for x in steps]
             for part, output in enumerate(of):
                 way = T @ along if wrt == "q" else along
-                if name == "tree 1":
+                if name == "tree 0":
                     got = solver.jacobian(output, wrt)(*state) @ way
                 else:
                     got = solver.directional(output, [wrt])(*state, way)
@@ -128,6 +129,7 @@ def test_the_exported_c_gives_the_same(name, tmp_path):
 
 
 # ------------------------------------------------------------------------------------------------ redundant contacts
+@cache
 def standing(points=4, compliance=0.0):
     """A box on its corners: 3 * points rows of rank 6."""
     corners = {f"c{k}": (0.3 * (-1) ** k, 0.2 * (-1) ** (k // 2), -0.1 - 0.02 * (k // 4)) for k in range(points)}
@@ -181,7 +183,7 @@ def test_contacts_of_what_cannot_move_bear_nothing_and_singular_positions_are_no
 def test_contacts_that_only_push_stay_in_their_cones_and_gain_nothing(law, e):
     model, contacts = standing(4)
     rng = np.random.default_rng(0)
-    for mu in (0.0, 0.3, 1.0):
+    for mu in (0.0, 0.4):
         Q = np.stack([gs.random_configuration(model, rng) for _ in range(4)])
         V = rng.normal(size=(4, 6))
         got = gs.impact(model, Q, V, contacts, e, friction=mu, law=law)
