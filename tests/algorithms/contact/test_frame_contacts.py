@@ -62,7 +62,7 @@ def test_an_impact_turns_what_is_held_and_momentum_balances(name, e):
         assert got.v @ M @ got.v <= s.v @ M @ s.v + 1e-9 * size**2
 
 
-@pytest.mark.parametrize("name", ["tree 0", "couplings 0", "five-bar, constraints"])
+@pytest.mark.parametrize("name", ["tree 1", "couplings 0", "five-bar, constraints"])
 def test_derivatives_of_the_recorded_program_are_those_of_differences(name):
     s = in_contact(name)
     h = 1e-6
@@ -82,7 +82,7 @@ def test_derivatives_of_the_recorded_program_are_those_of_differences(name):
             ends = [solver(*state[:k], x, *state[k + 1 :]) for x in steps]
             for part, output in enumerate(of):
                 way = T @ along if wrt == "q" else along
-                if name == "tree 0":
+                if name != "tree 1":
                     got = solver.jacobian(output, wrt)(*state) @ way
                 else:
                     got = solver.directional(output, [wrt])(*state, way)
