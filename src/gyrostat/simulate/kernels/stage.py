@@ -49,13 +49,17 @@ def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: 
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, p_rate, work
     )
     bad = bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
-    if env[CONTACTS] != 0:
-        bad = bad + contact_accelerations(env, q, v, a)
-    elif env[CONSTRAIN] != 0:
+    if env[CONSTRAIN] != 0:
         bad = bad + kernel(env[CONSTRAIN])(time, q, v, a, work)
     if env[BAUMGARTE] != 0:
         bad = bad + drawn_together(env, q, v, a)
     return bad
+
+
+def all_accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
+    """The same with the forces of closed contacts, which know no lanes."""
+    bad = accelerations(env, t, q, v, p, a, p_rate, tau)
+    return bad + contact_accelerations(env, q, v, a) if env[CONTACTS] != 0 and bad == 0.0 else bad
 
 
 def stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> float:
@@ -65,7 +69,7 @@ def stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> f
     bad = place(env, q0, y, y + n, q, dy)
     if env[CLOSE] != 0:
         bad = bad + closed_stage(env, q0, y, q, dy)
-    bad = bad + accelerations(env, t, q, y + n, y + 2 * n, dy + n, dy + 2 * n, tau)
+    bad = bad + all_accelerations(env, t, q, y + n, y + 2 * n, dy + n, dy + 2 * n, tau)
     dy[2 * n + np] = product(n, tau, y + n)
     return bad
 
