@@ -101,7 +101,11 @@ def rocking() -> tuple[gs.Model, list[float], float, float]:
     R, alpha = np.hypot(h, b), np.arctan2(b, h)
     shape = gs.Shape(kind="box", size=(2 * b, 0.2, 2 * h), role="collision")
     body = gs.RigidBody("block", mass=1.0, inertia=(0.3, R * R / 3.0, 0.3), shapes=[shape])
-    joints = gs.Joint("x", "prismatic", axis="x"), gs.Joint("z", "prismatic", axis="z"), gs.Joint("pitch", "revolute", axis="y")
+    joints = (
+        gs.Joint("x", "prismatic", axis="x"),
+        gs.Joint("z", "prismatic", axis="z"),
+        gs.Joint("pitch", "revolute", axis="y"),
+    )
     model = gs.assemble("rocking", gs.chain("world", *joints, body), gs.Ground("floor", friction=10.0))
     tilt = 0.5 * alpha
     q0 = [b - (b * np.cos(tilt) - h * np.sin(tilt)), b * np.sin(tilt) + h * np.cos(tilt), tilt]
@@ -125,7 +129,8 @@ def test_a_rocking_block_loses_what_housner_found_and_comes_down_when_the_pendul
 
 
 @pytest.mark.parametrize(
-    ("law", "after"), [("poisson", (-1 / 3, 2 / 3, 2 / 3)), ("newton", (-1 / 3, 2 / 3, 2 / 3)), ("sequential", (0, 0, 1))]
+    ("law", "after"),
+    [("poisson", (-1 / 3, 2 / 3, 2 / 3)), ("newton", (-1 / 3, 2 / 3, 2 / 3)), ("sequential", (0, 0, 1))],
 )
 def test_newtons_cradle_needs_one_impact_after_the_other(law, after):
     chains = [

@@ -47,8 +47,8 @@ def test_many_bodies_thrown_on_the_ground_stay_sound(seed):
 
 
 KINDS = {
-    "revolute": {"axis": "y"}, "prismatic": {"axis": "x"}, "spherical": {}, "universal": {"axis": "x", "second_axis": "y"},
-    "cylindrical": {"axis": "y"}, "helical": {"axis": "y", "pitch": 0.05}, "planar": {"axis": "y"}, "free": {},
+    "revolute": {"axis": "y"}, "prismatic": {"axis": "x"}, "spherical": {},
+    "universal": {"axis": "x", "second_axis": "y"}, "cylindrical": {"axis": "y"}, "helical": {"axis": "y", "pitch": 0.05}, "planar": {"axis": "y"}, "free": {},
 }  # fmt: skip
 
 
@@ -57,7 +57,9 @@ KINDS = {
 )
 def test_two_bodies_with_any_joint_between_them_fall_soundly(kind):
     one = gs.RigidBody("one", mass=2.0, inertia=(0.02, 0.03, 0.025), frames={"hip": (0.1, 0.0, 0.0)})
-    two = gs.RigidBody("two", mass=1.0, inertia=(0.01, 0.01, 0.012), com=(0.05, 0.0, -0.02), frames={"toe": (0.2, 0, -0.1)})
+    two = gs.RigidBody(
+        "two", mass=1.0, inertia=(0.01, 0.01, 0.012), com=(0.05, 0.0, -0.02), frames={"toe": (0.2, 0, -0.1)}
+    )
     model = gs.assemble(
         "pair",
         gs.chain("world", gs.Joint("root", "free"), one, gs.Joint("link", kind, **KINDS[kind]), two),
@@ -93,7 +95,14 @@ def test_a_geared_rotor_takes_part_in_the_impact():
 def test_a_contact_a_stop_and_dry_friction_act_together():
     slider = gs.Joint("x", "prismatic", axis="x", lower=-1.0, upper=0.3)
     body = gs.RigidBody("body", mass=1.0, inertia=(0.1,) * 3)
-    chain = gs.chain("world", slider, gs.RigidBody("cart", mass=1.0, inertia=(0.1,) * 3), gs.Joint("z", "prismatic", axis="z"), body, gs.ContactPoint("tip"))
+    chain = gs.chain(
+        "world",
+        slider,
+        gs.RigidBody("cart", mass=1.0, inertia=(0.1,) * 3),
+        gs.Joint("z", "prismatic", axis="z"),
+        body,
+        gs.ContactPoint("tip"),
+    )
     model = gs.assemble("cart", chain, gs.Ground("floor", friction=0.2)).with_drive("x", coulomb=0.5, motor=False)
     run = gs.simulate(model, q0=[0.0, 0.0], v0=[1.5, 0.0], t_end=1.0, events=gs.JointLimits(), rtol=1e-9)
     slows = (0.2 * G * 1.0 + 0.5) / 2.0  # the tip carries the body alone
@@ -108,9 +117,10 @@ def test_loops_stay_closed_where_contacts_act():
         return gs.RigidBody(name, mass=1.0, com=(0.2, 0, 0), inertia=(0.001, 0.02, 0.02), frames={"end": (0.4, 0, 0)})
 
     left, right = bar("left"), bar("right")
+    seat = gs.RigidBody("seat", mass=1.0, inertia=(0.01,) * 3, frames={"a": (-0.1, 0, 0), "b": (0.1, 0, 0)})
     model = gs.assemble(
         "stool",
-        gs.chain("world", gs.Joint("z", "prismatic", axis="z"), gs.RigidBody("seat", mass=1.0, inertia=(0.01,) * 3, frames={"a": (-0.1, 0, 0), "b": (0.1, 0, 0)})),
+        gs.chain("world", gs.Joint("z", "prismatic", axis="z"), seat),
         gs.chain("seat.a", gs.Joint("ha", "revolute", axis="y"), left),
         gs.chain("seat.b", gs.Joint("hb", "revolute", axis="y"), right),
         gs.chain("left.end", gs.Joint("knee", "revolute", axis="y")),

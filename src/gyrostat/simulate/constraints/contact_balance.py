@@ -84,7 +84,7 @@ class AtRest:
                 return touching, solution, problem
             sliding |= more
             start = solution.P
-        return touching, solution, problem
+        return None
 
     def _begin(self, touching: Touching, found: ConeSolution, problem: ContactProblem) -> set[int]:
         """Contacts that begin to slide with less friction than they had at rest."""
@@ -155,7 +155,9 @@ def spanned(row: Array, rows: list[Array]) -> bool:
 
 def _begun(touching: Touching, leaves: set[int], slips: Mapping[int, Array]) -> Touching:
     """Without those that leave, and with those that begin to slide."""
-    kept = [(i, slips.get(i, d)) for i, d in zip(touching.contacts, touching.directions, strict=True) if i not in leaves]
+    kept = [
+        (i, slips.get(i, d)) for i, d in zip(touching.contacts, touching.directions, strict=True) if i not in leaves
+    ]
     return replace(touching, contacts=tuple(i for i, _ in kept), directions=tuple(d for _, d in kept))
 
 

@@ -8,12 +8,11 @@ WITHIN = 1e-12
 """How far [s] a root may be from the true one, besides rounding of the time."""
 
 
-def root(
-    f: Callable[[float], float], a: float, b: float, f_a: float, f_b: float, within: float = WITHIN
-) -> float:
+def root(f: Callable[[float], float], a: float, b: float, f_a: float, f_b: float, within: float = WITHIN) -> float:
     """The end of the bracket that lies behind the change of sign: f has the sign of f_b there (or is zero).
 
-    ``within`` [s]: how far it may be from the true one. ``f_a`` and ``f_b`` have different signs, or one of them is zero. Inverse quadratic or linear interpolation where
+    ``within`` [s]: how far it may be from the true one.
+    ``f_a`` and ``f_b`` have different signs, or one of them is zero. Inverse quadratic or linear interpolation where
     it converges, else bisection."""
     if f_a == 0.0:
         return a

@@ -104,8 +104,8 @@ def row_forces(env: words, q: ptr, v: ptr, a: ptr) -> float:
 
 
 def shared_forces(env: words) -> float:
-    """SOLUTION of the last :func:`row_forces`, shared anew: friction of each contact about as large a part of its normal
-    force as that of the others; zero if there is such."""
+    """SOLUTION of the last :func:`row_forces`, shared anew: friction of each contact is about as large a part of its
+    normal force as that of the others; zero if there is such."""
     box, n = count_at(env[CONTACTS]), env[NV]
     m, rows, X, matrix = box[COUNT], doubles(box[B]), doubles(box[X_]), doubles(box[A])
     f, c, weight, sizes = doubles(box[SOLUTION]), doubles(box[C]), doubles(box[WEIGHT]), count_at(box[SIZES])

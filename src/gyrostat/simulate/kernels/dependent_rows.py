@@ -1,5 +1,5 @@
-"""The least solution of equations that may depend on each other, as a driver: elimination with the largest pivot of all,
-then without what cancels."""
+"""The least solution of equations that may depend on each other, as a driver: elimination with the largest pivot of
+all, then without what cancels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Results in .npz files, with a version and without pickles.
 
-An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, and if there were any
-wrench, contact (T, contacts, 3) and sensitivity (T, 2 nv + np, columns);
+An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, and if there
+were any wrench, contact (T, contacts, 3) and sensitivity (T, 2 nv + np, columns);
 ``meta``: UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
 
 from __future__ import annotations
@@ -192,7 +192,8 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
             for x in meta.get("impulses", ())
         )
         spans = tuple(
-            ContactPhase(float(a), float(b), str(who), str(phase)) for a, b, who, phase in meta.get("contact_phases", ())
+            ContactPhase(float(a), float(b), str(who), str(phase))
+            for a, b, who, phase in meta.get("contact_phases", ())
         )
         asked = [(str(x["name"]), int(x["columns"])) for x in meta.get("sensitivities", ())]
         sensitivities = _sensitivities(name, arrays.get("sensitivity"), asked, rows, sizes)

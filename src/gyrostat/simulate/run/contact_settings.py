@@ -49,6 +49,6 @@ def expect_impact(model: Model, options: Mapping[str, Any], events: bool) -> Non
         raise GyrostatError(f"{WHO}: there is no impact law {clipped(law)}. Hint: {nearest(str(law), LAWS)}")
     if not rigid_candidates(model):
         raise GyrostatError(
-            f"{WHO}: impact={law!r} is about rigid contacts, and '{model.name}' has none. Hint: leave it out; joint limits "
-            "have JointLimits(restitution=...)"
+            f"{WHO}: impact={law!r} is about rigid contacts, and '{model.name}' has none. Hint: leave it out; joint "
+            "limits have JointLimits(restitution=...)"
         )
