@@ -59,6 +59,7 @@ from gyrostat.spec.values import rpy as rpy
 from gyrostat.spec.contact import ContactPair as ContactPair
 from gyrostat.spec.contact import ContactPoint as ContactPoint
 from gyrostat.spec.contact import Ground as Ground
+from gyrostat.spec.contact_law import ContactSurface as ContactSurface
 
 # ---- files
 from gyrostat.io.audit import Audit as Audit

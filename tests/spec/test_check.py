@@ -15,6 +15,8 @@ from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.cam import Cam, ScotchYoke
 from gyrostat.spec.check import check, problems
 from gyrostat.spec.connecting_rod import ConnectingRod
+from gyrostat.spec.contact import ContactPair, ContactPoint, Ground
+from gyrostat.spec.contact_law import ContactSurface
 from gyrostat.spec.context import CentralGravity, Context, GravityField, HarmonicMotion, UniformGravity
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, Port
@@ -29,6 +31,7 @@ from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
+from gyrostat.spec.shape import Shape
 from gyrostat.spec.solver_spec import SolverSpec
 from gyrostat.spec.values import Euler, axis_angle, euler, quaternion
 
@@ -540,6 +543,49 @@ WRONG = {
     "a scotch yoke without crank": (
         lambda: geared(ScotchYoke("y", 0), "y.follower", "y.driver"),
         "scotch yoke 'y'", "scotch-yoke", "radius must not be zero", "radius of the crank"),
+    "friction below zero": (
+        lambda: arm(Ground("floor", friction=-0.5)),
+        "ground 'floor'", "contact-law", "'friction' must not be negative, got -0.5", "Coulomb's coefficient"),
+    "more friction in motion than at rest": (
+        lambda: arm(Ground("floor", friction=(0.5, 0.6))),
+        "ground 'floor'", "contact-law", "not be larger in motion than at rest, got (0.5, 0.6)", "(static, dynamic)"),
+    "a bounce that gains energy": (
+        lambda: arm(Ground("floor", restitution=1.2)),
+        "ground 'floor'", "contact-law", "'restitution' must be between 0 and 1, got 1.2", "1 without loss"),
+    "a compliant contact with a restitution": (
+        lambda: arm(Ground("floor", restitution=0.5, stiffness=1e4)),
+        "ground 'floor'", "contact-law", "'restitution' is 0.5, but the contact is compliant", "from its damping"),
+    "a contact without stiffness": (
+        lambda: arm(Ground("floor", stiffness=0.0)),
+        "ground 'floor'", "contact-law", "'stiffness' must be above zero, got 0", "leave it out"),
+    "a contact whose damping is negative": (
+        lambda: arm(Ground("floor", stiffness=1.0, damping=-1.0)),
+        "ground 'floor'", "contact-law", "'damping' must not be negative, got -1", "give a magnitude"),
+    "a contact that is softer than linear": (
+        lambda: arm(Ground("floor", stiffness=1.0, exponent=0.5)),
+        "ground 'floor'", "contact-law", "'exponent' must be 1 or more, got 0.5", "1.5 Hertz"),
+    "a shape with a wrong law": (
+        lambda: with_body(shapes=[Shape(kind="sphere", size=[1.0], contact=ContactSurface(restitution=2.0))]),
+        "rigid body 'rod'", "contact-law", "'shapes.0.contact.restitution' must be between 0 and 1", "without loss"),
+    "a contact point with a negative radius": (
+        lambda: arm(ContactPoint("p", radius=-0.1), connect("p", "rod.tip")),
+        "contact point 'p'", "radius", "'radius' must not be negative, got -0.1", "0 is a point"),
+    "a contact point that is nowhere": (
+        lambda: arm(ContactPoint("p")),
+        "contact point 'p'", "unreachable", "cannot be reached from the reference frame", "connect one of its ports"),
+    "a pair of a surface with itself": (
+        lambda: arm(Ground("floor"), ContactPair("floor", "floor")),
+        "contact pair 'floor_floor'", "contact-pair", "'a' and 'b' are both 'floor'", "name two surfaces"),
+    "a pair that excludes and says a law": (
+        lambda: arm(Ground("f"), ContactPoint("p"), connect("p", "rod"),
+                    ContactPair("f", "p", exclude=True, friction=1)),
+        "contact pair 'f_p'", "contact-pair", "excludes the contact, but says 'friction'", "leave one of them out"),
+    "a pair that names nothing": (
+        lambda: arm(Ground("floor"), ContactPair("rof", "floor", exclude=True)),
+        "contact pair 'rof_floor'", "contact-pair", "'a' is 'rof', there is no such entity", "floor"),
+    "a pair with a body that cannot touch": (
+        lambda: arm(Ground("floor"), ContactPair("rod", "floor")),
+        "contact pair 'rod_floor'", "contact-pair", "'a' is 'rod', which has nothing that can touch", "role='collis"),
     "a polynomial that is a constant": (
         lambda: geared(PolynomialCoupling("p", [0.3, 0, 0]), "p.follower", "p.driver"),
         "polynomial coupling 'p'", "polynomial", "beyond the first must not all be zero", "make the follower a fixed"),
@@ -665,6 +711,15 @@ def test_the_text_of_a_problem_is_two_sentences(case):
 
 # name of the case -> (a call that fails at once, entity, rule, message, remedy)
 REFUSED = {
+    "a pair with a number": (
+        lambda: ContactPair("floor", 3),
+        "contact pair 'floor_3'", "property-type", "'b' is 3: input should be a valid string", "change the value"),
+    "three numbers of friction": (
+        lambda: Ground("floor", friction=(1, 2, 3)),
+        "ground 'floor'", "property-type", "must be a number or two of them (static, dynamic)", "[0.8, 0.6]"),
+    "layers that are no bits": (
+        lambda: Ground("floor", layers=-1),
+        "ground 'floor'", "property-type", "'layers' must be a whole number of 32 bits, got -1", "0 for none"),
     "a solver that does not exist": (
         lambda: SolverSpec("MasMatrix"), "solver specification", "unknown-solver", "there is no solver 'MasMatrix'",
         "did you mean 'MassMatrix'"),

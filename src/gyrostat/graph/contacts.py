@@ -1,57 +1,35 @@
 """Contact candidates: pairs of surfaces that may touch, with the law of their contact.
 
 Which pairs are candidates: everything that can touch with every :class:`~gyrostat.spec.contact.Ground`, but what is
-fixed to it, or stands still as it does; and the surfaces that a :class:`~gyrostat.spec.contact.ContactPair` names. Pairs
-that are named by ``"*"`` leave out surfaces of one body or of bodies that are joined by one joint.
+fixed to it, or stands still as it does; and the surfaces that a :class:`~gyrostat.spec.contact.ContactPair` names.
+Pairs that are named by ``"*"`` leave out bodies that are joined by one joint, and surfaces whose layers do not let them
+touch.
 
 On a plane, a capsule is the two spheres at its ends, a box its eight corners, a cylinder the lowest points of its two
-rims (and four points of each, on which it stands)."""
+rims (and four points of each, on which it stands), a mesh its vertices, or those that are farthest out (it counts as
+convex)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from gyrostat.graph.contact_laws import ContactLaw, contact_law
 from gyrostat.graph.contact_links import Links
+from gyrostat.graph.contact_meshes import points_of
 from gyrostat.graph.lower import Values, rotation
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.contact_geometry import closed_form
 from gyrostat.spec.contact import EVERYTHING, ContactPair, ContactPoint, Ground
-from gyrostat.spec.contact_law import LAW
-from gyrostat.spec.contact_surfaces import NamedSurface, meant, pairs, surfaces
+from gyrostat.spec.contact_surfaces import NamedSurface, full_name, meant, pairs, surfaces
 from gyrostat.spec.model import Model
+from gyrostat.spec.wiring import Wiring
 
-USUAL: Mapping[str, float | None] = {
-    "friction": 0.0,
-    "restitution": 0.0,
-    "torsional": 0.0,
-    "rolling": 0.0,
-    "stiffness": None,
-    "damping": 0.0,
-    "exponent": 1.0,
-    "slip_speed": 0.01,
-}
-"""What counts where neither surface nor a pair says anything."""
-
-
-@dataclass(frozen=True)
-class ContactLaw:
-    """The law of a contact in SI units; see :class:`~gyrostat.spec.contact_law.ContactEntity`. ``stiffness`` None:
-    rigid."""
-
-    mu_static: float = 0.0
-    mu_dynamic: float = 0.0
-    restitution: float = 0.0
-    torsional: float = 0.0
-    rolling: float = 0.0
-    stiffness: float | None = None
-    damping: float = 0.0
-    exponent: float = 1.0
-    slip_speed: float = 0.01
+NOWHERE = NamedSurface("", ""), NamedSurface("", "")
 
 
 @dataclass(frozen=True)
@@ -72,13 +50,16 @@ class Surface:
 @dataclass(frozen=True)
 class Candidate:
     """Two surfaces that may touch. ``name`` such as ``"tip|floor"``; ``closed_form``: whether the nearest points are
-    known in closed form, see :mod:`~gyrostat.spatial.contact_geometry`."""
+    known in closed form, see :mod:`~gyrostat.spatial.contact_geometry`. ``surfaces``: those of the specification that
+    they are part of; ``pair``: what is said about these."""
 
     name: str
     a: Surface
     b: Surface
     law: ContactLaw
     closed_form: bool
+    surfaces: tuple[NamedSurface, NamedSurface] = field(repr=False, default=NOWHERE)
+    pair: ContactPair | None = field(repr=False, default=None)
 
 
 def contact_candidates(model: Model) -> tuple[Candidate, ...]:
@@ -95,9 +76,10 @@ def _candidates(model: Model) -> Iterator[Candidate]:
     for (one, two), pair in _asked(model, known, said).items():
         if pair is not None and pair.exclude:
             continue
-        law = _law(model, known[one], known[two], pair)
-        for a, b in _features(placed(model, known[one]), placed(model, known[two])):
-            yield Candidate(f"{a.name}|{b.name}", a, b, law, closed_form(a.kind, b.kind))
+        law = contact_law(model, known[one], known[two], pair)
+        for a, b in _features(model, known[one], known[two]):
+            known_form = closed_form(a.kind, b.kind)
+            yield Candidate(f"{a.name}|{b.name}", a, b, law, known_form, (known[one], known[two]), pair)
 
 
 # ------------------------------------------------------------------------------------------------ which pairs
@@ -120,13 +102,12 @@ def _said(model: Model, known: Mapping[str, NamedSurface]) -> dict[Names, Contac
     return found
 
 
-def _exactness(wiring: Any, known: Mapping[str, NamedSurface], pair: str, side: str) -> int:
+def _exactness(wiring: Wiring, known: Mapping[str, NamedSurface], pair: str, side: str) -> int:
     """0 everything, 1 an assembly, 2 an entity with several surfaces, 3 a surface."""
-    if side == EVERYTHING:
+    full = None if side == EVERYTHING else full_name(wiring, known, pair, side)
+    if full is None:
         return 0
-    names = meant(wiring, known, pair, side) or []
-    owners = {known[name].entity for name in names}
-    return 1 if len(owners) != 1 else (2 if len(names) != 1 else 3)
+    return 1 if full in wiring.assemblies else (3 if full in known else 2)
 
 
 def _asked(
@@ -140,12 +121,15 @@ def _asked(
     found: dict[Names, ContactPair | None] = {}
     for name, ground in product(others, grounds):
         if not links.together(known[name].entity, known[ground].entity):
-            found[name, ground] = said.get((name, ground)) or said.get((ground, name))
+            pair = said.get((name, ground)) or said.get((ground, name))
+            if _by_name(pair) or _may_touch(model, known[name], known[ground]):
+                found[name, ground] = pair
     for (one, two), pair in said.items():
         if one in grounds or two in grounds:
             continue
         a, b = known[one].entity, known[two].entity
-        if links.together(a, b) or (pair.sides == (EVERYTHING, EVERYTHING) and links.adjacent(a, b)):
+        filtered = links.adjacent(a, b) or not _may_touch(model, known[one], known[two])
+        if links.together(a, b) or (filtered and not _by_name(pair)):
             continue
         points = [isinstance(entities[x], ContactPoint) for x in (a, b)]
         if not all(points) or any(entities[x].radius for x in (a, b)):  # type: ignore[attr-defined]
@@ -153,37 +137,20 @@ def _asked(
     return found
 
 
-# ------------------------------------------------------------------------------------------------ laws
-def _law(model: Model, one: NamedSurface, two: NamedSurface, pair: ContactPair | None) -> ContactLaw:
-    """What the pair says; else the larger of what both surfaces say (friction as MuJoCo takes it), or what one says.
-    Of two compliant surfaces, k = k_a k_b / (k_a + k_b), and D as each gives way."""
-    a, b = (_own(model, s) for s in (one, two))
-    both = {key: _larger(a[key], b[key]) for key in LAW}
-    if a["stiffness"] is not None and b["stiffness"] is not None:
-        ka, kb = a["stiffness"], b["stiffness"]
-        both["stiffness"] = ka * kb / (ka + kb)
-        both["damping"] = (kb * (a["damping"] or 0.0) + ka * (b["damping"] or 0.0)) / (ka + kb)
-    values = {key: _first(getattr(pair, key, None), both[key], USUAL[key]) for key in LAW}
-    mu = values.pop("friction")
-    static, dynamic = mu if isinstance(mu, tuple) else (mu, mu)
-    return ContactLaw(mu_static=static, mu_dynamic=dynamic, **values)
+def _by_name(pair: ContactPair | None) -> bool:
+    """Whether both surfaces are named, not only by ``"*"``."""
+    return pair is not None and EVERYTHING not in pair.sides
 
 
-def _own(model: Model, surface: NamedSurface) -> dict[str, Any]:
-    if surface.shape is not None:
-        return dict.fromkeys(LAW)
-    entity = model.wiring.entities[surface.entity]
-    return {key: getattr(entity, key) for key in LAW}
+def _may_touch(model: Model, one: NamedSurface, two: NamedSurface) -> bool:
+    """Whether their layers let them touch."""
+    (la, ta), (lb, tb) = (_layers(model, s) for s in (one, two))
+    return bool(la & tb or lb & ta)
 
 
-def _larger(one: Any, two: Any) -> Any:
-    if one is None or two is None:
-        return two if one is None else one
-    return max(one, two, key=lambda x: x if isinstance(x, tuple) else (x, x))
-
-
-def _first(*values: Any) -> Any:
-    return next((x for x in values if x is not None), None)
+def _layers(model: Model, surface: NamedSurface) -> tuple[int, int]:
+    said: Any = model.wiring.entities[surface.entity] if surface.shape is None else surface.shape.contact
+    return (1, 1) if said is None else (said.layers, said.touches)
 
 
 # ------------------------------------------------------------------------------------------------ surfaces
@@ -205,8 +172,14 @@ def placed(model: Model, surface: NamedSurface) -> Surface:
     return Surface(name, surface.entity, f"{surface.entity}.frame", *at, "sphere" if radius else "point", size)
 
 
-def _features(a: Surface, b: Surface) -> Iterator[tuple[Surface, Surface]]:
+def _features(model: Model, one: NamedSurface, two: NamedSurface) -> Iterator[tuple[Surface, Surface]]:
     """The pairs of simple surfaces that two surfaces are for contact."""
+    a, b = placed(model, one), placed(model, two)
+    if b.kind == "plane" and a.kind == "mesh" and one.shape is not None:
+        points = points_of(model, one.name, one.shape)
+        if points is not None:
+            yield from ((_moved(a, f":{k}", x, "point", ()), b) for k, x in enumerate(points))
+            return
     if b.kind != "plane" or a.kind not in SIMPLE:
         yield a, b
         return

@@ -52,13 +52,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Pair:
-    """Forces between two frames: where a and b are, each an outport and the placement of the frame on it."""
+    """Forces between two frames: where a and b are, each an outport (None: it stands still in the world) and the
+    placement of the frame on it."""
 
     name: str
     kind: type
     props: Mapping[str, Any]
-    a: tuple[int, Placement]
-    b: tuple[int, Placement]
+    a: tuple[int | None, Placement]
+    b: tuple[int | None, Placement]
 
     def __getitem__(self, prop: str) -> Any:
         return self.props[prop]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gyrostat.errors import SpecError
+from gyrostat.graph.compliant_contacts import compliant_contacts
 from gyrostat.graph.data_flow import BOUND, NO_STATE, Component, Network, Pair
 from gyrostat.graph.draft import Draft, DraftPart
 from gyrostat.graph.loops.attach import with_loops
@@ -82,7 +83,7 @@ def network(
         rewrite(merged, list(DEFAULT), ())
         _expect_room(_freeze(model, merged, moved, tree.loops, (), (), DEFAULT))
         model.__dict__["_has_room"] = True
-    return replace(frozen, pairs=tuple(_pairs(frozen, live)))
+    return replace(frozen, pairs=(*_pairs(frozen, live), *compliant_contacts(frozen, live)))
 
 
 KNOWN = (FixedBase, DrivenBase, FreeBase, Displacement, RigidBody, Joint, RotorInertia, ForceElement)

@@ -84,7 +84,7 @@ LOWEST: dict[str, Callable[[Sequence[Any], Pose, Array], Array]] = {
 
 # ------------------------------------------------------------------------------------------------ round surfaces
 def between_round(a: str, size_a: Sequence[Any], at_a: Pose, b: str, size_b: Sequence[Any], at_b: Pose) -> Touch:
-    """Spheres and capsules: the distance of points or segments less both radii. Where these meet, n is the world's z."""
+    """Spheres and capsules: the distance of points or segments less both radii; where these meet, n is z."""
     one, two = _nearest(_segment(a, size_a, at_a), _segment(b, size_b, at_b))
     d = one - two
     square = d @ d

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from gyrostat.errors import Problem, SpecError, clipped
-from gyrostat.spec.contact_law import LAW, ContactEntity
+from gyrostat.errors import Problem
+from gyrostat.spec.contact_law import LAW, STRUCTURE, ContactEntity, SurfaceEntity
 from gyrostat.spec.entity import Port
 from gyrostat.spec.rules import shown
 from gyrostat.spec.values import Number
@@ -14,12 +15,12 @@ EVERYTHING = "*"
 """As a side of a pair: all surfaces."""
 
 
-class Ground(ContactEntity):
+class Ground(SurfaceEntity):
     """The half-space z <= 0 of the frame at its port ``frame``: its surface is the plane z = 0, z points outwards.
 
     Connected with nothing, it stands still in the world at z = 0, also where the base of the model moves; connected, it
     moves with what it is connected with. Whatever can touch, touches it: :class:`ContactPoint`, and shapes of bodies
-    with the role ``collision``, but those that are fixed to it. Properties as in
+    with the role ``collision`` or with ``contact``, but those that are fixed to it. Properties as in
     :class:`~gyrostat.spec.contact_law.ContactEntity`.
 
     A rigid contact has no force law: inverse and forward dynamics leave it out, simulations with contact find its
@@ -33,9 +34,10 @@ class Ground(ContactEntity):
         super().__init__(name, **properties)
 
 
-class ContactPoint(ContactEntity):
+class ContactPoint(SurfaceEntity):
     """A point that can touch, at the origin of its port ``frame``; with a ``radius`` [m] a sphere about it."""
 
+    not_live: ClassVar[Mapping[str, str]] = {**STRUCTURE, "radius": "build a solver for each radius"}
     radius: Number = 0.0
 
     def __init__(self, name: str, **properties: Any):
@@ -53,23 +55,22 @@ class ContactPair(ContactEntity):
     """What is said of two surfaces: ``ContactPair("left.foot", "floor", friction=0.9)`` gives their contact another
     law, ``exclude=True`` takes it away; of two bodies that would pass through each other it makes a contact.
 
-    ``a``, ``b``: the names of a ground, a contact point, a body (all its collision shapes) or one of its shapes
-    (``"hand.1"``: its second collision shape), an assembly (all within), or ``"*"`` for everything. ``ContactPair("*",
-    "*")`` asks for contacts of all bodies with each other, but those that are joined by one joint. Where several
-    pairs speak of the same surfaces, the one with more exact names counts, then the later one. It has no ports; its
-    name comes from a and b unless ``name`` is given."""
+    ``a``, ``b``: the names of a ground, a contact point, a body (all its shapes that can touch) or one of its shapes
+    (``"hand.palm"``, or by number among them, ``"hand.1"``), an assembly (all within), or ``"*"`` for everything.
+    ``ContactPair("*", "*")`` asks for contacts of all bodies with each other, but those that are joined by one joint.
+    Where several pairs speak of the same surfaces, the one with more exact names counts, then the later one. It has no
+    ports; its name comes from a and b unless ``name`` is given."""
 
-    not_live: ClassVar[dict[str, str]] = {}
     a: str
     b: str
     exclude: bool = False
 
     def __init__(self, *names: str, **properties: Any):
-        for key, given in zip(("a", "b") if "a" not in properties else ("name",), names, strict=False):
-            properties[key] = given
-        if "name" not in properties:
-            properties["name"] = _name(properties.get("a"), properties.get("b"))
-        super().__init__(**properties)
+        given: dict[str, Any] = (
+            dict(zip(("name",) if len(names) == 1 else ("a", "b"), names, strict=False)) | properties
+        )
+        given.setdefault("name", _name(given.get("a"), given.get("b")))
+        super().__init__(**given)
 
     @property
     def stands_alone(self) -> bool:
@@ -97,7 +98,4 @@ class ContactPair(ContactEntity):
 
 
 def _name(a: Any, b: Any) -> str:
-    if not isinstance(a, str) or not isinstance(b, str):
-        message = f"names {clipped(a)} and {clipped(b)}, expected two surfaces"
-        raise SpecError.one("contact pair", "contact-pair", message, 'write ContactPair("tip", "floor")', (a, b))
-    return "_".join(x.replace(".", "_").replace(EVERYTHING, "all") for x in (a, b))[:128]
+    return "_".join(str(x).replace(".", "_").replace(EVERYTHING, "all") for x in (a, b))[:128]

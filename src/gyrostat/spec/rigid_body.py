@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from gyrostat.errors import Problem
+from gyrostat.spec.contact_law import law_problems
 from gyrostat.spec.entity import Entity, Port
 from gyrostat.spec.rules import inertia_problems, not_finite, rotation_problems
 from gyrostat.spec.shape import Shapes
@@ -17,7 +18,7 @@ class RigidBody(Entity):
     ``mass`` [kg]; ``com``: centre of mass seen from the body frame [m]; ``inertia``: about the centre of mass, in the
     axes of the body frame [kg m^2], 3x3 or three principal moments; ``momentum``: internal angular momentum, constant
     in the body frame [kg m^2/s], for example of a wheel spinning at constant speed relative to the body (H04 (2.7)).
-    ``shapes``: what it looks like and where it can touch; no algorithm of the dynamics sees them.
+    ``shapes``: what it looks like and where it can touch.
     """
 
     tells_mass: ClassVar[bool] = True
@@ -63,4 +64,6 @@ class RigidBody(Entity):
             problems += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
         for k, shape in enumerate(self.shapes):
             problems += rotation_problems(self, f"shapes.{k}.rotation", shape.rotation)
+            if shape.contact is not None:
+                problems += law_problems(self, shape.contact, ("shapes", str(k), "contact"))
         return problems

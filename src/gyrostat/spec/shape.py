@@ -1,4 +1,4 @@
-"""Shapes on a body: what it looks like, and where it can touch. They never influence the dynamics."""
+"""Shapes on a body: what it looks like, and where it can touch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
+from gyrostat.spec.contact_law import ContactSurface
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.rules import finite
 from gyrostat.spec.values import IDENTITY, RotationValue, Value, Vector, to_number
@@ -51,12 +52,21 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def _name(value: str) -> str:
+    if value and (value.isdecimal() or not value.isprintable() or any(c.isspace() or c in ".'\"[]{},|" for c in value)):
+        raise RefusedError("is not usable", value, "use letters, digits and signs, without spaces, dots and brackets")
+    return value
+
+
 class Shape(Value):
     """A solid in the frame of a body, drawn (``visual``) or in the way (``collision``).
 
     ``size`` [m]: box, full lengths; cylinder and capsule, radius and length along z; sphere, radius; ellipsoid, three
     radii; mesh, factors of scale (1, 1, 1), with the name of its ``file``. ``translation`` [m] and ``rotation`` of the
     shape's middle (a mesh: of its origin), seen from the body frame. ``color``: red, green, blue, opacity, 0 to 1.
+
+    Shapes with the role ``collision``, and those with ``contact``, a :class:`ContactSurface`, can touch. A ``name`` is
+    how contacts call it, ``hand.palm``.
 
     A ``file`` is a path, or relative to the folder of the file that the model came from.
     """
@@ -75,6 +85,15 @@ class Shape(Value):
         tuple[float, ...] | None, BeforeValidator(_color), WithJsonSchema({"anyOf": [_COLOR, {"type": "null"}]})
     ] = None
     role: Literal["visual", "collision"] = "visual"
+    name: Annotated[str, AfterValidator(_name)] = ""
+    contact: Annotated[
+        ContactSurface | None, WithJsonSchema({"anyOf": [ContactSurface.model_json_schema(), {"type": "null"}]})
+    ] = None
+
+    @property
+    def can_touch(self) -> bool:
+        """Whether it takes part in contacts."""
+        return self.role == "collision" or self.contact is not None
 
     @field_validator("size")
     @classmethod

@@ -1,5 +1,5 @@
-"""Forces between two frames: springs between points, bushings. They act like external wrenches that depend on the
-motion.
+"""Forces between two frames: springs between points, bushings, compliant contacts. They act like external
+wrenches that depend on the motion.
 
 Protocol: two :class:`MovingFrame` in, one force [N] and one torque [N m] out, all in the world's axes. The wrench joins
 the external forces at the ports that carry the frames, so it is in every algorithm that takes these.
@@ -11,31 +11,25 @@ on a; b gets the opposite. Those that store energy have a row in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting
+from gyrostat.algorithms.recursions.contact_forces import compliant_contact, compliant_contact_energy
+from gyrostat.algorithms.recursions.moving_frame import MovingFrame
 from gyrostat.algorithms.stored_energy import stored_energy
+from gyrostat.graph.compliant_contacts import CompliantContact
 from gyrostat.graph.network import Network, Pair
 from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.representation import Motion, Pose
 from gyrostat.spatial.so3_recorded import smooth_log, smooth_right_jacobian_inverse
 from gyrostat.spec.pair_forces import Bushing, PointSpring
 
-
-@dataclass(frozen=True)
-class MovingFrame:
-    """A frame: its pose, angular velocity w and velocity u of its origin, in the world's axes."""
-
-    pose: Pose
-    w: Array
-    u: Array
-
-
 FrameForceRow = Callable[[Pair, MovingFrame, MovingFrame], tuple[Array, Array]]
 frame_forces: Algorithm[FrameForceRow] = Algorithm("forces between two frames")
+frame_forces.row(CompliantContact)(compliant_contact)
+stored_energy.row(CompliantContact)(compliant_contact_energy)
 
 
 def _is_zero(value: Any) -> bool:
@@ -89,9 +83,11 @@ def bushing_energy(c: Pair, a: MovingFrame, b: MovingFrame) -> Any:
     return (c["stiffness"] * both) @ both * 0.5
 
 
-def moving_frame(on: Setting, motions: Mapping[int, Motion], at: tuple[int, tuple[Array, Array]]) -> MovingFrame:
-    """Placement and velocity of a frame that sits on an outport."""
+def moving_frame(on: Setting, motions: Mapping[int, Motion], at: tuple[int | None, tuple[Array, Array]]) -> MovingFrame:
+    """Placement and velocity of a frame that sits on an outport, or stands still in the world (None)."""
     port, (R, p) = at
+    if port is None:
+        return MovingFrame(Pose(R, p), np.zeros(3), np.zeros(3))
     motion = motions[port]
     local = on.representation.motion_local(motion.pose, motion.V)
     w = motion.pose.R @ local[:3]
@@ -110,6 +106,8 @@ def with_frame_forces(
         force, torque = frame_forces.of(c)(c, a, b)  # type: ignore[arg-type]
         world = join(torque + cross(a.pose.p, force), force)  # about the world's origin: b gets the opposite
         for (port, _), w in ((c.a, world), (c.b, -world)):
+            if port is None:
+                continue
             pose = motions[port].pose
             f = on.representation.force(pose, force_to_child(pose.R, pose.p, w))
             total[port] = total[port] + f if port in total else f

@@ -12,7 +12,7 @@ version what came with it
 2       kinds whose motion is a curve of another joint's (cam, scotch_yoke); nothing else changed
 3       closed loops: connecting_rod, passive of a joint, reference, independent and loops of the context; and
         polynomial_coupling; nothing else changed
-4       contact: ground, contact_point, contact_pair; nothing else changed
+4       contact: ground, contact_point, contact_pair; name and contact of shapes; nothing else changed
 ======= ===========================================================================================
 
 A new version is a line in this table and in :data:`MIGRATIONS`, files of the old one among those that tests keep byte
@@ -48,6 +48,9 @@ LATER: Mapping[str, Mapping[str, int]] = {
 }
 """Kind, or the context -> properties that came later than it did, and the version they came with. They have defaults,
 and are not written where they have them."""
+
+LATER_IN_SHAPES: Mapping[str, int] = {"name": 4, "contact": 4}
+"""The same of the shapes of bodies."""
 
 
 def newest(migrations: Migrations = MIGRATIONS) -> int:

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from gyrostat.errors import SpecError, clipped
-from gyrostat.io.yaml.migrations import LATER, VERSION, newest, oldest_alike
+from gyrostat.io.yaml.migrations import LATER, LATER_IN_SHAPES, VERSION, newest, oldest_alike
 from gyrostat.io.yaml.solvers import solvers_schema
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.context import Context
@@ -57,7 +57,17 @@ def json_schema(version: int | None = None) -> dict[str, Any]:
 def _known(kind: str, schema: dict[str, Any], version: int) -> dict[str, Any]:
     """Without the properties that came later than a version."""
     late = {key for key, since in LATER.get(kind, {}).items() if since > version}
-    return schema | {"properties": {key: x for key, x in schema["properties"].items() if key not in late}}
+    properties = {key: x for key, x in schema["properties"].items() if key not in late}
+    if "shapes" in properties:
+        properties["shapes"] = _known_shapes(properties["shapes"], version)
+    return schema | {"properties": properties}
+
+
+def _known_shapes(shapes: dict[str, Any], version: int) -> dict[str, Any]:
+    """Shapes without the properties that came later than a version."""
+    items = shapes["items"]
+    late = {key for key, since in LATER_IN_SHAPES.items() if since > version}
+    return shapes | {"items": items | {"properties": {k: x for k, x in items["properties"].items() if k not in late}}}
 
 
 def _versions(version: int | None) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel
 
 from gyrostat.errors import LoadError, Problem, SaveError, SpecError, clipped, near
-from gyrostat.io.yaml.migrations import LATER, MIGRATIONS, VERSION, Migrations, newest, oldest_alike
+from gyrostat.io.yaml.migrations import LATER, LATER_IN_SHAPES, MIGRATIONS, VERSION, Migrations, newest, oldest_alike
 from gyrostat.io.yaml.parse import Node, read
 from gyrostat.io.yaml.reading import Reading
 from gyrostat.spec.assembly import Assembly
@@ -86,7 +86,9 @@ def _all(entities: Iterable[Entity]) -> Iterator[Entity]:
 def _later_properties(kind: str, owner: BaseModel) -> list[int]:
     """The versions of those later properties that are not what they are by default; 1 at least."""
     unused = unused_later(kind, owner)
-    return [1, *(since for key, since in LATER.get(kind, {}).items() if key not in unused)]
+    shapes = getattr(owner, "shapes", ())
+    inside = (since for shape in shapes for key, since in LATER_IN_SHAPES.items() if getattr(shape, key, None))
+    return [1, *(since for key, since in LATER.get(kind, {}).items() if key not in unused), *inside]
 
 
 def unused_later(kind: str, owner: BaseModel) -> set[str]:
@@ -105,8 +107,18 @@ def refuse_later_kind(reading: Reading, label: str, kind: type[Entity], line: in
 
 def refuse_later_properties(reading: Reading, label: str, kind: str, given: Mapping[str, Node]) -> None:
     """Properties that came with a later version than the file says."""
-    for key, since in LATER.get(kind, {}).items():
+    _refuse_later(reading, label, LATER.get(kind, {}), given, "")
+    shapes = given["shapes"].value if "shapes" in given else None
+    for k, shape in enumerate(shapes if isinstance(shapes, list) else ()):
+        if isinstance(shape.value, dict):
+            _refuse_later(reading, label, LATER_IN_SHAPES, shape.value, f"shapes.{k}.")
+
+
+def _refuse_later(
+    reading: Reading, label: str, later: Mapping[str, int], given: Mapping[str, Node], within: str
+) -> None:
+    for key, since in later.items():
         if key in given and since > reading.version:
-            message = f"the property '{key}' came with version {since}, the file says version {reading.version}"
+            message = f"the property '{within}{key}' came with version {since}, the file says version {reading.version}"
             remedy = f"write '{VERSION}: {since}' at its top"
             reading.add(label, "kind-version", message, remedy, since, given[key].line)
