@@ -10,7 +10,7 @@ from gyrostat.graph.contacts import contact_candidates
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
 from gyrostat.view.scene.scene import scene
-from tests.support.contact_models import ball_on, shape
+from tests.support.surface_models import ball_on, shape
 
 
 def biped(**law):

@@ -1,1 +1,1 @@
-"""Contact: complementarity with exact friction cones, and laws of impact (H04 3.2.4)."""
+"""Contact: surfaces that may touch, their kinematics, frames that are held, cones and impacts."""

@@ -44,9 +44,9 @@ class ConeLayout:
         wrong = [d for d in sizes if d not in DIMENSIONS]
         if wrong or (isinstance(given, int) and given < 0) or min(self.limits, self.boxes, self.bilateral) < 0:
             raise ShapeError(
-                f"ConeLayout: a contact has 1, 3, 4 or 6 rows and no number is negative, got contacts = {given}, limits = "
-                f"{self.limits}, boxes = {self.boxes}, bilateral = {self.bilateral}. Hint: (1, 3) is a contact without "
-                "friction and one with."
+                f"ConeLayout: a contact has 1, 3, 4 or 6 rows and no number is negative, got contacts = {given}, "
+                f"limits = {self.limits}, boxes = {self.boxes}, bilateral = {self.bilateral}. "
+                "Hint: (1, 3) is a contact without friction and one with."
             )
         object.__setattr__(self, "contacts", sizes)
 
@@ -73,13 +73,13 @@ class ConeLayout:
 
 @dataclass(frozen=True)
 class Disc:
-    """Rows ``first`` to ``first + size`` (1 or 2) with \\|P\\| <= ratio (P[normal] + offset)."""
+    """Rows ``first`` to ``first + size`` (1 or 2) with \\|P\\| <= ratio P[normal] + base."""
 
     first: int
     size: int
     normal: int
     ratio: float
-    offset: float = 0.0
+    base: float = 0.0
 
     @property
     def rows(self) -> slice:
@@ -87,7 +87,7 @@ class Disc:
 
     def projected(self, z: Array, normal_force: float) -> Array:
         """The nearest to z (size,) with this normal force."""
-        radius, length = self.ratio * (normal_force + self.offset), float(np.linalg.norm(z))
+        radius, length = self.ratio * normal_force + self.base, float(np.linalg.norm(z))
         return z if length <= radius else z * (radius / length)
 
 
@@ -144,9 +144,7 @@ def _coefficients(given: Any, k: int, name: str, where: str) -> Array:
     if values.shape not in ((), (k,)):
         raise ShapeError(f"{where}: {name} has shape {values.shape}, expected () or ({k},), one for each contact")
     if not np.all(values >= 0.0):
-        raise NonFiniteError(
-            f"{where}: {name} must not be negative, got {values}. Hint: 0 is a contact without friction."
-        )
+        raise NonFiniteError(f"{where}: {name} must not be negative, got {values}. Hint: 0 is no friction.")
     return np.broadcast_to(np.minimum(values, LARGEST_FRICTION), (k,))
 
 

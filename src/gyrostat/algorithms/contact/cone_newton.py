@@ -34,8 +34,8 @@ def linearised(A: Array, forces: ForceSet, P: Array, u: Array, dead: Array) -> t
         K[k, k] = 1.0
     for disc in forces.discs:
         rows, n = disc.rows, disc.normal
-        radius, length = disc.ratio * (P[n] + disc.offset), float(np.linalg.norm(z[rows]))
-        if disc.offset == 0.0 and (dead[n] or bound[n] != z[n]):  # the contact opens
+        radius, length = disc.ratio * P[n] + disc.base, float(np.linalg.norm(z[rows]))
+        if disc.base == 0.0 and (dead[n] or bound[n] != z[n]):  # the contact opens
             K[rows], rhs[rows] = np.eye(m)[rows], -P[rows]
         elif length > radius:
             d = z[rows] / length

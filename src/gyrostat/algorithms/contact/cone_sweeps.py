@@ -63,16 +63,15 @@ class Sweeps:
     def _contact(self, contact: Contact, P: Array, c: Array, relaxation: float) -> None:
         rows, n = contact.rows, contact.rows.start
         stuck = P[rows] - contact.inverse @ (self.A[rows] @ P + c[rows])
-        lengths = [float(np.linalg.norm(stuck[d.first - n : d.first - n + d.size])) for d, _ in contact.discs]
-        if stuck[0] >= 0.0 and all(
-            x <= d.ratio * (stuck[0] + d.offset) for x, (d, _) in zip(lengths, contact.discs, strict=True)
-        ):
+        lengths = [np.linalg.norm(stuck[d.first - n :][: d.size]) for d, _ in contact.discs]
+        radii = [d.ratio * stuck[0] + d.base for d, _ in contact.discs]
+        if stuck[0] >= 0.0 and all(x <= r for x, r in zip(lengths, radii, strict=True)):
             P[rows] = stuck
             return
         self._scalar(n, P, c, relaxation)
         for disc, curvature in contact.discs:
             z = P[disc.rows] - relaxation / curvature * (self.A[disc.rows] @ P + c[disc.rows])
-            P[disc.rows] = disc.projected(z, P[n])
+            P[disc.rows] = disc.projected(z, float(P[n]))
 
 
 def _largest(own: Array) -> float:

@@ -18,22 +18,26 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.contact.cone_driver import ConeSolver
 from gyrostat.algorithms.contact.cone_layout import Array, ConeLayout, ForceSet, force_set
-from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked, scaled, solved
+from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked
+from gyrostat.algorithms.contact.cone_rounds import solved
+from gyrostat.algorithms.contact.cone_scaling import scaled
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError
 
 LAWS = ("poisson", "newton", "sequential")
 ROUNDING = 1e-12
 """Energy that counts as none, relative to the sum of P w-."""
-HALVINGS = 30
-MOST_IMPACTS = 1000
+HALVINGS = 20
+MOST_IMPACTS = 200
 """How many single impacts a sequence has before what is left over meets without restitution."""
 
 
 @dataclass(frozen=True)
 class ImpactSolution:
-    """Impulses ``P`` (m,), velocities of the rows after them ``w`` (m,), the energy that the impact ``gained`` [J] (never
-    positive but for rounding), by what the restitution was ``scaled`` (1: not at all), and the residual of the cones."""
+    """Impulses ``P`` (m,), velocities of the rows after them ``w`` (m,), the energy that the impact ``gained`` [J],
+    never positive but for rounding, by what the restitution was ``scaled`` (1: not at all), and the residual of the
+    cones."""
 
     P: Array
     w: Array
@@ -49,20 +53,27 @@ class _Meeting:
 
     G: Array
     w: Array
+    layout: ConeLayout
     forces: ForceSet
     e: Array
     tolerance: float
 
-    def cones(self, c: Array, forces: ForceSet | None = None) -> ConeSolution:
-        problem = scaled(self.G, c, forces or self.forces)
-        P, residual, count = solved(problem, np.zeros(len(c)), self.tolerance)
+    def cones(self, c: Array, forces: ForceSet | None = None, thorough: bool = True) -> ConeSolution:
+        """The cones from velocities c: in machine code, and where that does not end, if ``thorough``, by all ways."""
+        forces = forces or self.forces
+        found = ConeSolver.of(self.layout, forces)(self.G, c, tolerance=self.tolerance)
+        if found.converged or not thorough:
+            return found
+        problem = scaled(self.G, c, forces)
+        P, residual, count = solved(problem, found.P * problem.scale, self.tolerance)
         P = P / problem.scale
         return ConeSolution(P, self.G @ P + c, residual, count, residual <= self.tolerance)
 
     def result(self, P: Array, scale: float, parts: list[ConeSolution]) -> ImpactSolution:
         w = self.w + self.G @ P
         gained = float(P @ (self.w + w)) / 2
-        return ImpactSolution(P, w, gained, scale, max(p.residual for p in parts), all(p.converged for p in parts))
+        residual = max((p.residual for p in parts), default=0.0)
+        return ImpactSolution(P, w, gained, scale, residual, all(p.converged for p in parts))
 
 
 def impact(
@@ -82,9 +93,9 @@ def impact(
     or one for each contact and then each limit, 0 to 1. Bilateral rows take part and end at rest."""
     G, w, _ = checked(G, w_minus, layout, None, "impact")
     forces = force_set(layout, mu, torsional, rolling, bounds, "impact")
-    meeting = _Meeting(G, w, forces, restitutions(layout, restitution), tolerance)
+    meeting = _Meeting(G, w, layout, forces, restitutions(layout, restitution), tolerance)
     if law == "sequential":
-        return _sequential(meeting, layout)
+        return _sequential(meeting)
     if law not in LAWS:
         raise GyrostatError(f"impact: law {law!r} is not one of {', '.join(map(repr, LAWS))}")
     return _without_gain(meeting, _poisson if law == "poisson" else _newton)
@@ -105,7 +116,7 @@ def restitutions(layout: ConeLayout, given: Any) -> Array:
 
 
 def _without_gain(meeting: _Meeting, law: Callable[[_Meeting, float], ImpactSolution]) -> ImpactSolution:
-    """The largest scale of the restitution that gains nothing, to 30 bits."""
+    """The largest scale of the restitution that gains nothing, to 20 bits."""
     full = law(meeting, 1.0)
     if _sound(meeting, full):
         return full
@@ -129,38 +140,50 @@ def _poisson(meeting: _Meeting, scale: float) -> ImpactSolution:
     returned = scale * meeting.e * compression.P
     if not returned.any():
         return meeting.result(compression.P, scale, [compression])
-    discs = tuple(replace(d, offset=float(returned[d.normal])) for d in meeting.forces.discs)
+    discs = tuple(replace(d, base=d.ratio * float(returned[d.normal])) for d in meeting.forces.discs)
     further = replace(meeting.forces, discs=discs)
-    decompression = meeting.cones(compression.u + meeting.G @ returned, further)
+    decompression = meeting.cones(compression.u + meeting.G @ returned, further, scale == 1.0)
     return meeting.result(compression.P + returned + decompression.P, scale, [compression, decompression])
 
 
 def _newton(meeting: _Meeting, scale: float) -> ImpactSolution:
     asked = scale * meeting.e * np.minimum(meeting.w, 0.0)
-    cones = meeting.cones(meeting.w + asked)
+    cones = meeting.cones(meeting.w + asked, thorough=scale == 0.0)
     return meeting.result(cones.P, scale, [cones])
 
 
-def _sequential(meeting: _Meeting, layout: ConeLayout) -> ImpactSolution:
+def _sequential(meeting: _Meeting) -> ImpactSolution:
     total, w, parts, scale = np.zeros(len(meeting.w)), meeting.w, list[ConeSolution](), 1.0
-    rows = np.array(layout.one_sided, dtype=int)
+    rows = np.array(meeting.layout.one_sided, dtype=int)
     still = ROUNDING * float(np.abs(w).max(initial=0.0))
+    units = np.sqrt(np.maximum(np.diag(meeting.G)[rows], np.finfo(float).tiny))
     for _ in range(MOST_IMPACTS):
-        speeds = w[rows] / np.sqrt(np.maximum(np.diag(meeting.G)[rows], np.finfo(float).tiny))
-        first = int(speeds.argmin()) if len(rows) else 0
+        first = int((w[rows] / units).argmin()) if len(rows) else 0
         if not len(rows) or w[rows[first]] >= -still:
             break
-        single = _without_gain(_alone(meeting, int(rows[first]), rows, w), _poisson)
+        own, alone = _alone(meeting, first, w)
+        single = _without_gain(alone, _poisson)
         parts.append(ConeSolution(single.P, single.w, single.residual, 0, single.converged))
-        total, w, scale = total + single.P, meeting.w + meeting.G @ (total + single.P), min(scale, single.scaled)
+        total[own] += single.P
+        w, scale = meeting.w + meeting.G @ total, min(scale, single.scaled)
     else:
         scale = 0.0
-    rest = replace(meeting, w=w).cones(w)
-    return meeting.result(total + rest.P, scale, [*parts, rest])
+    held = w[len(w) - meeting.layout.bilateral :]
+    if scale == 0.0 or np.abs(held).max(initial=0.0) > still:
+        smaller = np.abs(meeting.w).max() / np.abs(w).max()  # what is left is known to the rounding of what there was
+        rest = replace(meeting, w=w, tolerance=min(meeting.tolerance * smaller, 1.0)).cones(w)
+        total, parts = total + rest.P, [*parts, rest]
+    return meeting.result(total, scale, parts)
 
 
-def _alone(meeting: _Meeting, row: int, rows: Array, w: Array) -> _Meeting:
-    """The impact of one contact: the others give no impulse."""
-    high = meeting.forces.high.copy()
-    high[rows[rows != row]] = 0.0
-    return replace(meeting, w=w, forces=replace(meeting.forces, high=high))
+def _alone(meeting: _Meeting, which: int, w: Array) -> tuple[Array, _Meeting]:
+    """Rows of one contact or limit, with boxes and bilateral rows, and their impact: the others give no impulse."""
+    layout, contacts = meeting.layout, len(meeting.layout.sizes)
+    first, beside = layout.one_sided[which], sum(layout.sizes) + layout.limits
+    size = layout.sizes[which] if which < contacts else 1
+    rows = np.array([*range(first, first + size), *range(beside, layout.rows)])
+    one = replace(layout, contacts=(size,) if which < contacts else (), limits=int(which >= contacts))
+    discs = tuple(replace(d, first=d.first - first, normal=0) for d in meeting.forces.discs if d.normal == first)
+    forces = replace(meeting.forces, low=meeting.forces.low[rows], high=meeting.forces.high[rows], discs=discs)
+    G = meeting.G[np.ix_(rows, rows)]
+    return rows, replace(meeting, G=G, w=w[rows], layout=one, forces=forces, e=meeting.e[rows])

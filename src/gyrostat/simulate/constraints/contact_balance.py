@@ -74,9 +74,7 @@ class AtRest:
             G, c = problem.delassus(self.M_inverse), problem.J @ self.a + problem.bias
             self._expect_pushes(touching, problem, G, c)
             coefficients = friction_of(touching.contacts, mu)
-            solution = solve_cones(
-                G, c, problem.layout, coefficients, start, bounds=self.bounds, tolerance=1e-11, effort=400
-            )
+            solution = solve_cones(G, c, problem.layout, coefficients, start, bounds=self.bounds, tolerance=1e-11)
             if not solution.converged and solution.residual > 1e-8:
                 return None
             more = self._begin(touching, solution, problem) - sliding

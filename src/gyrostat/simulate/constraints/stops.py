@@ -99,6 +99,14 @@ def _stops(model: Model, low: Array, high: Array) -> list[JointEnd]:
     return stops
 
 
+def single_stops(model: Model, limits: JointLimits) -> tuple[list[JointEnd], Array, Array]:
+    """Ends of the joints with one coordinate, and the limits (nq,) of all coordinates; names of joints are checked."""
+    low, high = limits_of(model, "model", WHO)
+    stops = _stops(model, low, high)
+    _expect_joints(limits, [stop.joint for stop in (*stops, *FollowerStops(model, low, high).ends)])
+    return stops, low, high
+
+
 def _expect_joints(limits: JointLimits, names: list[str]) -> None:
     for name in limits.restitution if isinstance(limits.restitution, Mapping) else ():
         if name not in names:

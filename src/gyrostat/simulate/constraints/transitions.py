@@ -44,10 +44,10 @@ class Settled(NamedTuple):
 
 class Transitions:
     """The constraints of a plant along a run: those that are ``given``, the dry friction of its model, and its rigid
-    contacts, whose impacts follow a ``law``; None if the method treats contacts itself."""
+    contacts, whose impacts follow a ``law``; None if the steps of the method treat all of these themselves."""
 
     def __init__(self, plant: Plant, given: Sequence[Any], law: str | None = "poisson"):
-        self.plant, self.given, self.law = plant, tuple(given), law
+        self.plant, self.given, self.law = plant, () if law is None else tuple(given), law
         self.contacts: ContactTransitions | None = None
         self.penetration = Penetration(plant)
         self.stick_slip: StickSlip | None = None
@@ -57,7 +57,7 @@ class Transitions:
         """The rows for the model of the plant, nothing of which is active yet."""
         model = self.plant.model
         dry, rules = DryFriction.of(model), None if self.law is None else contact_rules(model)
-        rows, of_loops = self._stacked(model, [] if dry is None else [dry], rules is not None)
+        rows, of_loops = self._stacked(model, [] if dry is None or self.law is None else [dry], rules is not None)
         self.plant.constrain(rows, model if dry is None else dry.smooth, of_loops, rules)
         self.stick_slip = StickSlip(self.plant) if rows.on_speed else None
         before = self.contacts

@@ -25,7 +25,7 @@ from gyrostat.simulate.kernels.environment import (
 )
 from gyrostat.simulate.kernels.loop_margins import passed_the_end
 from gyrostat.simulate.kernels.loop_projection import closed_state
-from gyrostat.simulate.kernels.stage import all_accelerations, place
+from gyrostat.simulate.kernels.stage import accelerations, place
 
 (
     ROWS, ROW, MOST, KEEP,  # rows written, how many, at most; 1 if the end of every step is kept
@@ -183,7 +183,7 @@ def sampled(
             written(env, io, row, t, q1, v1, p1, a1, tau1, done[0] + work1)
         else:
             bad = bad + inside(env, io, size, q0, (t - t0) / (t1 - t0), y, q)
-            bad = bad + all_accelerations(env, t, q, y + m, y + m + n, a, rate, tau)
+            bad = bad + accelerations(env, t, q, y + m, y + m + n, a, rate, tau)
             env[RHS_COUNT] = env[RHS_COUNT] - 1
             env[OUTPUT_COUNT] = env[OUTPUT_COUNT] + 1
             written(env, io, row, t, q, y + m, y + m + n, a, tau, done[0] + y[size - 1])

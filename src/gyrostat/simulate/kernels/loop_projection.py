@@ -56,7 +56,7 @@ def closed_place(env: words, q: ptr) -> float:
     for k in range(n):
         moved[k] = 0.0
     for _ in range(MOST):
-        if newton_step(env, q, d) != 0.0:
+        if closing_step(env, q, d) != 0.0:
             return 1.0
         largest = 0.0
         for k in range(n):
@@ -76,7 +76,7 @@ def closed_place(env: words, q: ptr) -> float:
     return 1.0
 
 
-def newton_step(env: words, q: ptr, d: ptr) -> float:
+def closing_step(env: words, q: ptr, d: ptr) -> float:
     """d (nv,): towards closed loops, and closed contacts; zero if there is one."""
     if env[CONTACTS] != 0:
         return contact_step(env, q, d)

@@ -50,7 +50,7 @@ from gyrostat.simulate.kernels.environment import (
 )
 from gyrostat.simulate.kernels.loop_projection import K1, K2
 from gyrostat.simulate.kernels.loop_projector import loop_projector
-from gyrostat.simulate.kernels.stage import all_accelerations
+from gyrostat.simulate.kernels.stage import accelerations
 
 # memory of slopes S: r_q, r_v, M (nv, nv) | tau_p (nv, np), p_q, p_v (np, nv), p_p (np, np) | tau_q, tau_v (nv, nv)
 
@@ -138,7 +138,7 @@ def residual(
     user's forward dynamics f gives r = M (a - f). Zero if all is finite."""
     n, time, work = env[NV], doubles(env[TIME]), doubles(env[WORK])
     if env[BY_ACCELERATIONS] == 1:
-        bad = all_accelerations(env, t, q, v, p, spare, rate, tau)
+        bad = accelerations(env, t, q, v, p, spare, rate, tau)
         M = S + 2 * n * n
         for i in range(n):
             x = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import ptr, words
 from gyrostat.simulate.kernels.environment import NP, NQ, NV
-from gyrostat.simulate.kernels.stage import all_accelerations
+from gyrostat.simulate.kernels.stage import accelerations
 
 
 def observed_rows(env: words, count: int, width: int, rows: ptr, rate: ptr) -> int:
@@ -18,6 +18,6 @@ def observed_rows(env: words, count: int, width: int, rows: ptr, rate: ptr) -> i
         v = q + nq
         p = v + n
         a = p + env[NP]
-        if all_accelerations(env, row[0], q, v, p, a, rate, a + n) != 0.0:
+        if accelerations(env, row[0], q, v, p, a, rate, a + n) != 0.0:
             return k
     return count

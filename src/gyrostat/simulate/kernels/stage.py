@@ -40,26 +40,27 @@ def place(env: words, q0: ptr, x: ptr, v: ptr, q: ptr, x_rate: ptr) -> float:
     return kernel(env[CHART])(q0, x, v, q, x_rate, doubles(env[WORK]))
 
 
-def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
-    """a (nv,), dp/dt (np,) and tau (nv,); zero if all are finite."""
+def unconstrained(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
+    """a (nv,), dp/dt (np,) and tau (nv,) without active constraints, for any number of lanes; zero if all are finite."""
     time, work = doubles(env[TIME]), doubles(env[WORK])
     time[0] = t
     env[RHS_COUNT] = env[RHS_COUNT] + 1
     bad = kernel(env[LAW])(
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, p_rate, work
     )
-    bad = bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
-    if env[CONSTRAIN] != 0:
-        bad = bad + kernel(env[CONSTRAIN])(time, q, v, a, work)
+    return bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
+
+
+def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
+    """a (nv,), dp/dt (np,) and tau (nv,); zero if all are finite."""
+    bad = unconstrained(env, t, q, v, p, a, p_rate, tau)
+    if env[CONTACTS] != 0:
+        bad = bad + contact_accelerations(env, q, v, a)
+    elif env[CONSTRAIN] != 0:
+        bad = bad + kernel(env[CONSTRAIN])(doubles(env[TIME]), q, v, a, doubles(env[WORK]))
     if env[BAUMGARTE] != 0:
         bad = bad + drawn_together(env, q, v, a)
     return bad
-
-
-def all_accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
-    """The same with the forces of closed contacts, which know no lanes."""
-    bad = accelerations(env, t, q, v, p, a, p_rate, tau)
-    return bad + contact_accelerations(env, q, v, a) if env[CONTACTS] != 0 and bad == 0.0 else bad
 
 
 def stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> float:
@@ -69,7 +70,7 @@ def stage(env: words, t: float, q0: ptr, y: ptr, dy: ptr, q: ptr, tau: ptr) -> f
     bad = place(env, q0, y, y + n, q, dy)
     if env[CLOSE] != 0:
         bad = bad + closed_stage(env, q0, y, q, dy)
-    bad = bad + all_accelerations(env, t, q, y + n, y + 2 * n, dy + n, dy + 2 * n, tau)
+    bad = bad + accelerations(env, t, q, y + n, y + 2 * n, dy + n, dy + 2 * n, tau)
     dy[2 * n + np] = product(n, tau, y + n)
     return bad
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import copy, count_at, ptr, sqrt, words
 from gyrostat.simulate.kernels.environment import NP, NQ, NUMBER_COUNT, NUMBERS, NV, PLAIN, TURNING, TURNS
 from gyrostat.simulate.kernels.loop_projector import closed_vector
-from gyrostat.simulate.kernels.stage import all_accelerations
+from gyrostat.simulate.kernels.stage import accelerations
 
 
 def unit(env: words, q: ptr, u: ptr) -> int:
@@ -105,7 +105,7 @@ def vector_stage(env: words, t: float, y: ptr, dy: ptr, u: ptr, tau: ptr) -> flo
     unit(env, y, u)
     bad = closed_vector(env, y, u)
     coordinate_rates(env, y, v, dy)
-    bad = bad + all_accelerations(env, t, u, v, p, dy + nq, dy + nq + n, tau)
+    bad = bad + accelerations(env, t, u, v, p, dy + nq, dy + nq + n, tau)
     power = 0.0
     for k in range(n):
         power = power + tau[k] * v[k]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -90,6 +90,17 @@ class Method(ABC):
 
     outputs_apart: ClassVar[bool] = False
     """Whether accelerations and efforts at the ends of its steps take evaluations that the steps do not need."""
+
+    keeps_records: bool = False
+    """Whether somebody will ask for :meth:`contact_records`."""
+
+    def contact_records(self) -> tuple[Sequence[str], Sequence[Array]]:
+        """Names of contacts, and records (k, 6) of a method that treats them."""
+        return (), ()
+
+    def take_constraints(self, given: Sequence[Any]) -> None:
+        """Constraints that its steps treat with the contacts, where they do."""
+        return None
 
     def step(self, t_limit: float) -> Step:
         """One accepted step, never beyond ``t_limit``; it ends exactly there if it comes close."""

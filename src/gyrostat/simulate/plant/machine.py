@@ -118,8 +118,13 @@ class Machine:
         """A kernel by its word."""
         self._needed[word] = made
         self.words[word] = made.address
-        if isinstance(made, KernelCode) and made.work > len(self._work):
-            self._work = np.zeros(made.work + 64)
+        if isinstance(made, KernelCode):
+            self.need_work(made.work)
+
+    def need_work(self, doubles: int) -> None:
+        """Scratch of a kernel that will be called."""
+        if doubles > len(self._work):
+            self._work = np.zeros(doubles + 64)
             self.words[at.WORK] = address(self._work)
 
     @property

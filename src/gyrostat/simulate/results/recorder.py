@@ -18,6 +18,7 @@ from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.results.contact_samples import sampled_forces
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.results.sensitivity import Sensitivity
+from gyrostat.simulate.results.step_contacts import StepContacts
 from gyrostat.solvers.machinery.wrench import Wrench
 from gyrostat.spec.model import Model
 
@@ -82,6 +83,7 @@ class Recorder:
         self.phases: list[tuple[int, Model]] = [(0, self.model)]
         self.rows: list[tuple[int, Active]] = []
         self.contacts: ContactHistory | None = None
+        self.step_contacts: StepContacts | None = None
         self.steps = 0
 
     @property
@@ -229,6 +231,9 @@ class Recorder:
 
     def _contact_forces(self, rows: Array) -> dict[str, Array]:
         """(T, 3) by contact."""
+        if self.step_contacts is not None:
+            self.contacts = self.step_contacts.history
+            return self.step_contacts.forces(rows[:, 0])
         if self.contacts is None:
             return {}
         return sampled_forces(self.plant, self.contacts.names, rows, self.rows, self.wrenches)

@@ -18,7 +18,12 @@ from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.simulate.results.kept_rows import KeptRows
-from gyrostat.simulate.results.loop_history import ClosureHistory, closure_history, loop_multipliers
+from gyrostat.simulate.results.loop_history import (
+    ClosureHistory,
+    closure_history,
+    loop_multipliers,
+    rolling_forces,
+)
 from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
 from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
@@ -158,6 +163,11 @@ class Result:
         _ = self.t, self.a, self.counters  # addresses stay here
         return {name: x for name, x in self.__dict__.items() if name not in ("_kept", "_counted", "_later")}
 
+    @property
+    def parts(self) -> tuple[Result, ...]:
+        """One result for each structure: this one, unless coordinates change on the way."""
+        return (self,)
+
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:
         block = self.model.layout.of.get(joint)
@@ -186,8 +196,7 @@ class Result:
             motion = self.q[at], self.v[at], self.a[at]
             loops: dict[str, Any] = {}
             if kept_network(model).closures:
-                tree = solver(*motion, **options) - self.tau[at] - self._applied[at]
-                loops = {"multipliers": loop_multipliers(model, self.q[at], tree, self.t[at])}
+                loops = {"multipliers": self._of_loops(model, at)}
             parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options, **loops))
         if not parts:
             raise StateError("result: there are no samples. Hint: a run of more than no time")
@@ -217,6 +226,28 @@ class Result:
             for name in names
             if all(name in part for part in parts)
         }
+
+    @cached_property
+    def rolling_forces(self) -> dict[str, Array]:
+        """Forces (T, 3) [N] of the ground on every wheel that rolls, by the name of its :class:`Rolling`: along z (the
+        normal), x and y of the frame of the ground, at the point of contact; zero while a structure without it is in
+        force. Empty where nothing rolls."""
+        spans = list(self._spans())
+        parts = [rolling_forces(model, self._of_loops(model, at)) for model, at in spans]
+        names = dict.fromkeys(name for part in parts for name in part)
+        sizes = [at.stop - at.start for _, at in spans]
+        pairs = [*zip(parts, sizes, strict=True)]
+        return {name: np.concatenate([x.get(name, np.zeros((n, 3))) for x, n in pairs]) for name in names}
+
+    def _of_loops(self, model: Model, at: slice) -> Array:
+        """Multipliers (T, m) of the model in force at some samples."""
+        if not kept_network(model).closures:
+            return np.zeros((at.stop - at.start, 0))
+        options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
+        tree = cached_solver(model, InverseDynamics, representation="body")(
+            self.q[at], self.v[at], self.a[at], **options
+        )
+        return loop_multipliers(model, self.q[at], tree - self.tau[at] - self._applied[at], self.t[at])
 
     # ------------------------------------------------------------------ energy
     def _piecewise(self, of: Any, *arrays: Array) -> Array:

@@ -150,7 +150,10 @@ def along_rates(kernel: RolloutKernel, q: Array, bar_q: Array) -> Array:
 def adjoint_codes(kernel: RolloutKernel, lanes: int) -> dict[int, KernelCode]:
     """Kernels of the sweep backwards, by their words."""
     source = kernel.source
-    codes = {of.FORWARD_ADJOINT: kernel.kernels.code("forward_adjoint", lanes)}
+    if kernel.contact is not None:
+        codes = {of.CONTACT_ADJOINT: kernel.contact.code("adjoint", lanes)}
+    else:
+        codes = {of.FORWARD_ADJOINT: kernel.kernels.code("forward_adjoint", lanes)}
     wrt = ["q", "v", "p", "m", "parameters"]
     codes[of.LAW_ADJOINT] = shared_pullback(source.lifted.program, ["tau", "p_rate"], wrt, lanes)
     if source.update is not None:

@@ -12,7 +12,7 @@ asks takes the part along the rates. The records of the steps are those of
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import LANES, copy, doubles, fma, kernel, ptr, shared, some, words
+from gyrostat.engine.drivers.words import LANES, copy, count_at, doubles, fma, kernel, ptr, shared, some, words
 from gyrostat.simulate.kernels.environment import (
     CONSTANTS,
     DIRECTIONS,
@@ -28,6 +28,8 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 from gyrostat.simulate.rollout.lane_steps import (
+    CONTACT,
+    DIGITAL,
     EVERY,
     LIVE_SIZE,
     PARAMETER_SIZE,
@@ -42,6 +44,7 @@ from gyrostat.simulate.rollout.lane_steps import (
     scattered,
     taken_up,
 )
+from gyrostat.simulate.rollout.moreau_steps import HALF, IMPULSES, MIDDLE, STEP, in_the_middle
 
 (
     FORWARD_ADJOINT, LAW_ADJOINT, UPDATE_ADJOINT, CHART_ADJOINT, RETRACT_ADJOINT,  # kernels
@@ -50,7 +53,8 @@ from gyrostat.simulate.rollout.lane_steps import (
     W_Q, W_V, FIRST_ROW, IN_A_ROW, FIRST_ROBOT, HERE,  # weights of rows, the first of them; robots
     FIRST_STEP, STEPS,  # of this stretch
     TOTAL_Q, TOTAL_V, TOTAL_PARAMETERS, TOTAL_LIVE, SUM_SIZE,  # rows of each robot; columns of all sums
-) = range(35)  # fmt: skip
+    CONTACT_ADJOINT,  # kernel of a step with contacts
+) = range(36)  # fmt: skip
 WORDS_OF_AN_ADJOINT = 40
 SUMS = SUM_Q, SUM_V, SUM_P, SUM_M, SUM_PARAMETERS, SUM_LIVE
 
@@ -92,35 +96,42 @@ def row_added(env: words, back: words, row: int) -> int:
     return 0
 
 
+def law_adjoint(env: words, run: words, back: words, q: ptr, y: ptr, m: ptr, bar_k: ptr, bar_y: ptr) -> float:
+    """Weights BAR_TAU of the efforts and bar_k of dp/dt, through the law, are added to BAR_Q and the place of v in bar_y;
+    those of p are set there; those of parameters and memory are added up."""
+    n = env[NV]
+    more_q, more_v, more_m, more = (
+        doubles(back[MORE_Q]),
+        doubles(back[MORE_V]),
+        doubles(back[MORE_M]),
+        doubles(back[MORE_PARAMETERS]),
+    )
+    bad = kernel(back[LAW_ADJOINT])(
+        doubles(env[TIME]), q, y + n, y + 2 * n, m, doubles(env[PARAMETERS]), doubles(env[CONSTANTS]),
+        doubles(back[BAR_TAU]), bar_k + 2 * n, more_q, more_v, bar_y + 2 * n, more_m, more, doubles(env[WORK]),
+    )  # fmt: skip
+    added(env[NQ], more_q, doubles(back[BAR_Q]))
+    added(n, more_v, bar_y + n)
+    added(run[DIGITAL], more_m, doubles(back[SUM_M]))
+    added(run[PARAMETER_SIZE], more, doubles(back[SUM_PARAMETERS]))
+    return bad
+
+
 def stage_adjoint(
     env: words, run: words, back: words, t: float, q: ptr, y: ptr, a: ptr, m: ptr, bar_k: ptr, bar_y: ptr
 ) -> float:
     """Weights of one evaluation of the right-hand side at q, y = (x, v, p), where the accelerations were a: bar_k of
     its results to BAR_Q (nq,) and v, p in bar_y; those of parameters and memory are added up."""
-    n, nq, nm = env[NV], env[NQ], env[NM]
-    time, work, live, parameters = doubles(env[TIME]), doubles(env[WORK]), doubles(env[LIVE]), doubles(env[PARAMETERS])
-    bar_tau, bar_q, more_q, more_v = (
-        doubles(back[BAR_TAU]),
-        doubles(back[BAR_Q]),
-        doubles(back[MORE_Q]),
-        doubles(back[MORE_V]),
-    )
-    more_m, more_parameters, more_live = doubles(back[MORE_M]), doubles(back[MORE_PARAMETERS]), doubles(back[MORE_LIVE])
+    n = env[NV]
+    time, work, live = doubles(env[TIME]), doubles(env[WORK]), doubles(env[LIVE])
+    bar_tau, bar_q, more_live = doubles(back[BAR_TAU]), doubles(back[BAR_Q]), doubles(back[MORE_LIVE])
     time[0] = t
     bad = kernel(back[FORWARD_ADJOINT])(
         time, q, y + n, a, doubles(env[DIRECTIONS]), live, bar_k + n,
         bar_tau, bar_q, bar_y + n, more_live, work,
     )  # fmt: skip
-    bad = bad + kernel(back[LAW_ADJOINT])(
-        time, q, y + n, y + 2 * n, m, parameters, doubles(env[CONSTANTS]), bar_tau, bar_k + 2 * n,
-        more_q, more_v, bar_y + 2 * n, more_m, more_parameters, work,
-    )  # fmt: skip
-    added(nq, more_q, bar_q)
-    added(n, more_v, bar_y + n)
-    added(nm, more_m, doubles(back[SUM_M]))
-    added(run[PARAMETER_SIZE], more_parameters, doubles(back[SUM_PARAMETERS]))
     added(run[LIVE_SIZE], more_live, doubles(back[SUM_LIVE]))
-    return bad
+    return bad + law_adjoint(env, run, back, q, y, m, bar_k, bar_y)
 
 
 def chart_adjoint(env: words, back: words, q0: ptr, y: ptr, bar_q: ptr, bar_rate: ptr, bar_y: ptr) -> float:
@@ -206,10 +217,44 @@ def semi_implicit_adjoint(env: words, run: words, back: words, t: float, h: floa
     return bad
 
 
+def moreau_adjoint(env: words, run: words, back: words, t: float, h: float, record: ptr) -> float:
+    """One step with contacts, backwards, at its impulses: who touches, sticks and slides is held."""
+    box, n, np, nq = count_at(run[CONTACT]), env[NV], env[NP], env[NQ]
+    size = 2 * n + np
+    K, y = record, record + size
+    q = y + size
+    q1 = q + nq + size
+    m, P = q1 + nq + env[NM], q1 + nq + 2 * env[NM]
+    bar_k, bar_y, bar_q = doubles(back[BAR_K]), doubles(back[BAR_Y]), doubles(back[BAR_Q])
+    sum_q, sum_v, sum_p = doubles(back[SUM_Q]), doubles(back[SUM_V]), doubles(back[SUM_P])
+    time, step, more_live = doubles(env[TIME]), doubles(box[STEP]), doubles(back[MORE_LIVE])
+    time[0] = t + 0.5 * h
+    step[0] = h
+    middle = doubles(box[MIDDLE])
+    bad = in_the_middle(env, box, h, q, y + n)
+    bad = bad + kernel(back[CONTACT_ADJOINT])(
+        time, middle, y + n, K + n, step, doubles(env[LIVE]), P, P + box[IMPULSES], sum_q, sum_v,
+        bar_q, bar_y + n, doubles(back[BAR_TAU]), more_live, doubles(env[WORK]),
+    )  # fmt: skip
+    added(run[LIVE_SIZE], more_live, doubles(back[SUM_LIVE]))
+    for k in range(np):
+        bar_k[2 * n + k] = h * sum_p[k]
+    bad = bad + law_adjoint(env, run, back, middle, y, m, bar_k, bar_y)
+    if env[PLAIN] == 1:
+        copy(n, bar_q, bar_y)
+        copy(n, bar_q, sum_q)
+    else:
+        bad = bad + kernel(back[RETRACT_ADJOINT])(q, doubles(box[HALF]), bar_q, sum_q, bar_y, doubles(env[WORK]))
+    for k in range(n):
+        sum_v[k] = fma(0.5 * h, bar_y[k], bar_y[n + k])
+    added(np, bar_y + 2 * n, sum_p)
+    return bad
+
+
 def sample_adjoint(env: words, run: words, back: words, t: float, record: ptr) -> float:
     """What digital parts hold during a step was set at its beginning: weights of the memory go to the state there, and
     to the memory before."""
-    s, n, np, nq, nm = max(1, run[STAGES]), env[NV], env[NP], env[NQ], env[NM]
+    s, n, np, nq, nm = max(1, run[STAGES]), env[NV], env[NP], env[NQ], run[DIGITAL]
     size = 2 * n + np
     y, time = record + s * size, doubles(env[TIME])
     q = y + s * size
@@ -242,9 +287,11 @@ def backward_stretch(env: words, run: words, back: words, tab: ptr, h: float) ->
             row_added(env, back, (number + 1) // every)
         if run[STAGES] > 0:
             bad = bad + explicit_adjoint(env, run, back, tab, t, h, record)
+        elif run[CONTACT] != 0:
+            bad = bad + moreau_adjoint(env, run, back, t, h, record)
         else:
             bad = bad + semi_implicit_adjoint(env, run, back, t, h, record)
-        if env[NM] > 0 and number % run[SAMPLE] == 0:
+        if run[DIGITAL] > 0 and number % run[SAMPLE] == 0:
             bad = bad + sample_adjoint(env, run, back, t, record)
     return 1 if some(bad != 0.0) else 0
 

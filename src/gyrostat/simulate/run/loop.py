@@ -24,6 +24,7 @@ from gyrostat.simulate.plant.plant import Plant
 from gyrostat.simulate.plant.plant_loops import WORKSPACE, left_workspace
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.results.result import Counted, Result
+from gyrostat.simulate.results.step_contacts import StepContacts
 from gyrostat.simulate.run.failure import failed
 from gyrostat.simulate.run.runaway import Runaway
 from gyrostat.simulate.run.settings import given_events
@@ -63,8 +64,10 @@ class Run:
         law = settings.get("impact", "poisson")
         self.event_memories = [] if plant.asked_for_python else [event_memory(event, plant.model) for event in users]
         self.transitions = Transitions(plant, constraints, None if method.treats_contacts else law)
+        method.take_constraints(constraints)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
+        self.before: Run | None = None
         self.asked(settings, t_end)
         self._at_the_start()
 
@@ -77,6 +80,7 @@ class Run:
         t0 = self.settings["t_start"]
         self.state: State = (t0, np.zeros(0), np.zeros(0), np.zeros(0))
         self.just_happened, self.often, self.last_event = False, 0, -np.inf
+        self.successor: tuple[Model, Array, Array] | None = None
         self.built, self.steps_until_looked = 0.0, 1
         self.due: list[float] = []
         times = self.plant.source.sample_times
@@ -98,6 +102,7 @@ class Run:
         self.built, self.began = time.perf_counter() - start, time.perf_counter()
         self.recorder.began = self.began
         status, message = FINISHED
+        self.method.keeps_records = True
         try:
             self.method.start(*self.state)
             while self.t < self.t_end and status == "finished":
@@ -116,10 +121,10 @@ class Run:
 
     def _begin(self, t: float, q: Array, v: Array, warn: bool = True) -> str:
         """The first state; what is said of a source that is not compiled."""
-        plant, p = self.plant, self.plant.source.p0.copy()
+        plant, p = self.plant, self.plant.source.p0.copy() if self.before is None else self._taken_over(self.before)
         if plant.loops is not None:
             q, v = plant.loops.begun(q, v)
-        if plant.source.sample_times:
+        if plant.source.sample_times and self.before is None:
             plant.sample(t, q, v, p)
         self.transitions.expect_inside(q)
         if words := plant.source.trouble(t, q, v, p, plant.memory):
@@ -137,6 +142,9 @@ class Run:
         settled = len(plant.constraints) > 0 or plant.contacts is not None
         self.recorder.start(*self.state, None if settled else known)
         self.watches.begin(*self.state)
+        if self.before is not None:
+            self.watches.take_over(self.before.watches, *self.state)
+            self.just_happened, self.often, self.last_event = True, self.before.often, self.before.last_event
         self.runaway.start(self.v)
         if self.method.compiled:
             self.method.attach(self.recorder.harvest, self.runaway.fastest)
@@ -152,6 +160,8 @@ class Run:
             self.t - self.settings["t_start"],
             not self.plant.why_not_compiled, self._in_python(python), dict(m.statistics), python,
         )  # fmt: skip
+        if m.treats_contacts:
+            self.recorder.step_contacts = StepContacts(*m.contact_records(), self.settings["t_start"])
         return self.recorder.result(status, message, counted, self.settings)
 
     # ------------------------------------------------------------------ the state, and what events do with it
@@ -204,6 +214,22 @@ class Run:
         self.recorder.change(model)
         self.transitions.build()
         self.watches.build()
+
+    def go_on_with(self, model: Model, q: Array, v: Array) -> None:
+        """Another run goes on from here with a model of another structure."""
+        self.successor = model, q, v
+
+    def _taken_over(self, before: Run) -> Array:
+        """Own states of the torque source, and the memory of digital parts, as the run before has left them."""
+        plant, p, memory = self.plant, before.p, before.plant.memory
+        if len(p) != plant.np or len(memory) != len(plant.memory):
+            raise StateError(
+                f"{WHO}: the structure changes from '{before.plant.model.name}' to '{plant.model.name}', and "
+                f"{plant.source.told} has {len(p)} states and {len(memory)} held values before, {plant.np} and "
+                f"{len(plant.memory)} after it. Hint: blocks whose states do not depend on the number of joints"
+            )
+        plant.memory = memory.copy()
+        return p.copy()
 
     # ------------------------------------------------------------------ functions of users
     def renew(self) -> None:
@@ -341,6 +367,7 @@ class Run:
         self.last_event, self.just_happened = self.t, True
         if self.often > OFTEN:
             raise StepFailure(f"events follow each other without end, the last one of '{event.name}'", hint="see reset")
+        self.watches.happened = hit.watch
         q, v, end = event.happens(self)
         if self.plant.loops is not None and self.plant.loops.settings.projects:
             names = f"q after '{event.name}'", f"v after '{event.name}'"

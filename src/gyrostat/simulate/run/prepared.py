@@ -131,7 +131,7 @@ def _again(cache: dict[Any, Any], key: Key) -> bool:
 def _in_machine_code(run: Run) -> bool:
     plant = run.plant
     python = plant.why_not_compiled or plant.model_in_python or plant.user_memory is not None
-    return run.method.compiled and not python
+    return run.method.compiled and not run.method.treats_contacts and not python  # contacts have a history
 
 
 def keep(model: Model, prepared: PreparedRun | None, words: Words | None = None) -> None:

@@ -12,7 +12,7 @@ from gyrostat.engine.drivers.words import copy, doubles, ptr, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NV, PROJECTOR
 from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, SKIP, harvested, wanted
 from gyrostat.simulate.kernels.loop_projection import closed_state
-from gyrostat.simulate.kernels.stage import all_accelerations
+from gyrostat.simulate.kernels.stage import accelerations
 from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
     DT,
@@ -271,7 +271,7 @@ def moved_on_from(env: words, box: words, ctl: ptr, clock: ptr, x: ptr, y: ptr) 
 def first_state(env: words, box: words, ctl: ptr, x: ptr) -> float:
     """Accelerations and efforts at the start; zero if they are finite."""
     n, a, v, p = env[NV], a_of(env, x), v_of(env, x), p_of(env, x)
-    bad = all_accelerations(env, ctl[T], x, v, p, a, f_of(env, x), tau_of(env, x))
+    bad = accelerations(env, ctl[T], x, v, p, a, f_of(env, x), tau_of(env, x))
     copy(n, a, w_of(env, x))
     copy(n, a, doubles(box[BEFORE]))
     box[KNOWN] = 1

@@ -6,7 +6,7 @@ from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import ABORT, NP, NQ, NV, PLAIN, RETRACT, WORK
 from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, harvested, wanted
 from gyrostat.simulate.kernels.loop_projection import closed_state, thrown
-from gyrostat.simulate.kernels.stage import all_accelerations
+from gyrostat.simulate.kernels.stage import accelerations
 from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
     FULL,
@@ -44,7 +44,7 @@ def known_at(env: words, t: float, y: ptr) -> float:
     p = v + env[NV]
     a = p + env[NP]
     rate = a + env[NV]
-    return all_accelerations(env, t, y, v, p, a, rate, rate + env[NP])
+    return accelerations(env, t, y, v, p, a, rate, rate + env[NP])
 
 
 def advanced(env: words, h: float, y: ptr, y1: ptr, d: ptr) -> float:

@@ -15,7 +15,7 @@ from gyrostat.simulate.kernels.environment import (
     TURNS,
 )
 from gyrostat.simulate.kernels.harvest import INSTANT_COUNT, INSTANTS, KEEP, LATER, NEXT, harvested
-from gyrostat.simulate.kernels.stage import all_accelerations
+from gyrostat.simulate.kernels.stage import accelerations
 from gyrostat.simulate.kernels.vector_state import unit
 
 SHORTEST, LONGEST = 0.7, 1.4
@@ -98,7 +98,7 @@ def end_wanted(io: words, t1: float) -> int:
 def observed(env: words, t1: float, u: ptr, a: ptr, rate: ptr, tau: ptr) -> float:
     """Accelerations and efforts at the end u of a step, counted as an output."""
     nq, n = env[NQ], env[NV]
-    bad = all_accelerations(env, t1, u, u + nq, u + nq + n, a, rate, tau)
+    bad = accelerations(env, t1, u, u + nq, u + nq + n, a, rate, tau)
     env[RHS_COUNT] = env[RHS_COUNT] - 1
     env[OUTPUT_COUNT] = env[OUTPUT_COUNT] + 1
     return bad

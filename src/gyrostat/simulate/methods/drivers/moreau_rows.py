@@ -1,0 +1,301 @@
+"""Rows of the contacts, limits, loops and frictions of a step, whitened by the factors of H, and their Delassus matrix.
+
+With H = L^T diag(d) L and rows J: Y = d^-1/2 L^-T J^T, G = J H^-1 J^T = Y^T Y. Y is stored in blocks of three rows, (nv,
+4) each: a contact, or up to three rows of one number."""
+
+from __future__ import annotations
+
+from gyrostat.engine.drivers.words import count_at, doubles, fma, kernel, ptr, words
+from gyrostat.simulate.kernels.environment import LIVE, LOOP_COUNT, LOOP_ROWS, NV, TIME, WORK
+from gyrostat.simulate.methods.drivers.moreau_contacts import NEARBY, put_cross
+from gyrostat.simulate.methods.drivers.moreau_memory import (
+    AT,
+    AXES,
+    BOX_COUNT,
+    BOX_ROWS,
+    BOXES,
+    C_WORDS,
+    CANDIDATE_COUNT,
+    CANDIDATES,
+    CHAIN,
+    CHAIN_FIRST,
+    CONTACT_COUNT,
+    CONTACT_NUMBERS,
+    CONTACTS,
+    DELASSUS,
+    ENDS,
+    FACTORS,
+    HOLDS,
+    K_NUMBERS,
+    K_WORDS,
+    L_COLUMNS,
+    L_FIRST,
+    L_VALUES,
+    LIMIT_COUNT,
+    LIMIT_ENTRIES,
+    LIMIT_NUMBERS,
+    LIMITS,
+    LOOP_EQUATIONS,
+    MIDDLE,
+    ORDER,
+    PUSHES,
+    RATES,
+    RUBS,
+    S_ALLOWED,
+    S_BEFORE,
+    S_E,
+    S_GAP,
+    S_HIGH,
+    S_LOW,
+    S_NUMBERS,
+    S_WORDS,
+    SCALAR_COUNT,
+    SCALAR_NUMBERS,
+    SCALARS,
+    SCALE,
+    SCREWS,
+    STRIDE,
+    V_FREE,
+    WHITE,
+)
+
+ENDLESS = 1e300
+
+
+def add_chain(box: words, port: int, skip: int, sign: float, x: ptr, moments: ptr, Y: ptr) -> int:
+    """The velocity of the point x of a body along three axes, as rows (nv, 4), beside what is there. ``moments``: x
+    cross the axes (9,), which follow x. ``skip``: entries of the chain that both bodies share."""
+    first, chain, S, f = count_at(box[CHAIN_FIRST]), count_at(box[CHAIN]), doubles(box[SCREWS]), doubles(box[FACTORS])
+    axes = x + 3
+    for k in range(first[port] + skip, first[port + 1]):
+        s, y = S + 6 * chain[3 * k + 1], Y + 4 * chain[3 * k]
+        by = sign * f[chain[3 * k + 2]]
+        for i in range(3):
+            m, e = moments + 3 * i, axes + 3 * i
+            r = fma(m[0], s[0], fma(m[1], s[1], m[2] * s[2]))
+            y[i] = fma(by, fma(e[0], s[3], fma(e[1], s[4], fma(e[2], s[5], r))), y[i])
+    return 0
+
+
+def shared_part(box: words, a: int, b: int) -> int:
+    """How many entries the chains of two bodies begin with that are the same."""
+    first, chain = count_at(box[CHAIN_FIRST]), count_at(box[CHAIN])
+    i, j, count = first[a], first[b], 0
+    while i + count < first[a + 1] and j + count < first[b + 1]:
+        p, q = chain + 3 * (i + count), chain + 3 * (j + count)
+        if p[0] != q[0] or p[1] != q[1] or p[2] != q[2]:
+            break
+        count = count + 1
+    return count
+
+
+def whiten(box: words, n: int, Y: ptr) -> int:
+    """Three rows of J (nv, 4) become d^-1/2 L^-T J^T."""
+    order, first, columns = count_at(box[ORDER]), count_at(box[L_FIRST]), count_at(box[L_COLUMNS])
+    L, scale = doubles(box[L_VALUES]), doubles(box[SCALE])
+    for i in range(n - 1, -1, -1):
+        k = order[i]
+        y = Y + 4 * k
+        a, b, c = y[0], y[1], y[2]
+        if a != 0.0 or b != 0.0 or c != 0.0:
+            for e in range(first[i], first[i + 1]):
+                z, x = Y + 4 * columns[e], -L[e]
+                z[0] = fma(x, a, z[0])
+                z[1] = fma(x, b, z[1])
+                z[2] = fma(x, c, z[2])
+            s = scale[k]
+            y[0] = a * s
+            y[1] = b * s
+            y[2] = c * s
+    return 0
+
+
+def unwhitened(box: words, n: int, w: ptr, x: ptr) -> int:
+    """x (nv,) = L^-1 d^-1/2 w."""
+    order, first, columns = count_at(box[ORDER]), count_at(box[L_FIRST]), count_at(box[L_COLUMNS])
+    L, scale = doubles(box[L_VALUES]), doubles(box[SCALE])
+    for i in range(n):
+        k = order[i]
+        s = scale[k] * w[k]
+        for e in range(first[i], first[i + 1]):
+            s = fma(-L[e], x[columns[e]], s)
+        x[k] = s
+    return 0
+
+
+def contact_rows(env: words, box: words, v: ptr, before: ptr, free: ptr) -> int:
+    """Rows of all contacts at WHITE; speeds before the step, and of free motion (rows,)."""
+    n, table, contacts = env[NV], count_at(box[CANDIDATES]), count_at(box[CONTACTS])
+    moments, v_free = doubles(box[RATES]), doubles(box[V_FREE])
+    for b in range(box[CONTACT_COUNT]):
+        word, num = table + C_WORDS * contacts[K_WORDS * b], doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
+        Y, x = doubles(box[WHITE]) + 4 * n * b, num + AT
+        for k in range(4 * n):
+            Y[k] = 0.0
+        for i in range(3):
+            put_cross(x, num + AXES + 3 * i, moments + 3 * i)
+        skip = shared_part(box, word[1], word[2])
+        add_chain(box, word[1], skip, 1.0, x, moments, Y)
+        add_chain(box, word[2], skip, -1.0, x, moments, Y)
+        put_speeds(n, Y, v, v_free, before + 3 * b, free + 3 * b)
+        whiten(box, n, Y)
+    return 0
+
+
+def put_speeds(n: int, Y: ptr, v: ptr, v_free: ptr, before: ptr, free: ptr) -> int:
+    """J v and J v_free of three rows."""
+    a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(n):
+        y, x, z = Y + 4 * k, v[k], v_free[k]
+        a, b, c = fma(y[0], x, a), fma(y[1], x, b), fma(y[2], x, c)
+        d, e, f = fma(y[0], z, d), fma(y[1], z, e), fma(y[2], z, f)
+    before[0] = a
+    before[1] = b
+    before[2] = c
+    free[0] = d
+    free[1] = e
+    free[2] = f
+    return 0
+
+
+def scalar_place(env: words, box: words, s: int) -> int:
+    """First place of row s beside contacts in WHITE; clears the block that it begins."""
+    n = env[NV]
+    at = 4 * n * (box[CONTACT_COUNT] + s // 3)
+    if s % 3 == 0:
+        Y = doubles(box[WHITE]) + at
+        for k in range(4 * n):
+            Y[k] = 0.0
+    return at + s % 3
+
+
+def scalar_row(box: words, s: int, low: float, high: float, kept: int, kind: int) -> ptr:
+    """Numbers of row s: limits of its impulse, and its place among the kept ones."""
+    num, word = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, count_at(box[SCALARS]) + S_WORDS * s
+    num[S_LOW] = low
+    num[S_HIGH] = high
+    num[S_GAP] = 0.0
+    num[S_E] = 0.0
+    num[S_BEFORE] = 0.0
+    num[S_ALLOWED] = 0.0
+    word[0] = kept
+    word[1] = 0
+    word[2] = kind
+    return num
+
+
+def limit_rows(env: words, box: words, h: float) -> int:
+    """Stops that are reached, or may be within the step: how many rows there are now."""
+    table, numbers, entries = count_at(box[LIMITS]), doubles(box[LIMIT_NUMBERS]), count_at(box[LIMIT_ENTRIES])
+    q, ends, f, v_free = doubles(box[MIDDLE]), doubles(box[ENDS]), doubles(box[FACTORS]), doubles(box[V_FREE])
+    count, kept = 0, 3 * box[CANDIDATE_COUNT]
+    for i in range(box[LIMIT_COUNT]):
+        word, num = table + 3 * i, numbers + 4 * i
+        x = q[word[0]] if word[0] >= 0 else ends[-1 - word[0]]
+        side = num[1]
+        g = side * (x - num[0])
+        speed = 0.0
+        for e in range(word[1], word[2]):
+            speed = fma(side * f[entries[2 * e + 1]], v_free[entries[2 * e]], speed)
+        if g + h * speed > h * NEARBY:
+            continue
+        Y = doubles(box[WHITE]) + scalar_place(env, box, count)
+        for e in range(word[1], word[2]):
+            y = Y + 4 * entries[2 * e]
+            y[0] = y[0] + side * f[entries[2 * e + 1]]
+        row = scalar_row(box, count, 0.0, ENDLESS, kept + i, PUSHES)
+        row[S_GAP] = g
+        row[S_E] = num[2]
+        count = count + 1
+    return count
+
+
+def loop_rows(env: words, box: words, count: int) -> int:
+    """Equations of loops that are constraints."""
+    m, n, kept = env[LOOP_COUNT], env[NV], 3 * box[CANDIDATE_COUNT] + box[LIMIT_COUNT]
+    if m == 0:
+        return count
+    g, q = doubles(box[LOOP_EQUATIONS]), doubles(box[MIDDLE])
+    J = g + m
+    kernel(env[LOOP_ROWS])(
+        doubles(env[TIME]), q, doubles(box[V_FREE]), doubles(env[LIVE]), g, J, J + m * n, doubles(env[WORK])
+    )
+    for i in range(m):
+        Y = doubles(box[WHITE]) + scalar_place(env, box, count)
+        for k in range(n):
+            Y[4 * k] = J[i * n + k]
+        scalar_row(box, count, -ENDLESS, ENDLESS, kept + i, HOLDS)
+        count = count + 1
+    return count
+
+
+def friction_rows(env: words, box: words, h: float, count: int) -> int:
+    """Dry friction of shafts: an impulse within its limits against a speed."""
+    n, rows, sizes = env[NV], doubles(box[BOX_ROWS]), doubles(box[BOXES])
+    kept = 3 * box[CANDIDATE_COUNT] + box[LIMIT_COUNT] + env[LOOP_COUNT]
+    for i in range(box[BOX_COUNT]):
+        Y = doubles(box[WHITE]) + scalar_place(env, box, count)
+        for k in range(n):
+            Y[4 * k] = rows[i * n + k]
+        scalar_row(box, count, h * sizes[2 * i], h * sizes[2 * i + 1], kept + i, RUBS)
+        count = count + 1
+    return count
+
+
+def other_rows(env: words, box: words, h: float, v: ptr, before: ptr, free: ptr) -> int:
+    """All rows beside contacts, whitened, and their speeds."""
+    n = env[NV]
+    count = limit_rows(env, box, h)
+    count = loop_rows(env, box, count)
+    count = friction_rows(env, box, h, count)
+    box[SCALAR_COUNT] = count
+    for b in range((count + 2) // 3):
+        Y = doubles(box[WHITE]) + 4 * n * (box[CONTACT_COUNT] + b)
+        at = 3 * (box[CONTACT_COUNT] + b)
+        put_speeds(n, Y, v, doubles(box[V_FREE]), before + at, free + at)
+        whiten(box, n, Y)
+    return count
+
+
+def put_delassus(env: words, box: words) -> int:
+    """G = Y^T Y of all blocks, both triangles."""
+    n, blocks, stride = env[NV], box[CONTACT_COUNT] + (box[SCALAR_COUNT] + 2) // 3, box[STRIDE]
+    white, G = doubles(box[WHITE]), doubles(box[DELASSUS])
+    for i in range(blocks):
+        row = G + 3 * i * stride
+        for j in range(i + 1):
+            put_block(n, white + 4 * n * i, white + 4 * n * j, row + 3 * j, stride)
+        for j in range(3 * i):
+            up = G + j * stride + 3 * i
+            up[0] = row[j]
+            up[1] = row[stride + j]
+            up[2] = row[2 * stride + j]
+    return 0
+
+
+def put_block(n: int, Y: ptr, Z: ptr, out: ptr, stride: int) -> int:
+    """out (3, 3), rows ``stride`` apart, = Y^T Z; a fourth number of each row is written too."""
+    a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+    b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+    c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
+    for k in range(n):
+        y, z = Y + 4 * k, Z + 4 * k
+        p, q, r = y[0], y[1], y[2]
+        a0, a1, a2, a3 = fma(p, z[0], a0), fma(p, z[1], a1), fma(p, z[2], a2), fma(p, z[3], a3)
+        b0, b1, b2, b3 = fma(q, z[0], b0), fma(q, z[1], b1), fma(q, z[2], b2), fma(q, z[3], b3)
+        c0, c1, c2, c3 = fma(r, z[0], c0), fma(r, z[1], c1), fma(r, z[2], c2), fma(r, z[3], c3)
+    out[0] = a0
+    out[1] = a1
+    out[2] = a2
+    out[3] = a3
+    o = out + stride
+    o[0] = b0
+    o[1] = b1
+    o[2] = b2
+    o[3] = b3
+    o = o + stride
+    o[0] = c0
+    o[1] = c1
+    o[2] = c2
+    o[3] = c3
+    return 0

@@ -1,0 +1,301 @@
+"""Moreau's steps in machine code [Moreau 1988; Acary, Brogliato 2008, 10.1]. A state in memory is a row (q, v, p, a,
+dp/dt, tau), the last three means over the step that ends there.
+
+    q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m, v0) + J(q_m)^T P,    q1 = q_m (+) h/2 v1,
+
+H = M + h D with the damping of shafts. Contacts, limits, loops and dry friction are impulses P that obey their laws at
+the end of the step (:mod:`~gyrostat.simulate.methods.drivers.moreau_impacts`)."""
+
+from __future__ import annotations
+
+from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
+from gyrostat.simulate.kernels.environment import (
+    ABORT,
+    CLOSE,
+    CONSTANTS,
+    LAW,
+    LIVE,
+    MEMORY,
+    NP,
+    NQ,
+    NV,
+    PARAMETERS,
+    RHS_COUNT,
+    TIME,
+    WORK,
+)
+from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, wanted
+from gyrostat.simulate.kernels.loop_projection import closed_place
+from gyrostat.simulate.methods.drivers.fixed_clock import (
+    BUDGET,
+    FULL,
+    GO_ON,
+    KNOWN,
+    LOOK,
+    NOT_FINITE,
+    PENDING,
+    REASON,
+    RUNAWAY,
+    STOPPED,
+    T,
+    accepted,
+    broken_off,
+    counted_to,
+    gone_on,
+    length_to,
+    next_end,
+    too_fast,
+)
+from gyrostat.simulate.methods.drivers.moreau_contacts import add_contacts, find_contacts, put_twists
+from gyrostat.simulate.methods.drivers.moreau_harvest import taken_from_step
+from gyrostat.simulate.methods.drivers.moreau_impacts import (
+    DEPTH,
+    correct_depth,
+    depth_of,
+    keep_impulses,
+    solve_impulses,
+)
+from gyrostat.simulate.methods.drivers.moreau_memory import (
+    ADDED,
+    BEFORE_SPEED,
+    BOXES,
+    CONTACT_COUNT,
+    CONTACT_SUM,
+    DEEPEST,
+    ENDS,
+    FACTORS,
+    FREE,
+    IMPULSE,
+    L_VALUES,
+    MIDDLE,
+    MOST_RECORDS,
+    MOST_ROWS_SEEN,
+    POSES,
+    RATES,
+    RECORD_COUNT,
+    RESIDUAL_SUM,
+    SCALAR_COUNT,
+    SCALE,
+    SCENE,
+    SCREWS,
+    SOLVED,
+    SPARE,
+    STEP,
+    STRIDE,
+    TIGHT,
+    UNSOLVED_STEPS,
+    V_FREE,
+    V_TURNED,
+    WHITE,
+    WORST,
+)
+from gyrostat.simulate.methods.drivers.moreau_records import put_records
+from gyrostat.simulate.methods.drivers.moreau_rows import contact_rows, other_rows, put_delassus, unwhitened
+from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
+
+CROWDED = 4
+"""How a call ends that found more contacts than there are places for."""
+LARGEST_SHIFT = 0.05
+"""Displacement [m, rad] of a rate that takes penetration back within a step, at most."""
+MORE_CONTACTS = 4
+"""How often a step is solved with contacts that its own impulses close."""
+
+
+def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> float:
+    """q in the middle, efforts there, the rates at the end without impulses, and the rest of the scene."""
+    n, nq, np = env[NV], env[NQ], env[NP]
+    v, d, q = y + nq, doubles(box[RATES]), doubles(box[MIDDLE])
+    time, work, step = doubles(env[TIME]), doubles(env[WORK]), doubles(box[STEP])
+    p, rate = v + n, y1 + nq + 2 * n + np
+    tau = rate + np
+    for k in range(n):
+        d[k] = 0.5 * h * v[k]
+    bad = displaced(env, y, d, q)
+    time[0] = t + 0.5 * h
+    step[0] = h
+    env[RHS_COUNT] = env[RHS_COUNT] + 1
+    bad = bad + kernel(env[LAW])(
+        time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, rate, work
+    )
+    return bad + kernel(box[SCENE])(
+        time, q, v, tau, step, doubles(env[LIVE]), doubles(box[V_FREE]), doubles(box[V_TURNED]), doubles(box[L_VALUES]),
+        doubles(box[SCALE]), doubles(box[POSES]), doubles(box[SCREWS]), doubles(box[FACTORS]), doubles(box[BOXES]), doubles(box[ENDS]), work,
+    )  # fmt: skip
+
+
+def impulses(env: words, box: words, ctl: ptr, h: float) -> int:
+    """The impulses of the step at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if there are too
+    many contacts."""
+    n, v_free, v1 = env[NV], doubles(box[V_FREE]), doubles(box[RATES]) + env[NV]
+    put_twists(box, v_free)
+    if find_contacts(box, h) != 0:
+        return -1
+    rows = 0
+    for _ in range(MORE_CONTACTS):
+        rows = solved_rows(env, box, ctl, h)
+        if rows > 0:
+            put_rates(env, box, rows, doubles(box[IMPULSE]), v1)
+            for k in range(n):
+                v1[k] = v1[k] + v_free[k]
+        else:
+            copy(n, v_free, v1)
+        added = add_contacts(box, h, v1) if rows > 0 else 0
+        if added < 0:
+            return -1
+        if added == 0:
+            break
+        box[ADDED] = box[ADDED] + 1
+    return rows
+
+
+def solved_rows(env: words, box: words, ctl: ptr, h: float) -> int:
+    """Rows of all contacts and others, and their impulses: how many."""
+    before, free, v = doubles(box[BEFORE_SPEED]), doubles(box[FREE]), doubles(box[V_TURNED])
+    contact_rows(env, box, v, before, free)
+    other_rows(env, box, h, v, before, free)
+    rows = 3 * (box[CONTACT_COUNT] + (box[SCALAR_COUNT] + 2) // 3)
+    if rows == 0:
+        return 0
+    box[STRIDE] = (rows + 4) // 4 * 4
+    pad(rows, box[STRIDE], before)
+    pad(rows, box[STRIDE], free)
+    put_delassus(env, box)
+    left = solve_impulses(box, box[STRIDE], h, before, free)
+    box[CONTACT_SUM] = box[CONTACT_SUM] + rows
+    box[SOLVED] = box[SOLVED] + 1
+    box[UNSOLVED_STEPS] = box[UNSOLVED_STEPS] + (0 if left <= TIGHT else 1)
+    box[MOST_ROWS_SEEN] = max(box[MOST_ROWS_SEEN], rows)
+    ctl[WORST] = max(ctl[WORST], left)
+    ctl[RESIDUAL_SUM] = ctl[RESIDUAL_SUM] + left
+    return rows
+
+
+def pad(rows: int, stride: int, x: ptr) -> int:
+    for k in range(rows, stride):
+        x[k] = 0.0
+    return 0
+
+
+def put_rates(env: words, box: words, rows: int, P: ptr, x: ptr) -> int:
+    """x (nv,) = H^-1 J^T P."""
+    n, Y, w = env[NV], doubles(box[WHITE]), doubles(box[RATES]) + 2 * env[NV]
+    for k in range(n):
+        w[k] = 0.0
+    for b in range(rows // 3):
+        p, q, r = P[3 * b], P[3 * b + 1], P[3 * b + 2]
+        if p != 0.0 or q != 0.0 or r != 0.0:
+            y = Y + 4 * n * b
+            for k in range(n):
+                w[k] = fma(p, y[4 * k], fma(q, y[4 * k + 1], fma(r, y[4 * k + 2], w[k])))
+    return unwhitened(box, n, w, x)
+
+
+def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: int) -> float:
+    """q1, v1, p1, a1 of the row y1; zero if all is finite."""
+    n, nq, np = env[NV], env[NQ], env[NP]
+    v, v1, d, x = y + nq, y1 + nq, doubles(box[RATES]), doubles(box[RATES]) + env[NV]
+    a1 = y1 + nq + n + np
+    rate = a1 + n
+    for k in range(n):
+        v1[k] = x[k]
+        a1[k] = (v1[k] - v[k]) / h
+        d[k] = 0.5 * h * v1[k]
+    for k in range(np):
+        v1[n + k] = fma(h, rate[k], v[n + k])
+    if rows > 0:
+        deep = depth_of(box)
+        ctl[DEEPEST] = max(ctl[DEEPEST], deep)
+        if deep > DEPTH:
+            correct_depth(box, box[STRIDE], h)
+            put_rates(env, box, rows, doubles(box[SPARE]) + 4, x)
+            largest = 0.0
+            for k in range(n):
+                largest = max(largest, abs(x[k]))
+            share = min(0.5 * h, LARGEST_SHIFT / largest) if largest > 0.0 else 0.0
+            for k in range(n):
+                d[k] = fma(share, x[k], d[k])
+    bad = displaced(env, doubles(box[MIDDLE]), d, y1)
+    if env[CLOSE] != 0:
+        bad = bad + closed_place(env, y1)
+    for k in range(n):
+        bad = bad + (v1[k] - v1[k])
+    return bad
+
+
+def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr, y1: ptr) -> int:
+    """The row y1 behind y: rows of the problem, -1 for too many contacts, -2 where something is not finite."""
+    if free_motion(env, box, t, h, y, y1) != 0.0:
+        return -2
+    rows = impulses(env, box, ctl, h)
+    if rows < 0:
+        return -1
+    return rows if finished(env, box, ctl, h, y, y1, rows) == 0.0 else -2
+
+
+def mean_work(env: words, h: float, y: ptr, y1: ptr) -> float:
+    """Of the efforts along the mean of the rates at both ends [J]."""
+    n = env[NV]
+    v, v1, tau, power = y + env[NQ], y1 + env[NQ], y1 + env[NQ] + 2 * n + 2 * env[NP], 0.0
+    for k in range(n):
+        power = fma(tau[k], v[k] + v1[k], power)
+    return 0.5 * h * power
+
+
+def between_ends(env: words, io: words, h: float, y: ptr, y1: ptr, work: float) -> int:
+    """Rates on a straight line from v0 to v1, and the displacement that belongs to them."""
+    n, np = env[NV], env[NP]
+    size = 2 * n + np + 1
+    C, v, v1 = doubles(io[POLYNOMIAL]), y + env[NQ], y1 + env[NQ]
+    C1, C2 = C + size, C + 2 * size
+    for k in range(n):
+        C[k] = 0.0
+        C1[k] = h * v[k]
+        C2[k] = 0.5 * h * (v1[k] - v[k])
+    for k in range(n + np):
+        C[n + k] = v[k]
+        C1[n + k] = v1[k] - v[k]
+        C2[n + k] = 0.0
+    C[size - 1] = 0.0
+    C1[size - 1] = work
+    C2[size - 1] = 0.0
+    return 0
+
+
+def moreau_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: ptr, d: ptr, clock: ptr) -> int:
+    """Steps up to the limit; the budget, a full buffer, or something to be looked at comes first."""
+    n, nq, np = env[NV], env[NQ], env[NP]
+    size, budget = nq + 3 * n + 2 * np, run[BUDGET]
+    while True:
+        if run[PENDING] == 1:
+            copy(size, y1, y)
+            run[PENDING] = 0
+            run[KNOWN] = 1
+            status = gone_on(env, run, ctl, clock, y, y + nq, y + nq + n)
+            if status != GO_ON:
+                return status
+        if budget <= 0 or io[ROW] >= io[MOST] or run[RECORD_COUNT] >= run[MOST_RECORDS]:
+            return FULL
+        budget = budget - 1
+        t, t1 = ctl[T], next_end(ctl)
+        h = length_to(ctl, t1)
+        rows = one_moreau_step(env, run, ctl, t, h, y, y1)
+        if rows == -1:
+            return CROWDED
+        if rows == -2:
+            run[REASON] = 0
+            return STOPPED if env[ABORT] != 0 else NOT_FINITE
+        counted_to(ctl, t1)
+        accepted(run, ctl, t1, h)
+        if too_fast(env, run, ctl, y1 + nq) == 1:
+            return RUNAWAY
+        put_records(run, t1, h)
+        keep_impulses(run, rows)
+        work = mean_work(env, h, y, y1)
+        if wanted(io, t1) == 1:
+            between_ends(env, io, h, y, y1, work)
+        status = taken_from_step(env, run, io, t, t1, y, y1, work)
+        if status == 1:
+            return LOOK
+        if status < 0:
+            return broken_off(env, run, ctl)
+    return FULL
