@@ -6,7 +6,7 @@ With the viscous damping D of the shafts, which steps take implicitly,
     v_m = v + h/2 H^-1 (tau - f(q, v)),
 
 f Newton-Euler efforts at rest of the accelerations: gyroscopic forces are those of the middle of the step, so that they
-gain no energy to second order. Beside it the placements of the ports that carry surfaces, and the
+gain no energy to second order. Beside it, at the ``end`` of the step without impulses, the placements of the ports that carry surfaces, and the
 screw of every rate in the world's axes about the world's origin: angular rate w, velocity of the point of the body at
 the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone 2005]."""
 
@@ -45,7 +45,7 @@ WORLD = Pose(np.eye(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class ContactScene:
-    """``program``: (t, q, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by the gyroscopic and damping
+    """``program``: (t, q, end, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by the gyroscopic and damping
     forces alone, where something bounces, L by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws
     (own rates, 6), factors, boxes (frictions, 2) [N m, N], ends (followers,).
 
@@ -84,9 +84,9 @@ def contact_scene(
     model = kernels.model
     n, found = model.nv, {}
 
-    def function(t: Array, q: Array, v: Array, tau: Array, h: Array, live: Array) -> Mapping[str, Any]:
+    def function(t: Array, q: Array, end: Array, v: Array, tau: Array, h: Array, live: Array) -> Mapping[str, Any]:
         net, on = kernels.scene(t[0], live)
-        screws, motions = _screws(net, on, q, v)
+        screws, motions = _screws(net, on, end, v)
         damping = _damping(net, q, v)
         inboard = _with_fill(inboard_rates(net), damping)
         H = np.array(composite_mass_matrix(net, on, q), dtype=object)
@@ -96,9 +96,8 @@ def contact_scene(
         middle = v + factors.solve(0.5 * h[0] * (tau - sweep_forces(net, on, q, v, np.zeros(n))[0]))
         f = sweep_forces(net, on, q, middle, np.zeros(n))[0] - _product(damping, middle - v)
         ties = _Factors()
-        now = net.at(q, v)
+        now, moved = net.at(end, v), net.at(q, v).transmission
         chains = tuple(() if port is None else _chain(now, port, screws, ties) for port in ports)
-        moved = now.transmission
         ends = tuple(tuple((k, ties.number(x)) for k, x in moved.followers[i].ties) for i in followers)
         found["inboard"], found["chains"], found["ends"] = inboard, chains, ends
         at = [WORLD if port is None else motions[port].pose for port in ports]
@@ -117,7 +116,7 @@ def contact_scene(
             "ends": np.array([moved.followers[i].angle(q, moved.place) for i in followers] or [0.0]),
         }
 
-    shapes = {"t": (1,), "q": (model.nq,), "v": (n,), "tau": (n,), "h": (1,), "live": (kernels.live_size,)}
+    shapes = {"t": (1,), "q": (model.nq,), "end": (model.nq,), "v": (n,), "tau": (n,), "h": (1,), "live": (kernels.live_size,)}
     with np.errstate(all="ignore"):
         program = record(function, shapes, f"{model.name}_contact_scene")
     return ContactScene(program, found["inboard"], found["chains"], found["ends"])

@@ -113,7 +113,7 @@ class Moreau(FixedSteps):
         tables |= {word: np.zeros(size) for word, size in zip(outputs, sizes, strict=True)}
         tables[at.LOOP_EQUATIONS] = np.zeros(loops * (n + 2) + 1)
         tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 9)
-        tables[at.TWISTS] = np.zeros(6 * max(1, len(ports)))
+        tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
         k = len(self.candidates)
         tables[at.KEPT] = np.zeros(3 * k + len(limits) + loops + boxes + 1)
         tables[at.PHASES], tables[at.PHASES_NOW] = np.zeros((2, max(1, k)), dtype=np.int64)

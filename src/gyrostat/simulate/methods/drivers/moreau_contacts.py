@@ -212,11 +212,11 @@ def segments(p: ptr, o: ptr, out: ptr) -> float:
     return out[GAP]
 
 
-def put_twists(box: words, v: ptr) -> int:
+def put_twists(box: words, v: ptr, twists: ptr) -> int:
     """Velocities (ports, 6) of the bodies about the world's origin for the rates v (nv,)."""
     first, chain, S, f = count_at(box[CHAIN_FIRST]), count_at(box[CHAIN]), doubles(box[SCREWS]), doubles(box[FACTORS])
     for p in range(box[PORT_COUNT]):
-        T = doubles(box[TWISTS]) + 6 * p
+        T = twists + 6 * p
         for i in range(6):
             T[i] = 0.0
         for k in range(first[p], first[p + 1]):
@@ -237,11 +237,12 @@ def closing(Ta: ptr, Tb: ptr, x: ptr, n: ptr) -> float:
 
 
 def find_contacts(box: words, h: float) -> int:
-    """Pairs whose gap may close within h, for the velocities of free motion, and those that impulses might close. 0; 1
-    if there are more than places."""
+    """Pairs whose gap may close within h, for the velocities of free motion, and those that impulses might close; gaps
+    are those of the middle of the step. 0; 1 if there are more than places."""
     table, numbers, count, near = count_at(box[CANDIDATES]), doubles(box[CANDIDATE_NUMBERS]), 0, 0
     poses, twists, now = doubles(box[POSES]), doubles(box[TWISTS]), doubles(box[SEGMENTS_NOW])
     contacts, found, others = count_at(box[CONTACTS]), doubles(box[CONTACT_NUMBERS]), count_at(box[NEAR])
+    before = twists + 6 * box[PORT_COUNT]
     put_segments(box, h)
     for c in range(box[CANDIDATE_COUNT]):
         word, out = table + C_WORDS * c, found + K_NUMBERS * count
@@ -252,6 +253,7 @@ def find_contacts(box: words, h: float) -> int:
             segments(p, o, out)
         else:
             on_plane(word[0], poses + 12 * word[1], poses + 12 * word[2], numbers + C_NUMBERS * c, out)
+        out[GAP] = out[GAP] - 0.5 * h * closing(before + 6 * word[1], before + 6 * word[2], out + AT, out + AXES)
         left = out[GAP] + h * closing(twists + 6 * word[1], twists + 6 * word[2], out + AT, out + AXES)
         if left > h * NEARBY:
             continue
@@ -275,7 +277,7 @@ def add_contacts(box: words, h: float, v: ptr) -> int:
     table, others, twists, added, left = count_at(box[CANDIDATES]), count_at(box[NEAR]), doubles(box[TWISTS]), 0, 0
     if box[NEAR_COUNT] == 0:
         return 0
-    put_twists(box, v)
+    put_twists(box, v, twists)
     for k in range(box[NEAR_COUNT]):
         c, num = others[k], doubles(box[NEAR_NUMBERS]) + K_NUMBERS * k
         word = table + C_WORDS * c

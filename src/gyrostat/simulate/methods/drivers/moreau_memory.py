@@ -15,7 +15,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     ORDER, L_FIRST, L_COLUMNS,  # words: rates in outward order; entries of the rows of L, and their columns
     V_FREE, V_TURNED, L_VALUES, SCALE, POSES, SCREWS, FACTORS, BOXES, ENDS,  # outputs of the scene
     BOX_COUNT, BOX_ROWS, LOOP_EQUATIONS,  # dry frictions, their rows (count, nv); g, J, b of loops
-    MIDDLE, TWISTS, STEP, RATES,  # q in the middle; velocities of ports; h; scratch (3 nv + 9,)
+    MIDDLE, ENDING, TWISTS, STEP, RATES,  # q in the middle, at the end; velocities of ports, twice; h; scratch
     MOST_CONTACTS, CONTACT_COUNT, CONTACTS, CONTACT_NUMBERS,  # places; contacts of this step: words, numbers
     SCALAR_COUNT, SCALARS, SCALAR_NUMBERS,  # rows beside contacts
     WHITE, DELASSUS, STRIDE,  # Y (blocks, nv, 4); G = Y Y^T, rows STRIDE apart
@@ -26,7 +26,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     SWEEPS, NEWTONS, SOLVED, UNSOLVED_STEPS, IMPACTS, CORRECTED, MOST_ROWS_SEEN, CONTACT_SUM,  # statistics
     LAW_MATRIX, PIVOTS,  # Newton's matrix; its rows and pivots
     CONE_G, CONE_VECTORS, CONE_UNITS, CONE_NUMBERS, CONE_MEMORY, HARD,  # of the solver for hard problems; how many
-) = range(WORDS, WORDS + 77)  # fmt: skip
+) = range(WORDS, WORDS + 78)  # fmt: skip
 WORDS_OF_MOREAU = WORDS + 80
 
 BALL, RIM, ELLIPSOID, SEGMENTS = 0, 1, 2, 3

@@ -23,6 +23,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACT_NUMBERS,
     CONTACTS,
     DELASSUS,
+    ENDING,
     ENDS,
     FACTORS,
     HOLDS,
@@ -215,7 +216,7 @@ def loop_rows(env: words, box: words, count: int) -> int:
     m, n, kept = env[LOOP_COUNT], env[NV], 3 * box[CANDIDATE_COUNT] + box[LIMIT_COUNT]
     if m == 0:
         return count
-    g, q = doubles(box[LOOP_EQUATIONS]), doubles(box[MIDDLE])
+    g, q = doubles(box[LOOP_EQUATIONS]), doubles(box[ENDING])
     J = g + m
     kernel(env[LOOP_ROWS])(
         doubles(env[TIME]), q, doubles(box[V_FREE]), doubles(env[LIVE]), g, J, J + m * n, doubles(env[WORK])
