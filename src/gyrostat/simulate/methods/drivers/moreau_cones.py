@@ -41,8 +41,9 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 
 TOLERANCE = 1e-10
 """Residual [m/s, rad/s] that ends the iteration."""
-FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 6, 20, 2
-"""Sweeps before Newton's method, its steps at most, and rounds of both; what is left then is a hard problem."""
+FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 5, 20, 4
+"""Sweeps before Newton's method, more from round to round and none in the first, its steps at most, and rounds of both;
+what is left then is a hard problem."""
 LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
@@ -332,7 +333,7 @@ def newton_step_of_rows(box: words, rows: int, before: float) -> float:
         share = 1.0
         for turn in range(3):
             after = stepped(box, rows, m, list_, middle, rhs, share)
-            if after <= 0.7 * before:
+            if after < before:
                 return after
             if turn == 0 and reach > 1e-9 and reach < 0.1:
                 after = stepped(box, rows, m, list_, middle, rhs, reach * (1.0 + 1e-9))
@@ -399,21 +400,20 @@ def solve_rows(box: words, rows: int, first: int) -> float:
     put_u(box, rows)
     left = residual(box)
     for turn in range(ROUNDS):
-        for k in range(FIRST_SWEEPS):
+        most = 0 if turn == 0 else FIRST_SWEEPS * turn
+        for k in range(most):
+            change = sweep(box, rows)
+            if change <= 10.0 * TOLERANCE or k == most - 1:
+                left = residual(box)
             if left <= TOLERANCE:
                 return left
-            change = sweep(box, rows)
-            if change <= 10.0 * TOLERANCE or k == FIRST_SWEEPS - 1:
-                left = residual(box)
         for _ in range(NEWTON_STEPS):
             if left <= TOLERANCE:
-                break
+                return left
             after = newton_step_of_rows(box, rows, left)
             if after < 0.0:
                 break
             left = after
-        if left <= TOLERANCE:
-            break
     if left > TOLERANCE:
         solve_hard_rows(box)
         feasible(box)
