@@ -577,14 +577,15 @@ WRONG = {
         lambda: arm(Ground("floor"), ContactPair("floor", "floor")),
         "contact pair 'floor_floor'", "contact-pair", "'a' and 'b' are both 'floor'", "name two surfaces"),
     "a pair that excludes and says a law": (
-        lambda: arm(Ground("f"), ContactPoint("p"), connect("p", "rod"), ContactPair("f", "p", exclude=True, friction=1)),
+        lambda: arm(Ground("f"), ContactPoint("p"), connect("p", "rod"),
+                    ContactPair("f", "p", exclude=True, friction=1)),
         "contact pair 'f_p'", "contact-pair", "excludes the contact, but says 'friction'", "leave one of them out"),
     "a pair that names nothing": (
         lambda: arm(Ground("floor"), ContactPair("rof", "floor", exclude=True)),
         "contact pair 'rof_floor'", "contact-pair", "'a' is 'rof', there is no such entity", "floor"),
     "a pair with a body that cannot touch": (
         lambda: arm(Ground("floor"), ContactPair("rod", "floor")),
-        "contact pair 'rod_floor'", "contact-pair", "'a' is 'rod', which has nothing that can touch", "role='collision'"),
+        "contact pair 'rod_floor'", "contact-pair", "'a' is 'rod', which has nothing that can touch", "role='collis"),
     "a polynomial that is a constant": (
         lambda: geared(PolynomialCoupling("p", [0.3, 0, 0]), "p.follower", "p.driver"),
         "polynomial coupling 'p'", "polynomial", "beyond the first must not all be zero", "make the follower a fixed"),

@@ -83,7 +83,8 @@ def _of_pair(model: Model, pair: ContactPair | None, live: Mapping[str, Any]) ->
 
 def _two(mu: Any) -> tuple[Any, Any]:
     """(static, dynamic)."""
-    return (mu[0], mu[1]) if np.ndim(mu) else (mu, mu)
+    static, dynamic = (mu[0], mu[1]) if np.ndim(mu) else (mu, mu)
+    return (float(static), float(dynamic)) if isinstance(static, np.floating) else (static, dynamic)
 
 
 def _larger(one: Any, two: Any) -> Any:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from gyrostat.spec.contact import Ground
 from gyrostat.spec.model import Model
+from gyrostat.spec.rigid_body import RigidBody
 
 WORLD = ""
 """The link that stands still in the world."""
@@ -32,9 +33,30 @@ class Links:
         return rigid
 
     @cached_property
+    def _bodies(self) -> set[str]:
+        """Links that have a body."""
+        return {self._rigid[name] for name in self._rigid if isinstance(self.wiring.entities[name], RigidBody)}
+
+    def _carrier(self, joint: str) -> str | None:
+        """The link that a joint is on, past links without a body: two joints one after the other count as one. None for
+        what flies freely."""
+        name, rates = joint, 0
+        while True:
+            rates += len(self.wiring.entities[name].rates)
+            link = self._rigid[self.wiring.tree.parent[name]]
+            if rates >= 6:
+                return None
+            if link in self._bodies or link not in self.wiring.entities or not self.wiring.entities[link].rates:
+                return link
+            name = link
+
+    @cached_property
     def _joined(self) -> set[frozenset[str]]:
-        parent = self.wiring.tree.parent
-        links = {frozenset((self._rigid[name], self._rigid[parent[name]])) for name in parent}
+        links: set[frozenset[str]] = set()
+        for name, entity in self.wiring.entities.items():
+            carrier = self._carrier(name) if name in self._rigid and entity.rates and entity.binds else None
+            if carrier is not None and name in self.wiring.tree.inport:
+                links.add(frozenset((name, carrier)))
         for loop in self.wiring.tree.loops:
             links.add(frozenset(self._rigid.get(port.rpartition(".")[0], port) for port in loop.frames))
         return links
@@ -44,5 +66,5 @@ class Links:
         return self._rigid[one] == self._rigid[two]
 
     def adjacent(self, one: str, two: str) -> bool:
-        """Whether one joint joins them, or they move as one."""
+        """Whether a joint joins them, or several without a body in between, or they move as one."""
         return self.together(one, two) or frozenset((self._rigid[one], self._rigid[two])) in self._joined

@@ -6,7 +6,8 @@ Pairs that are named by ``"*"`` leave out bodies that are joined by one joint, a
 touch.
 
 On a plane, a capsule is the two spheres at its ends, a box its eight corners, a cylinder the lowest points of its two
-rims (and four points of each, on which it stands)."""
+rims (and four points of each, on which it stands), a mesh its vertices, or those that are farthest out (it counts as
+convex)."""
 
 from __future__ import annotations
 
@@ -19,12 +20,14 @@ import numpy as np
 
 from gyrostat.graph.contact_laws import ContactLaw, contact_law
 from gyrostat.graph.contact_links import Links
+from gyrostat.graph.contact_meshes import points_of
 from gyrostat.graph.lower import Values, rotation
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.contact_geometry import closed_form
 from gyrostat.spec.contact import EVERYTHING, ContactPair, ContactPoint, Ground
-from gyrostat.spec.contact_surfaces import NamedSurface, meant, pairs, surfaces
+from gyrostat.spec.contact_surfaces import NamedSurface, full_name, meant, pairs, surfaces
 from gyrostat.spec.model import Model
+from gyrostat.spec.wiring import Wiring
 
 NOWHERE = NamedSurface("", ""), NamedSurface("", "")
 
@@ -74,7 +77,7 @@ def _candidates(model: Model) -> Iterator[Candidate]:
         if pair is not None and pair.exclude:
             continue
         law = contact_law(model, known[one], known[two], pair)
-        for a, b in _features(placed(model, known[one]), placed(model, known[two])):
+        for a, b in _features(model, known[one], known[two]):
             known_form = closed_form(a.kind, b.kind)
             yield Candidate(f"{a.name}|{b.name}", a, b, law, known_form, (known[one], known[two]), pair)
 
@@ -99,13 +102,12 @@ def _said(model: Model, known: Mapping[str, NamedSurface]) -> dict[Names, Contac
     return found
 
 
-def _exactness(wiring: Any, known: Mapping[str, NamedSurface], pair: str, side: str) -> int:
+def _exactness(wiring: Wiring, known: Mapping[str, NamedSurface], pair: str, side: str) -> int:
     """0 everything, 1 an assembly, 2 an entity with several surfaces, 3 a surface."""
-    if side == EVERYTHING:
+    full = None if side == EVERYTHING else full_name(wiring, known, pair, side)
+    if full is None:
         return 0
-    names = meant(wiring, known, pair, side) or []
-    owners = {known[name].entity for name in names}
-    return 1 if len(owners) != 1 else (2 if len(names) != 1 else 3)
+    return 1 if full in wiring.assemblies else (3 if full in known else 2)
 
 
 def _asked(
@@ -170,8 +172,14 @@ def placed(model: Model, surface: NamedSurface) -> Surface:
     return Surface(name, surface.entity, f"{surface.entity}.frame", *at, "sphere" if radius else "point", size)
 
 
-def _features(a: Surface, b: Surface) -> Iterator[tuple[Surface, Surface]]:
+def _features(model: Model, one: NamedSurface, two: NamedSurface) -> Iterator[tuple[Surface, Surface]]:
     """The pairs of simple surfaces that two surfaces are for contact."""
+    a, b = placed(model, one), placed(model, two)
+    if b.kind == "plane" and a.kind == "mesh" and one.shape is not None:
+        points = points_of(model, one.name, one.shape)
+        if points is not None:
+            yield from ((_moved(a, f":{k}", x, "point", ()), b) for k, x in enumerate(points))
+            return
     if b.kind != "plane" or a.kind not in SIMPLE:
         yield a, b
         return

@@ -28,6 +28,8 @@ def load(
     arguments: Mapping[str, object] | None = None,
     friction: bool = True,
     mimic: bool = True,
+    contacts: bool | None = None,
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Model:
     """The model in a file (.yaml, .urdf, .xacro, .sdf, MJCF .xml), checked. ``base`` replaces what the file says about
     the base.
@@ -41,11 +43,15 @@ def load(
     followers move by themselves, which is what Pinocchio computes by default. ``gs.load_string`` reads a text instead
     of a file.
 
+    ``contacts=True`` asks for contact of all bodies with each other where they have collision shapes, but those that
+    are joined by one joint; ``srdf``: a file that says which of them never touch (``disable_collisions``). Planes of
+    MJCF are grounds that bodies touch, unless ``contacts=False``.
+
     Raises :class:`LoadError` if there is no readable text, :class:`SpecError` with every mistake otherwise.
     """
     place, name = opened(path)
     suffix = place.suffix.lower()
-    options = Options(base, policy, roots, arguments, friction, mimic).checked(suffix)
+    options = Options(base, policy, roots, arguments, friction, mimic, contacts, srdf).checked(suffix)
     return model_of(read_text(place, name, _language(suffix), _remedy), name, suffix, options)
 
 
@@ -57,6 +63,8 @@ def audit(
     arguments: Mapping[str, object] | None = None,
     friction: bool = True,
     mimic: bool = True,
+    contacts: bool | None = None,
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Audit:
     """Everything that is to be said about a file: errors, warnings, what is ignored, what ``policy`` would repair.
 
@@ -65,7 +73,7 @@ def audit(
     """
     place, name = opened(path)
     suffix = place.suffix.lower()
-    options = Options(base, policy, roots, arguments, friction, mimic).checked(suffix)
+    options = Options(base, policy, roots, arguments, friction, mimic, contacts, srdf).checked(suffix)
     try:
         text = read_text(place, name, _language(suffix), _remedy)
     except LoadError as error:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from gyrostat.errors import LoadError, SpecError, nearest
 from gyrostat.io.audit import POLICIES, Audit, from_problems, tell
 from gyrostat.io.mjcf.load import read_mjcf
 from gyrostat.io.sdf.load import read_sdf
+from gyrostat.io.srdf import excluded_pairs
 from gyrostat.io.urdf.load import read_urdf
 from gyrostat.io.xacro.expand import EXPANDED, expanded
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.versions import stated_version
 from gyrostat.spec.check import check
+from gyrostat.spec.contact import EVERYTHING, ContactPair
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
+from gyrostat.spec.rigid_body import RigidBody
 
 READERS: dict[str, Callable[[str, str], Model]] = {".yaml": from_text, ".yml": from_text}
 """What can be read and written, by suffix: text and the file's name in messages -> model."""
@@ -43,6 +47,8 @@ class Options:
     arguments: Mapping[str, object] | None = None
     friction: bool = True
     mimic: bool = True
+    contacts: bool | None = None
+    srdf: str | os.PathLike[str] | None = None
 
     def checked(self, suffix: str) -> Options:
         """Refuse options that mean nothing, or nothing for this format."""
@@ -62,6 +68,10 @@ class Options:
         if suffix not in FOREIGN and not (self.friction and self.mimic):
             message = "friction and mimic are for URDF, SDF and MJCF files"
             _refuse(message, "leave them out", (self.friction, self.mimic))
+        if self.contacts not in (None, True, False):
+            _refuse(f"contacts must be True, False or None, got {self.contacts!r}", "leave it out", self.contacts)
+        if suffix not in FOREIGN and (self.contacts is not None or self.srdf is not None):
+            _refuse("contacts and srdf are for URDF, SDF and MJCF files", "leave them out", self.contacts)
         return self
 
 
@@ -85,7 +95,22 @@ def model_of(text: str, name: str, suffix: str, options: Options, lister: str = 
     if model is None:
         raise SpecError([f.problem() for f in audit.errors])
     tell(audit, options.policy, lister)
-    return model
+    return _with_contacts(model, options, is_mjcf(text, name))
+
+
+def _with_contacts(model: Model, options: Options, asked_already: bool) -> Model:
+    """With contact of all bodies with each other if that was asked for, but those of which an SRDF says that they never
+    touch."""
+    taken, more = {entity.name for entity in model.entities}, list[Entity]()
+    if options.contacts and not asked_already:
+        name = "all_contacts"
+        while name in taken:
+            name += "_"
+        more.append(ContactPair(EVERYTHING, EVERYTHING, name=name))
+    if options.srdf is not None:
+        bodies = {name for name, entity in model.wiring.entities.items() if isinstance(entity, RigidBody)}
+        more += excluded_pairs(options.srdf, bodies, taken)
+    return replace(model, entities=(*model.entities, *more)) if more else model
 
 
 def audit_of(text: str, name: str, suffix: str, options: Options) -> Audit:
@@ -114,7 +139,7 @@ def _read(text: str, name: str, suffix: str, o: Options) -> tuple[Model | None, 
     if tag == "sdf" or (tag not in ("mujoco", "robot") and name.lower().endswith(SDF)):
         return read_sdf(text, name, o.base or "fixed", o.policy, o.roots, o.friction, o.mimic)
     if is_mjcf(text, name):
-        return read_mjcf(text, name, o.base, o.policy, o.roots, o.friction, o.mimic)
+        return read_mjcf(text, name, o.base, o.policy, o.roots, o.friction, o.mimic, o.contacts)
     return read_urdf(text, name, o.base or "fixed", o.policy, o.roots, o.friction, o.mimic)
 
 

@@ -32,6 +32,8 @@ def load_string(
     arguments: Mapping[str, object] | None = None,
     friction: bool = True,
     mimic: bool = True,
+    contacts: bool | None = None,
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Model:
     """The model in a text: URDF (the ``robot_description`` of ROS), SDF, MJCF, xacro or YAML; ``format=None`` guesses.
 
@@ -40,7 +42,7 @@ def load_string(
     ``<text>.urdf``. Everything else as in ``gs.load``.
     """
     text, name, suffix = _source(text, format, folder)
-    options = Options(base, policy, roots, arguments, friction, mimic).checked(suffix)
+    options = Options(base, policy, roots, arguments, friction, mimic, contacts, srdf).checked(suffix)
     return model_of(text, name, suffix, options, lister="gs.audit_string(text)")
 
 
@@ -54,10 +56,14 @@ def audit_string(
     arguments: Mapping[str, object] | None = None,
     friction: bool = True,
     mimic: bool = True,
+    contacts: bool | None = None,
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Audit:
     """Everything that is to be said about a text, as ``gs.audit`` says it about a file; options of ``load_string``."""
     text, name, suffix = _source(text, format, folder)
-    return audit_of(text, name, suffix, Options(base, policy, roots, arguments, friction, mimic).checked(suffix))
+    return audit_of(
+        text, name, suffix, Options(base, policy, roots, arguments, friction, mimic, contacts, srdf).checked(suffix)
+    )
 
 
 def _source(text: Any, format: Any, folder: Any) -> tuple[str, str, str]:

@@ -93,9 +93,7 @@ class Shape(Value):
     @property
     def can_touch(self) -> bool:
         """Whether it takes part in contacts."""
-        if self.contact is None:
-            return self.role == "collision"
-        return bool(self.contact.layers or self.contact.touches)
+        return self.role == "collision" or self.contact is not None
 
     @field_validator("size")
     @classmethod

@@ -224,7 +224,12 @@ def test_geoms_become_shapes(path):
     assert [s.size for s in shapes] == [(0.2,), (0.1, 0.6), (0.1, 0.6), (0.1, 0.2, 0.3)]
     assert [s.role for s in shapes] == ["visual", "collision", "visual", "visual"]
     assert (shapes[0].color, shapes[1].translation) == ((0.0, 1.0, 0.0, 1.0), (0.0, 1.0, 0.0))
-    assert [f.what for f in gs.audit(path).ignored if f.rule == "unused-geom"] == ["planes are not in the model"]
+    assert isinstance(model["ground"], gs.Ground)
+    assert [f.what for f in gs.audit(path).ignored if f.rule == "unused-geom"] == []
+    off = gs.audit(path, contacts=False)
+    assert [f.what for f in off.ignored if f.rule == "unused-geom"] == [
+        "a plane that nothing touches is not in the model"
+    ]
 
 
 @pytest.mark.parametrize(("base", "dofs"), [(None, 7), ("free", 7), ("fixed", 1)])

@@ -1,8 +1,8 @@
 """Kinematics of contact: gaps, contact axes, rows J with w = J v + drift, and the rate of w at constant rates.
 
 w is the velocity of the material point of a, less that of b, at the contact point, in contact axes (normal, t1, t2).
-Its normal part is the rate of the gap: J_n = dg/dq along the rates. The bias is found by numbers with a rate: frames whose
-placement has the rate of their velocity, and whose velocity has the rate that it has at constant rates v. What is
+Its normal part is the rate of the gap: J_n = dg/dq along the rates. The bias is found by numbers with a rate: frames
+whose placement has the rate of their velocity, and whose velocity has the rate that it has at constant rates v. What is
 computed with them, the contact point as it travels along both surfaces and the axes as they turn, is exact for all
 shapes and all joints; a gap's second derivative is J_n a + bias_n."""
 

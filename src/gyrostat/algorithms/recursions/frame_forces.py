@@ -1,5 +1,5 @@
-"""Forces between two frames: springs between points, bushings, compliant contacts. They act like external wrenches that depend on the
-motion.
+"""Forces between two frames: springs between points, bushings, compliant contacts. They act like external
+wrenches that depend on the motion.
 
 Protocol: two :class:`MovingFrame` in, one force [N] and one torque [N m] out, all in the world's axes. The wrench joins
 the external forces at the ports that carry the frames, so it is in every algorithm that takes these.
@@ -25,7 +25,6 @@ from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.representation import Motion, Pose
 from gyrostat.spatial.so3_recorded import smooth_log, smooth_right_jacobian_inverse
 from gyrostat.spec.pair_forces import Bushing, PointSpring
-
 
 FrameForceRow = Callable[[Pair, MovingFrame, MovingFrame], tuple[Array, Array]]
 frame_forces: Algorithm[FrameForceRow] = Algorithm("forces between two frames")

@@ -79,6 +79,12 @@ class Parts:
         mujoco.mj_kinematics(m, data)
         return [(np.array(R).reshape(3, 3), np.array(p)) for R, p in zip(data.xmat, data.xpos, strict=True)]
 
+    def entity_of(self, b: int) -> RigidBody | None:
+        """The entity of a body by its number; of the world, that which has its shapes."""
+        name = self.body.get(b, "worldbody")
+        found = next((e for e in self.entities if e.name == name), None)
+        return found if isinstance(found, RigidBody) else None
+
     # ------------------------------------------------------------------ entities
     def add(self, entity: Entity, element: Element) -> None:
         self.entities.append(entity)

@@ -7,6 +7,7 @@ all others are replaced by spheres. Contact is switched off, so that no convex h
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from gyrostat.io.mjcf.defaults import elements_of, parse_spec, pass_on, refused
 from gyrostat.io.mjcf.meshes import MeshFile, read_meshes
 from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.safe_xml import Element
+from gyrostat.spec.contact_law import ContactSurface
 
 
 @dataclass
@@ -25,13 +27,21 @@ class Compiled:
     model: Any
     meshes: dict[str, MeshFile] = field(default_factory=dict)
     left_out: dict[int, str] = field(default_factory=dict)  # geoms that are spheres now, and the mesh they were
+    contact: dict[int, ContactSurface] = field(default_factory=dict)  # of geoms that can touch
     bodies: list[int] = field(default_factory=list)  # numbers of the bodies in the order of ``spec.bodies``
     elements: dict[str, list[Element]] = field(default_factory=dict)  # "body", "joint", "geom", "site" -> by number
 
 
-def compile_spec(reader: MjcfReader, mujoco: Any, meshes: dict[str, MeshFile], edit: Any) -> Compiled | None:
-    """The compiled model; ``edit(spec)`` may change numbers of the specification before."""
-    dropped = frozenset(("tendon", "actuator", "equality", "deformable"))
+def compile_spec(
+    reader: MjcfReader,
+    mujoco: Any,
+    meshes: dict[str, MeshFile],
+    edit: Any,
+    contacts: Sequence[ContactSurface | None] = (),
+) -> Compiled | None:
+    """The compiled model; ``edit(spec)`` may change numbers of the specification before; ``contacts``: what its geoms
+    say about touching, in their order."""
+    dropped = frozenset(("tendon", "actuator", "equality", "deformable", "contact"))
     spec = parse_spec(reader, mujoco, reader.source.text(dropped))
     if spec is None:
         return None
@@ -50,6 +60,8 @@ def compile_spec(reader: MjcfReader, mujoco: Any, meshes: dict[str, MeshFile], e
         return None
     pass_on(reader, told)
     _number(reader, done)
+    numbers = [geom.id for geom in spec.geoms]
+    done.contact = {k: said for k, said in zip(numbers, contacts, strict=False) if said is not None}
     return done
 
 

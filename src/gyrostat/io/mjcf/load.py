@@ -17,13 +17,14 @@ from gyrostat.io.mesh_paths import Roots
 from gyrostat.io.mjcf.actuators import effort_limits, read_actuators
 from gyrostat.io.mjcf.build import FRAME, FREE, Parts
 from gyrostat.io.mjcf.compile import compile_spec
+from gyrostat.io.mjcf.contacts import Contacts, check_contact, geom_contacts
 from gyrostat.io.mjcf.defaults import elements_of, load_mujoco, parse_spec
 from gyrostat.io.mjcf.drives import Drives
 from gyrostat.io.mjcf.equalities import Equalities, fixed_tendons, held, used
 from gyrostat.io.mjcf.includes import Includes
 from gyrostat.io.mjcf.inertias import check_inertias, give_inertias
 from gyrostat.io.mjcf.meshes import MeshFile, collect_meshes
-from gyrostat.io.mjcf.missing_forces import check_compensation, check_contact, check_options, check_tendons
+from gyrostat.io.mjcf.missing_forces import check_compensation, check_options, check_tendons
 from gyrostat.io.mjcf.source import MjcfReader, Source, open_source
 from gyrostat.io.mjcf.strip import strip
 from gyrostat.io.safe_xml import short
@@ -42,23 +43,27 @@ def read_mjcf(
     roots: Folders = (),
     friction: bool = True,
     mimic: bool = True,
+    contacts: bool | None = None,
 ) -> tuple[Model | None, Audit]:
     """The model in an MJCF text, None if ``policy`` refuses it, and everything that is to be said about the text.
 
     ``file``: name of the file in messages; other files are looked for in its folder and in ``roots`` alone.
     ``base``: None as the file says; ``"fixed"`` leaves free joints out; ``"free"`` lets the world of a file without
     free joints move. ``friction=False`` leaves damping and friction out, ``mimic=False`` couplings of joints.
+    ``contacts``: None for planes and the pairs of the file, True also for all geoms with each other, False for none.
     :class:`LoadError` if it is no XML.
     """
     notes = Notes(file, policy)
     reader = MjcfReader(notes, [])
     reader.source = open_source(text, file)
     off = (set() if friction else {"damper", "frictionloss"}) | (set() if mimic else {"equality"})
-    model = _model(reader, file, base, Roots.of(Path(file), roots), off)
+    model = _model(reader, file, base, Roots.of(Path(file), roots), off, contacts)
     return (None if notes.refused else model), notes.audit()
 
 
-def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: set[str]) -> Model | None:
+def _model(
+    reader: MjcfReader, file: str, base: str | None, roots: Roots, off: set[str], contacts: bool | None
+) -> Model | None:
     meshes = _prepared(reader, file, roots)
     if meshes is None:
         return None
@@ -67,13 +72,14 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: s
     if spec is None:
         return None
     check_options(reader, spec)
-    check_contact(reader, mujoco, spec)
+    check_contact(reader, mujoco, spec, contacts)
+    touching = geom_contacts(reader, mujoco, spec) if contacts is not False else []
     check_tendons(reader, spec)
     check_compensation(reader, spec)
     changed = check_inertias(reader, mujoco, spec)
     actuators = read_actuators(reader, mujoco, spec)
     ties = list(zip(spec.equalities, elements_of(reader, spec.equalities), strict=True))
-    done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed))
+    done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed), touching)
     if done is None:
         return None
     by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
@@ -81,6 +87,7 @@ def _model(reader: MjcfReader, file: str, base: str | None, roots: Roots, off: s
     ties = used(reader, done, ties, "equality" in off)
     parts = Parts(reader, done, base, by_number, effort_limits(done.model, actuators), held(done, ties))
     parts.build()
+    Contacts(parts, spec, contacts).add()
     Drives(parts, actuators, off).add()
     equalities = Equalities(parts, fixed_tendons(source.root))
     equalities.add(ties)

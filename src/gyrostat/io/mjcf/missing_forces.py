@@ -1,4 +1,4 @@
-"""Forces and motions of an MJCF that are not in the model: fluids, contact, tendons, compensation of gravity."""
+"""Forces and motions of an MJCF that are not in the model: fluids, tendons, compensation of gravity."""
 
 from __future__ import annotations
 
@@ -28,17 +28,6 @@ def check_options(reader: MjcfReader, spec: Any) -> None:
         if any(key not in USED_OPTIONS for key in element.attrib) or len(element):
             what = "settings of MuJoCo's simulation are not in the model, but for gravity and switched-off forces"
             reader.ignore(element, "unused-option", what, shown(element))
-
-
-def check_contact(reader: MjcfReader, mujoco: Any, spec: Any) -> None:
-    """One finding for all geoms that can touch another one."""
-    off = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    world = reader.source.root.find("worldbody")
-    if world is None or int(spec.option.disableflags) & int(off):
-        return
-    count = sum(1 for geom in spec.geoms if geom.contype or geom.conaffinity)
-    if count > 1:
-        reader.ignore(world, "unused-contact", "contact is not in the model", f"{count} geoms that can touch")
 
 
 def check_tendons(reader: MjcfReader, spec: Any) -> None:

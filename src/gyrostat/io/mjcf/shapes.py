@@ -11,6 +11,7 @@ from gyrostat.io.mjcf.compile import Compiled
 from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import Quaternion, RotationMatrix
+from gyrostat.spec.wiring import is_name
 
 COLLISION_GROUP = 3
 """Geoms of this group and above are not drawn by MuJoCo unless asked for: by custom those for contact alone."""
@@ -52,6 +53,8 @@ def _shape(reader: MjcfReader, done: Compiled, k: int) -> Shape | None:
     look: dict[str, Any] = {
         "color": _color(m, k),
         "role": "collision" if m.geom_group[k] >= COLLISION_GROUP else "visual",
+        "contact": done.contact.get(k),
+        "name": usable_name(m.geom(k).name) if k in done.contact else "",
     }
     if k in done.left_out or kind == kinds.mjGEOM_MESH:
         return _mesh(reader, done, k, look)
@@ -62,13 +65,19 @@ def _shape(reader: MjcfReader, done: Compiled, k: int) -> Shape | None:
         int(kinds.mjGEOM_ELLIPSOID): ("ellipsoid", size),
         int(kinds.mjGEOM_BOX): ("box", [2.0 * x for x in size]),
     }
+    if kind == kinds.mjGEOM_PLANE:
+        return None  # a ground
     if kind not in sizes:
-        sort = "planes" if kind == kinds.mjGEOM_PLANE else "geoms of this type"
-        reader.ignore(done.elements["geom"][k], "unused-geom", f"{sort} are not in the model")
+        reader.ignore(done.elements["geom"][k], "unused-geom", "geoms of this type are not in the model")
         return None
     name, lengths = sizes[kind]
     place = Quaternion(quaternion=xyzw(m.geom_quat[k]))
     return Shape(kind=name, size=lengths, translation=m.geom_pos[k], rotation=place, **look)
+
+
+def usable_name(name: str) -> str:
+    """The name of a geom if a shape can have it, else none."""
+    return name if name and is_name(name) and not name.isdecimal() else ""
 
 
 def _color(m: Any, k: int) -> tuple[float, ...]:

@@ -28,7 +28,6 @@ SECTIONS = {
     "custom": "custom data are not in the model",
     "keyframe": "stored states are not in the model",
     "sensor": "sensors are not in the model",
-    "contact": "contact is not in the model",
     "extension": "extension libraries are never loaded",
 }
 """Parts of the file that are passed over as a whole."""

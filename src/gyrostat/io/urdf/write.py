@@ -13,6 +13,7 @@ from gyrostat.io.urdf.write_drives import Drive, Rate, drives_of
 from gyrostat.io.urdf.write_tree import Group, Parts, Spot, Step, groups_of
 from gyrostat.io.urdf.write_xml import Element, add_origin, add_shapes, inertial, new, numbers, put, text_of
 from gyrostat.spec.check import check
+from gyrostat.spec.contact_law import ContactEntity
 from gyrostat.spec.context import Context, UniformGravity
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.force_element import ForceElement
@@ -72,6 +73,8 @@ def _unsaid(name: str, entity: Entity, parts: Parts) -> None:
         tell(f"internal momentum {numbers(entity.momentum)} cannot be said", "set it again after loading")
     if isinstance(entity, ForceElement | PairForce):
         tell("forces cannot be said", "add it again after loading")
+    if isinstance(entity, ContactEntity):
+        tell("contact cannot be said", "add it again after loading: model.with_ground(...)")
 
 
 class _Robot:

@@ -44,7 +44,7 @@ def drives_of(model: Model, parts: Parts) -> dict[Rate, Drive]:
             _rotor(model, name, entity, parts, drives)
         elif isinstance(entity, Motor):
             _motor(model, name, entity, parts, drives)
-        elif not isinstance(entity, Gear) and all(port.kind == "scalar" for port in entity.ports):
+        elif not isinstance(entity, Gear) and entity.is_shaft_element:
             _tell(parts, entity, name, "URDF has no such element between shafts", "drive the joint directly")
     return drives
 

@@ -1,0 +1,192 @@
+"""Nearest points of surfaces at given states, in closed form where there is one, otherwise by coal (GJK and EPA), which
+is the extra ``collision``: gaps to 1e-10 m apart, to 1e-6 m inside.
+
+Only pairs whose bounding spheres come within ``within`` [m] are handed to coal; of the others the distance of the
+spheres is a lower bound, and is told as such by ``near`` being False."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.contact.contact_kinematics import place_of
+from gyrostat.algorithms.matrices.body_jacobians import weightless
+from gyrostat.algorithms.recursions.kinematics import sweep_motion
+from gyrostat.configuration.model_cache import cached_on
+from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.tracing.record import record
+from gyrostat.errors import GyrostatError
+from gyrostat.graph.contact_meshes import mesh_of
+from gyrostat.graph.contacts import Candidate, Surface, contact_candidates
+from gyrostat.graph.network import kept_network
+from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.contact_geometry import touch
+from gyrostat.spatial.gravity import Gravity
+from gyrostat.spatial.representation import Pose, representation
+from gyrostat.spec.model import Model
+
+INERTIAL = representation("inertial")
+ROBUST, SHARP = 1e-6, 1e-12
+"""What coal is asked for [m]: the second one for shapes that are apart. Of shapes that cut into each other it finds too
+large a depth now and then with anything sharper than the first (8 of 1000 with 1e-12)."""
+
+
+@dataclass(frozen=True)
+class NearestPoints:
+    """Of k candidates: ``gaps`` (..., k) [m], ``normals`` (..., k, 3) from b to a, ``on_a``, ``on_b`` (..., k, 3) [m] in
+    the world; ``near`` (..., k): False where only a lower bound of the gap was needed (normals and points are those
+    of the bounding spheres)."""
+
+    gaps: Array
+    normals: Array
+    on_a: Array
+    on_b: Array
+    near: Array
+
+
+def nearest_points(
+    model: Model, q: Any, candidates: Sequence[Candidate] | None = None, within: float = np.inf, t: float = 0.0
+) -> NearestPoints:
+    """Nearest points at q (nq,) or a batch (..., nq)."""
+    chosen = contact_candidates(model) if candidates is None else tuple(candidates)
+    states = np.asarray(q, float)
+    poses = _poses(model, chosen, t)
+    solids = [None if c.closed_form else _solids(model, c) for c in chosen]
+    rows = [[_pair(c, s, pose[0], pose[1], within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
+            for x in states.reshape(-1, states.shape[-1])]  # fmt: skip
+    lead, k = states.shape[:-1], len(chosen)
+    gaps, normals, on_a, on_b, near = (np.array([[one[i] for one in row] for row in rows]) for i in range(5))
+    vectors = (*lead, k, 3)
+    return NearestPoints(
+        gaps.reshape(*lead, k),
+        normals.reshape(vectors),
+        on_a.reshape(vectors),
+        on_b.reshape(vectors),
+        near.reshape(*lead, k).astype(bool),
+    )
+
+
+def _poses(model: Model, candidates: Sequence[Candidate], t: float) -> Any:
+    """A function of q (nq,): the poses of both surfaces of each candidate, in machine code."""
+    network = kept_network(model)
+    if network.driven:
+        message = f"nearest points: the base of '{model.name}' moves with time"
+        raise GyrostatError(f"{message}. Hint: use a fixed or a free base")
+    places = [place_of(network, s) for c in candidates for s in (c.a, c.b)]
+    on, rest = weightless(Setting(INERTIAL, Gravity(np.zeros(3)), t), INERTIAL), np.zeros(model.nv)
+
+    def placed(q: Array) -> dict[str, Array]:
+        motions = sweep_motion(network, on, q, rest, rest)
+        found = [Pose(R, p) if port is None else motions[port].pose.then(R, p) for port, R, p in places]
+        return {"R": np.array([x.R for x in found]), "p": np.array([x.p for x in found])}
+
+    kept, key = cached_on(model), ("surface poses", tuple(c.name for c in candidates))
+    if key not in kept:
+        kept[key] = Kernel(record(placed, {"q": (model.nq,)}, "surface poses"), "surface poses")
+
+    def poses(q: Array) -> list[tuple[Pose, Pose]]:
+        out = kept[key].call(q)
+        each = [Pose(R, p) for R, p in zip(out["R"], out["p"], strict=True)]
+        return list(zip(each[::2], each[1::2], strict=True))
+
+    return poses if candidates else lambda q: []
+
+
+# ------------------------------------------------------------------------------------------------ one pair
+Solids = tuple[tuple[Any, float], tuple[Any, float]]
+"""Of both surfaces: coal's shape, and the radius of a sphere about its frame that holds it."""
+
+
+def _pair(
+    c: Candidate, solids: Solids | None, a: Pose, b: Pose, within: float
+) -> tuple[float, Array, Array, Array, bool]:
+    if solids is None:
+        found = touch(c.a.kind, c.a.size, a, c.b.kind, c.b.size, b)
+        n = found.axes[0]
+        return found.gap, n, found.x, found.x - n * found.gap, True
+    (one, reach_a), (two, reach_b) = solids
+    d = a.p - b.p
+    length = float(np.sqrt(d @ d))
+    apart = length - reach_a - reach_b
+    if apart > within and np.isfinite(apart):
+        n = d / length
+        return apart, n, a.p - n * reach_a, b.p + n * reach_b, False
+    found = _by_coal(one, two, a, b, ROBUST)
+    if not _holds(found, a, b, reach_a, reach_b):
+        raise GyrostatError(
+            f"contact '{c.name}': coal finds no nearest points of a {c.a.kind} and a {c.b.kind} at a distance of their "
+            f"frames of {length:.3g} m. Hint: are the shapes far inside each other, or much longer than thick?"
+        )
+    if found[0] > 100 * ROBUST:
+        sharp = _by_coal(one, two, a, b, SHARP)
+        if _holds(sharp, a, b, reach_a, reach_b) and abs(sharp[0] - found[0]) < 10 * ROBUST:
+            found = sharp
+    return (*found, True)
+
+
+def _holds(found: tuple[float, Array, Array, Array], a: Pose, b: Pose, reach_a: float, reach_b: float) -> bool:
+    """Whether points are on their shapes, and belong to the gap; NaN is not, either."""
+    gap, n, on_a, on_b = found
+    there = np.abs(on_a - a.p).max() <= reach_a + 1e-6 and np.abs(on_b - b.p).max() <= reach_b + 1e-6
+    return bool(there and abs(n @ n - 1.0) < 1e-6 and abs(n @ (on_a - on_b) - gap) < 1e-6)
+
+
+def _by_coal(one: Any, two: Any, a: Pose, b: Pose, tolerance: float) -> tuple[float, Array, Array, Array]:
+    coal = _coal()
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    request.gjk_tolerance = request.epa_tolerance = tolerance
+    request.gjk_max_iterations = request.epa_max_iterations = 512
+    gap = coal.distance(one, coal.Transform3s(a.R, a.p), two, coal.Transform3s(b.R, b.p), request, result)
+    return gap, -np.array(result.normal), np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())
+
+
+def _solids(model: Model, c: Candidate) -> Solids:
+    return _solid(model, c, 0), _solid(model, c, 1)
+
+
+def _solid(model: Model, c: Candidate, side: int) -> tuple[Any, float]:
+    """coal's shape of a surface, and its bounding radius."""
+    coal, surface = _coal(), (c.a, c.b)[side]
+    size = surface.size
+    makers: dict[str, Any] = {
+        "point": lambda: (coal.Sphere(0.0), 0.0),
+        "sphere": lambda: (coal.Sphere(size[0]), size[0]),
+        "capsule": lambda: (coal.Capsule(size[0], size[1]), size[0] + size[1] / 2),
+        "cylinder": lambda: (coal.Cylinder(size[0], size[1]), float(np.hypot(size[0], size[1] / 2))),
+        "box": lambda: (coal.Box(*size), float(np.linalg.norm(size)) / 2),
+        "ellipsoid": lambda: (coal.Ellipsoid(*size), max(size)),
+        "plane": lambda: (coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0), np.inf),
+        "mesh": lambda: _hull(model, c, surface, side),
+    }
+    return makers[surface.kind]()
+
+
+def _hull(model: Model, c: Candidate, surface: Surface, side: int) -> tuple[Any, float]:
+    """The convex hull of a mesh."""
+    shape = c.surfaces[side].shape
+    parts = None if shape is None else mesh_of(model, shape)
+    if parts is None:
+        raise GyrostatError(
+            f"contact '{c.name}': the mesh of '{surface.name}' cannot be read. "
+            "Hint: gs.audit(path) tells which files are missing; or exclude it with a ContactPair"
+        )
+    coal = _coal()
+    points = coal.StdVec_Vec3s()
+    vertices = np.concatenate([part[0] for part in parts])
+    for x in vertices:
+        points.append(x)
+    return coal.Convex.convexHull(points, True, "Qt"), float(np.sqrt((vertices**2).sum(axis=1).max()))
+
+
+def _coal() -> Any:
+    try:
+        import coal
+    except ImportError:
+        raise GyrostatError(
+            "contacts of these shapes need the package coal. Hint: pip install 'gyrostat[collision]'"
+        ) from None
+    return coal
