@@ -45,8 +45,8 @@ WORLD = Pose(np.eye(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class ContactScene:
-    """``program``: (t, q, end, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by the gyroscopic and damping
-    forces alone, where something bounces, L by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws
+    """``program``: (t, q, end, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by gyroscopic forces alone, L
+    by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws
     (own rates, 6), factors, boxes (frictions, 2) [N m, N], ends (followers,).
 
     ``inboard``: columns of each row of L, in outward order; ``chains``: of each port (rate of the model, screw, factor)
@@ -77,10 +77,8 @@ def contact_scene(
     ports: Sequence[int | None],
     dry: DryFriction | None,
     followers: Sequence[int] = (),
-    bounces: bool = False,
 ) -> ContactScene:
-    """Of outports of the network, None for the world; ``followers``: those whose coordinates are asked for;
-    ``bounces``: whether something has a restitution."""
+    """Of outports of the network, None for the world; ``followers``: those whose coordinates are asked for."""
     model = kernels.model
     n, found = model.nv, {}
 
@@ -94,7 +92,9 @@ def contact_scene(
             H[j, k] = H[j, k] + h[0] * d
         factors = factorise(inboard, H)
         middle = v + factors.solve(0.5 * h[0] * (tau - sweep_forces(net, on, q, v, np.zeros(n))[0]))
-        f = sweep_forces(net, on, q, middle, np.zeros(n))[0] - _product(damping, middle - v)
+        rest = sweep_forces(net, on, q, np.zeros(n), np.zeros(n))[0]
+        own = sweep_forces(net, on, q, middle, np.zeros(n))[0] - _product(damping, middle) - rest
+        turned = v - factors.solve(h[0] * own)
         ties = _Factors()
         now, moved = net.at(end, v), net.at(q, v).transmission
         chains = tuple(() if port is None else _chain(now, port, screws, ties) for port in ports)
@@ -102,10 +102,8 @@ def contact_scene(
         found["inboard"], found["chains"], found["ends"] = inboard, chains, ends
         at = [WORLD if port is None else motions[port].pose for port in ports]
         poses = [np.concatenate([np.ravel(pose.R), pose.p]) for pose in at]
-        own = f - sweep_forces(net, on, q, np.zeros(n), np.zeros(n))[0] if bounces else np.zeros(n)
-        turned = v - factors.solve(h[0] * own) if bounces else v
         return {
-            "v_free": turned + factors.solve(h[0] * (tau - f + own)),
+            "v_free": turned + factors.solve(h[0] * (tau - rest - _product(damping, v))),
             "v_turned": turned,
             "L": np.array([factors.L[k, j] for k, js in inboard.items() for j in js] or [0.0]),
             "scale": np.array([np.sqrt(factors.inverse[k]) for k in range(n)]),
