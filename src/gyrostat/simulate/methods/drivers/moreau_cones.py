@@ -48,8 +48,8 @@ LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
 """G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
-PROXIMAL = 1e-11
-"""Part of the diagonal that is added for redundant rows."""
+PROXIMAL, NEAR_BY = 1e-11, 1e-3
+"""Part of the diagonal that is added for redundant rows, at first and where that does not help."""
 
 
 def prepare_blocks(box: words) -> int:
@@ -250,7 +250,7 @@ def active_rows(box: words, list_: words) -> int:
     return count
 
 
-def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr) -> int:
+def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr, near: float) -> int:
     """K (m, m) and right-hand side (m,) of a Newton step for the rows in the list."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
     for i in range(m):
@@ -259,7 +259,7 @@ def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr) -> int:
         if kind == 0:
             for j in range(m):
                 row[j] = g[list_[j] // 4]
-            row[i] = row[i] + PROXIMAL * g[r]
+            row[i] = row[i] + near * g[r]
             rhs[i] = -u[r]
     for i in range(m):
         if list_[i] % 4 == 1:
@@ -314,10 +314,11 @@ def feasible(box: words) -> int:
     return 0
 
 
-def newton_step_of_rows(box: words, rows: int, before: float) -> float:
+def newton_step_of_rows(box: words, rows: int, before: float, near: float) -> float:
     """A step of Newton's method, shortened until the residual becomes smaller: the residual, or a negative number if it
     does not, and everything is as it was. Where redundant rows have no solution in which all of them stick, the step
-    leads far away along forces that move nothing: then it ends where the first of them slides or opens."""
+    leads far away along forces that move nothing: then it ends where the first of them slides or opens; and ``near``,
+    a part of the diagonal that is added to it, keeps it near."""
     list_, K, P = count_at(box[PIVOTS]), doubles(box[LAW_MATRIX]), doubles(box[IMPULSE])
     old = doubles(box[SPARE]) + 4
     middle, rhs = old + rows, old + 2 * rows
@@ -326,7 +327,7 @@ def newton_step_of_rows(box: words, rows: int, before: float) -> float:
     opened(box, rows)
     copy(rows, P, middle)
     m = active_rows(box, list_)
-    newton_matrix(box, m, list_, K, rhs)
+    newton_matrix(box, m, list_, K, rhs, near)
     if lu(m, K, list_ + m) == 0:
         solve(m, K, list_ + m, rhs)
         reach = first_border(box, m, list_, rhs)
@@ -410,11 +411,14 @@ def solve_rows(box: words, rows: int, first: int) -> float:
         for _ in range(NEWTON_STEPS):
             if left <= TOLERANCE:
                 return left
-            after = newton_step_of_rows(box, rows, left)
+            after = newton_step_of_rows(box, rows, left, PROXIMAL)
+            if after < 0.0 or after > 0.5 * left:
+                left = after if after >= 0.0 else left
+                after = newton_step_of_rows(box, rows, left, NEAR_BY)
             if after < 0.0:
                 break
             left = after
-    if left > TOLERANCE:
+    if left > 100.0 * TOLERANCE:
         solve_hard_rows(box)
         feasible(box)
         put_u(box, rows)
