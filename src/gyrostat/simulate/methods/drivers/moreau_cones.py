@@ -48,7 +48,7 @@ LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
 """G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
-PROXIMAL, NEAR_BY = 1e-11, 1e-3
+PROXIMAL, NEAR_BY = 1e-8, 1e-2
 """Part of the diagonal that is added for redundant rows, at first and where that does not help."""
 
 
