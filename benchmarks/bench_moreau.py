@@ -135,7 +135,9 @@ def compared(name: str, height: float, model: gs.Model, peer: Any, mujoco: Any, 
 
 def _run(model: gs.Model, q: Any, v: Any, steps: int) -> gs.Result:
     end = steps * DT
-    return gs.simulate(model, q0=q, v0=v, t_end=end, method="moreau", dt=DT, t_eval=[end], events=LIMITS, progress=False)
+    return gs.simulate(
+        model, q0=q, v0=v, t_end=end, method="moreau", dt=DT, t_eval=[end], events=LIMITS, progress=False
+    )
 
 
 def _of(result: gs.Result) -> float:

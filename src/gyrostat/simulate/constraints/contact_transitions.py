@@ -229,7 +229,7 @@ class ContactTransitions:
         slips = {i: d for i, d in self.slips.items() if i in closing and i not in leaves}
         return at_rest.balanced(touching, leaves, slips)
 
-    def _active(self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array):  # noqa: ANN202
+    def _active(self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array):
         rows, active = self.plant.constraints, self.plant.active
         on = np.zeros(len(rows), dtype=bool)
         on[list(touching.loops)] = True

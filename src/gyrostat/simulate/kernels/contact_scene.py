@@ -114,7 +114,15 @@ def contact_scene(
             "ends": np.array([moved.followers[i].angle(q, moved.place) for i in followers] or [0.0]),
         }
 
-    shapes = {"t": (1,), "q": (model.nq,), "end": (model.nq,), "v": (n,), "tau": (n,), "h": (1,), "live": (kernels.live_size,)}
+    shapes = {
+        "t": (1,),
+        "q": (model.nq,),
+        "end": (model.nq,),
+        "v": (n,),
+        "tau": (n,),
+        "h": (1,),
+        "live": (kernels.live_size,),
+    }
     with np.errstate(all="ignore"):
         program = record(function, shapes, f"{model.name}_contact_scene")
     return ContactScene(program, found["inboard"], found["chains"], found["ends"])
@@ -173,7 +181,9 @@ def _damping(net: Network, q: Array, v: Array) -> dict[tuple[int, int], Any]:
         if is_zero(slope):
             continue
         slope = max(slope, 0.0) if isinstance(slope, float) else maximum(slope, 0.0)
-        shaft_ties = [(k, x * side) for port, side in zip(ports, (1.0, -1.0), strict=False) for k, x in c.shafts[port].ties]
+        shaft_ties = [
+            (k, x * side) for port, side in zip(ports, (1.0, -1.0), strict=False) for k, x in c.shafts[port].ties
+        ]
         for j, x in shaft_ties:
             for k, y in shaft_ties:
                 entries[j, k] = entries.get((j, k), 0.0) + slope * x * y
@@ -188,7 +198,9 @@ def _product(entries: Mapping[tuple[int, int], Any], x: Array) -> Array:
     return np.array(total)
 
 
-def _with_fill(inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]) -> dict[int, tuple[int, ...]]:
+def _with_fill(
+    inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]
+) -> dict[int, tuple[int, ...]]:
     """The rows of L where D has entries beside those of M."""
     order = list(inboard)
     place = {k: i for i, k in enumerate(order)}
