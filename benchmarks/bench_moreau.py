@@ -17,11 +17,12 @@ from tests.support.mjcf_models import compiled, files
 NOTES = (
     "humanoid and quadruped of dm_control's suite, dt = 5 ms, joint limits on, no controls. Both programs start from "
     "the same state and go their own way; 'settling': 400 steps from there, 'lying': 200 steps after 1,000.",
-    "Candidates: all geoms with the ground (and walls) as the file has them, and all pairs of capsules and spheres of two "
-    "bodies that MuJoCo tests (no parent and child, no excludes, masks kept); the quadruped's torso is an ellipsoid with "
-    "cylinders, and touches the ground only. MuJoCo tests the same pairs, and those of the torso.",
+    "Candidates: all geoms with the ground (and walls) as the file has them, and all pairs of capsules and spheres of "
+    "two bodies that MuJoCo tests (no parent and child, no excludes, masks kept); the quadruped's torso is an ellipsoid "
+    "with cylinders, and touches the ground only. MuJoCo tests the same pairs, and those of the torso.",
     "MuJoCo: as the file says, Newton's method with pyramidal cones, soft contacts. gyrostat: rigid contacts, exact "
-    "cones, restitution 0.1 everywhere, no rolling friction of the quadruped's ball; residual of the cone problem printed with each case.",
+    "cones, restitution 0.1 everywhere, no rolling friction of the quadruped's ball; residual of the cone problem "
+    "printed with each case.",
 )
 DT = 5e-3
 START = {"humanoid": 1.3, "quadruped": 0.6}
@@ -72,7 +73,7 @@ def _lawful(x: Any, restitution: float) -> Any:
 
 
 def body_pairs(peer: Any) -> list[tuple[int, int]]:
-    """Bodies whose geoms MuJoCo may let touch: not welded together, no parent and child, not excluded, masks that meet."""
+    """Bodies whose geoms MuJoCo may let touch: not welded together, not parent and child, not excluded, masks meet."""
     excluded = {int(x) for x in peer.exclude_signature}
     weld, parent = peer.body_weldid, peer.body_parentid
     found = []

@@ -6,9 +6,10 @@ With the viscous damping D of the shafts, which steps take implicitly,
     v_m = v + h/2 H^-1 (tau - f(q, v)),
 
 f Newton-Euler efforts at rest of the accelerations: gyroscopic forces are those of the middle of the step, so that they
-gain no energy to second order. Beside it, at the ``end`` of the step without impulses, the placements of the ports that carry surfaces, and the
-screw of every rate in the world's axes about the world's origin: angular rate w, velocity of the point of the body at
-the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone 2005]."""
+gain no energy to second order. Beside it, at the ``end`` of the step without impulses, the placements of the ports that
+carry surfaces, and the screw of every rate in the world's axes about the world's origin: angular rate w, velocity of the
+point of the body at the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone
+2005]."""
 
 from __future__ import annotations
 
@@ -45,9 +46,9 @@ WORLD = Pose(np.eye(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class ContactScene:
-    """``program``: (t, q, end, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by gyroscopic forces alone, L
-    by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws
-    (own rates, 6), factors, boxes (frictions, 2) [N m, N], ends (followers,).
+    """``program``: (t, q, end, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by gyroscopic forces alone,
+    L by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws (own rates, 6), factors, boxes (frictions, 2) [N m, N],
+    ends (followers,).
 
     ``inboard``: columns of each row of L, in outward order; ``chains``: of each port (rate of the model, screw, factor)
     along its path; ``ends``: of each follower asked for (rate, factor)."""

@@ -136,7 +136,7 @@ def contact_change(num: ptr, g: ptr, stride: int, p: ptr, w: ptr, d: ptr) -> flo
             d[2] = y2 - x2
             return max(abs(u0), max(abs(u1), abs(u2)))
     ct, most = num[ALONG_T], 0.0
-    for turn in range(LOCAL):
+    for _ in range(LOCAL):
         y0 = max(low, x0 - u0 / a00)
         e = y0 - x0
         u0, u1, u2, x0 = fma(a00, e, u0), fma(a01, e, u1), fma(a02, e, u2), y0

@@ -47,8 +47,8 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 )
 
 SLACK, NEARBY = 0.02, 2.0
-"""Speeds [m/s] beyond that of free motion with which a pair may close within a step: it is a contact from the beginning;
-it is looked at when the impulses are known."""
+"""Speeds [m/s] beyond that of free motion with which a pair may close within a step: it is a contact from the
+beginning; it is looked at when the impulses are known."""
 TOO_CLOSE, NOTHING = 1e-12, 1e-24
 """Distance [m] of two points that has no direction, and its square."""
 

@@ -1,7 +1,7 @@
 """Rows of the contacts, limits, loops and frictions of a step, whitened by the factors of H, and their Delassus matrix.
 
-With H = L^T diag(d) L and rows J: Y = d^-1/2 L^-T J^T, G = J H^-1 J^T = Y^T Y. Y is stored in blocks of three rows, (nv,
-4) each: a contact, or up to three rows of one number."""
+With H = L^T diag(d) L and rows J: Y = d^-1/2 L^-T J^T, G = J H^-1 J^T = Y^T Y. Y is stored in blocks of three rows,
+(nv, 4) each: a contact, or up to three rows of one number."""
 
 from __future__ import annotations
 
