@@ -14,7 +14,12 @@ def slider(friction=MU, **law):
     joints = [gs.Joint(axis, "prismatic", axis=axis) for axis in "xyz"]
     body = gs.RigidBody("body", mass=2.0, inertia=(1.0, 1.0, 1.0))
     tip = gs.ContactPoint("tip")
-    parts = gs.chain("world", *joints, body), tip, gs.connect("body", "tip"), gs.Ground("floor", friction=friction, **law)
+    parts = (
+        gs.chain("world", *joints, body),
+        tip,
+        gs.connect("body", "tip"),
+        gs.Ground("floor", friction=friction, **law),
+    )
     return gs.assemble("slider", *parts)
 
 
@@ -112,7 +117,10 @@ def test_energy_never_grows_in_contact():
 @pytest.mark.parametrize(
     ("law", "message"),
     [
-        ({"torsional": 0.1}, r"rollout: contact 'tip\|floor' has torsional or rolling friction, .* Hint: torsional=0.0"),
+        (
+            {"torsional": 0.1},
+            r"rollout: contact 'tip\|floor' has torsional or rolling friction, .* Hint: torsional=0.0",
+        ),
         ({"dt": -1e-3}, r"rollout: method 'moreau' goes forward in time, got dt = -0.001 s. Hint: dt=0.001"),
     ],
 )
@@ -124,8 +132,12 @@ def test_what_lanes_do_not_know_is_refused(law, message):
 
 
 def test_too_many_candidates_are_refused():
-    shapes = [gs.Shape(kind="box", size=(0.1, 0.1, 0.1), translation=(0.2 * k, 0, 0), role="collision") for k in range(9)]
+    shapes = [
+        gs.Shape(kind="box", size=(0.1, 0.1, 0.1), translation=(0.2 * k, 0, 0), role="collision") for k in range(9)
+    ]
     body = gs.RigidBody("raft", mass=1.0, inertia=(1.0, 1.0, 1.0), shapes=shapes)
     raft = gs.assemble("raft", gs.chain("world", gs.Joint("j", "free"), body), gs.Ground("floor", friction=0.5))
-    with pytest.raises(gs.GyrostatError, match=r"'raft' has 72 contact candidates, and lanes take 64.* Hint: fewer shapes"):
+    with pytest.raises(
+        gs.GyrostatError, match=r"'raft' has 72 contact candidates, and lanes take 64.* Hint: fewer shapes"
+    ):
         gs.rollout(raft, q0=gs.neutral(raft), dt=1e-3, steps=2, method="moreau")

@@ -1,7 +1,7 @@
 """Contacts of one robot as whitened rows, straight-line code for lanes: projected sweeps, a Newton step, the residual.
 
-With A = L^T D L the matrix of a step and J_i the rows of its contacts and stops, x_i = D^-1/2 L^-T J_i^T keeps the zeros
-of the tree, G = X X^T, and the sum w = X^T P (nv,) carries everything that impulses P do:
+With A = L^T D L the matrix of a step and J_i the rows of its contacts and stops, x_i = D^-1/2 L^-T J_i^T keeps the
+zeros of the tree, G = X X^T, and the sum w = X^T P (nv,) carries everything that impulses P do:
 
     u = b + X w,     P_n >= low, u_n >= 0, (P_n - low) u_n = 0;     P_t = disc(P_t - u_t / g, mu P_n),
 

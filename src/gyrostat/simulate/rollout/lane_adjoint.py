@@ -97,8 +97,8 @@ def row_added(env: words, back: words, row: int) -> int:
 
 
 def law_adjoint(env: words, run: words, back: words, q: ptr, y: ptr, m: ptr, bar_k: ptr, bar_y: ptr) -> float:
-    """Weights BAR_TAU of the efforts and bar_k of dp/dt, through the law, are added to BAR_Q and the place of v in bar_y;
-    those of p are set there; those of parameters and memory are added up."""
+    """Weights BAR_TAU of the efforts and bar_k of dp/dt, through the law, are added to BAR_Q and to v in bar_y; those
+    of p are set there; those of parameters and memory are added up."""
     n = env[NV]
     more_q, more_v, more_m, more = (
         doubles(back[MORE_Q]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gyrostat.configuration.limits import limits_of
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.errors import StateError
 from gyrostat.graph.contacts import Candidate, contact_candidates
@@ -11,7 +12,6 @@ from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.simulate.rollout.moreau_programs import MoreauPrograms
 from gyrostat.simulate.rollout.moreau_rows import ContactStep
-from gyrostat.configuration.limits import limits_of
 from gyrostat.spec.model import Model
 
 MOST = 64
@@ -48,7 +48,7 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
             )
     if len(rigid) > MOST:
         raise StateError(
-            f"{WHO}: '{model.name}' has {len(rigid)} contact candidates, and lanes take {MOST}, since all of them are in "
+            f"{WHO}: '{model.name}' has {len(rigid)} contact candidates, and lanes take {MOST}, since all are in "
             f"every step. Hint: fewer shapes that can touch (gs.ContactPair(..., exclude=True)); {HINT}"
         )
     low, high = limits_of(model, "model", WHO)
@@ -56,5 +56,7 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
     if ends:
         raise StateError(f"{WHO}: '{ends[0].joint}' follows other joints and has limits of its own. Hint: {HINT}")
     if rigid and kept_network(model).driven:
-        raise StateError(f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts")
+        raise StateError(
+            f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts"
+        )
     return rigid

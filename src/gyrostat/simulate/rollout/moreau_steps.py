@@ -1,11 +1,11 @@
-"""Moreau's steps of W robots, the scheme of :mod:`~gyrostat.simulate.methods.drivers.moreau_steps`: free motion, impulses
-by rounds until every lane has converged, the state after them.
+"""Moreau's steps of W robots, the scheme of :mod:`~gyrostat.simulate.methods.drivers.moreau_steps`: free motion,
+impulses by rounds until every lane has converged, the state after them.
 
     q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m, v0) + J(q_m)^T P,    q1 = q_m (+) h/2 (v1 + x),
 
 x takes back a part of what is deep; gyroscopic forces in f are those of the middle
-(:mod:`~gyrostat.simulate.kernels.contact_scene`). Between the programs of :mod:`~gyrostat.simulate.rollout.moreau_programs` lie
-columns of W doubles. Impulses of the step before are where the search begins; they are carried in the memory of a
+(:mod:`~gyrostat.simulate.kernels.contact_scene`). Between the programs of
+:mod:`~gyrostat.simulate.rollout.moreau_programs` lie columns of W doubles. Impulses of the step before are where the search begins; they are carried in the memory of a
 robot, behind that of its digital parts, with the residual of the last step and the number of steps whose residual
 stayed above the tolerance. Lanes that have converged keep their numbers, so that no robot notices its neighbours."""
 
@@ -100,7 +100,7 @@ def corrected(env: words, box: words) -> float:
     bad = kernel(box[DEPTH_CODE])(
         X, b, G, mu, doubles(box[GAPS]), doubles(box[ALLOWED]), doubles(box[W_ONE]), step, c, P, w, r, work
     )
-    for k in range(box[MOST_ROUNDS]):
+    for _ in range(box[MOST_ROUNDS]):
         if not some(r[0] > TOLERANCE):
             break
         bad = bad + kernel(box[DEPTH_ROUND_CODE])(X, b, G, mu, step, c, P, w, r, P2, w2, r2, work)
@@ -135,7 +135,16 @@ def moreau_step(env: words, box: words, t: float, h: float, record: ptr) -> floa
     time[0] = t + 0.5 * h
     step[0] = h
     bad = bad + kernel(env[LAW])(
-        time, middle, y + n, y + 2 * n, memory, doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), K + n, K + 2 * n, work
+        time,
+        middle,
+        y + n,
+        y + 2 * n,
+        memory,
+        doubles(env[PARAMETERS]),
+        doubles(env[CONSTANTS]),
+        K + n,
+        K + 2 * n,
+        work,
     )
     bad = bad + kernel(box[ROWS_CODE])(
         time, middle, y + n, K + n, step, live, kept, free, L, roots, doubles(box[X_ENTRIES]), doubles(box[B_SPEEDS]),
