@@ -28,9 +28,9 @@ def gym_env(
             raise StateError(
                 f"{WHO}: the robot of a task that is ready has that task, got {clipped(task)} for '{model}'"
             )
-        robot, chosen = _ready(model)
-        model, task = robot(), chosen()
-    elif isinstance(task, str):
+        made, chosen = _ready(model)
+        model, task = made(), chosen()
+    if isinstance(task, str):
         task = _ready(task)[1]()
     expect_model(model, WHO)
     if not isinstance(task, GymTask):
@@ -40,14 +40,14 @@ def gym_env(
     except ImportError as error:
         raise GyrostatError(f"{WHO} needs gymnasium. Hint: pip install 'gyrostat[gym]'") from error
     if num_envs is None:
-        return RobotEnv(robot, task)
+        return RobotEnv(model, task)  # type: ignore[arg-type]
     try:
         count = operator.index(num_envs)
     except TypeError:
         count = 0
     if count < 1:
         raise StateError(f"{WHO}: num_envs must be a whole number from 1 on, got {clipped(num_envs)}")
-    return RobotVectorEnv(robot, task, count, threads)
+    return RobotVectorEnv(model, task, count, threads)  # type: ignore[arg-type]
 
 
 def _ready(name: str) -> Any:

@@ -1,7 +1,8 @@
 """A hopper and a half-cheetah in the plane: capsules on joints with springs, dampers, rotor inertia and limits.
 
 Lengths, ranges, stiffnesses and gears are those of Gymnasium's Hopper-v5 and HalfCheetah-v5 [Erez, Tassa,
-Todorov 2011; Wawrzynski 2009], so that tasks mean the same; contact is rigid. Bodies touch the ground, and pass through each other."""
+Todorov 2011; Wawrzynski 2009], so that tasks mean the same; contact is rigid. Bodies touch the ground,
+and pass through each other."""
 
 from __future__ import annotations
 
@@ -45,8 +46,8 @@ class Bone:
 
 @dataclass(frozen=True)
 class Limb:
-    """A joint about y (``sign`` -1: -y) at ``at`` (x, z) of the body ``parent``, from ``low`` to ``high`` [rad], and a body whose
-    origin is there."""
+    """A joint about y (``sign`` -1: -y) at ``at`` (x, z) of the body ``parent``, from ``low`` to ``high`` [rad], and
+    a body whose origin is there."""
 
     name: str
     parent: str

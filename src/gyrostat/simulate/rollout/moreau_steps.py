@@ -5,9 +5,10 @@ impulses by rounds until every lane has converged, the state after them.
 
 x takes back a part of what is deep; gyroscopic forces in f are those of the middle
 (:mod:`~gyrostat.simulate.kernels.contact_scene`). Between the programs of
-:mod:`~gyrostat.simulate.rollout.moreau_programs` lie columns of W doubles. Impulses of the step before are where the search begins; they are carried in the memory of a
-robot, behind that of its digital parts, with the residual of the last step and the number of steps whose residual
-stayed above the tolerance. Lanes that have converged keep their numbers, so that no robot notices its neighbours."""
+:mod:`~gyrostat.simulate.rollout.moreau_programs` lie columns of W doubles. Impulses of the step before are where
+the search begins; they are carried in the memory of a robot, behind that of its digital parts, with the residual of the
+last step and the number of steps whose residual stayed above the tolerance. Lanes that have converged keep their
+numbers, so that no robot notices its neighbours."""
 
 from __future__ import annotations
 
