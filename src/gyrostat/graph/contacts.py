@@ -25,8 +25,9 @@ from gyrostat.graph.lower import Values, rotation
 from gyrostat.spatial.algebra import Array
 from gyrostat.spatial.contact_geometry import closed_form
 from gyrostat.spec.contact import EVERYTHING, ContactPair, ContactPoint, Ground
-from gyrostat.spec.contact_surfaces import NamedSurface, meant, pairs, surfaces
+from gyrostat.spec.contact_surfaces import NamedSurface, full_name, meant, pairs, surfaces
 from gyrostat.spec.model import Model
+from gyrostat.spec.wiring import Wiring
 
 NOWHERE = NamedSurface("", ""), NamedSurface("", "")
 
@@ -101,13 +102,12 @@ def _said(model: Model, known: Mapping[str, NamedSurface]) -> dict[Names, Contac
     return found
 
 
-def _exactness(wiring: Any, known: Mapping[str, NamedSurface], pair: str, side: str) -> int:
+def _exactness(wiring: Wiring, known: Mapping[str, NamedSurface], pair: str, side: str) -> int:
     """0 everything, 1 an assembly, 2 an entity with several surfaces, 3 a surface."""
-    if side == EVERYTHING:
+    full = None if side == EVERYTHING else full_name(wiring, known, pair, side)
+    if full is None:
         return 0
-    names = meant(wiring, known, pair, side) or []
-    owners = {known[name].entity for name in names}
-    return 1 if len(owners) != 1 else (2 if len(names) != 1 else 3)
+    return 1 if full in wiring.assemblies else (3 if full in known else 2)
 
 
 def _asked(

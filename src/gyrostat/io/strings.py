@@ -61,7 +61,9 @@ def audit_string(
 ) -> Audit:
     """Everything that is to be said about a text, as ``gs.audit`` says it about a file; options of ``load_string``."""
     text, name, suffix = _source(text, format, folder)
-    return audit_of(text, name, suffix, Options(base, policy, roots, arguments, friction, mimic, contacts, srdf).checked(suffix))
+    return audit_of(
+        text, name, suffix, Options(base, policy, roots, arguments, friction, mimic, contacts, srdf).checked(suffix)
+    )
 
 
 def _source(text: Any, format: Any, folder: Any) -> tuple[str, str, str]:

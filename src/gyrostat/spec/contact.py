@@ -66,7 +66,9 @@ class ContactPair(ContactEntity):
     exclude: bool = False
 
     def __init__(self, *names: str, **properties: Any):
-        given = dict(zip(("name",) if len(names) == 1 else ("a", "b"), names, strict=False)) | properties
+        given: dict[str, Any] = (
+            dict(zip(("name",) if len(names) == 1 else ("a", "b"), names, strict=False)) | properties
+        )
         given.setdefault("name", _name(given.get("a"), given.get("b")))
         super().__init__(**given)
 

@@ -42,21 +42,27 @@ def pairs(wiring: Wiring) -> dict[str, ContactPair]:
     return {name: entity for name, entity in wiring.entities.items() if isinstance(entity, ContactPair)}
 
 
-def meant(wiring: Wiring, known: Mapping[str, NamedSurface], pair: str, side: str) -> list[str] | None:
-    """Names of the surfaces that a side of a pair stands for, None if there is nothing of that name. Inside an assembly
-    its own names come first, then those of what holds it."""
-    if side == EVERYTHING:
-        return list(known)
+def full_name(wiring: Wiring, known: Mapping[str, NamedSurface], pair: str, side: str) -> str | None:
+    """The full name of the surface, entity or assembly that a side of a pair names, None if there is nothing of that
+    name. Inside an assembly its own names come first, then those of what holds it."""
     scope = pair.rpartition(".")[0]
     while True:
         full = f"{scope}.{side}" if scope else side
-        if full in known:
-            return [full]
-        if full in wiring.entities or full in wiring.assemblies:
-            return [name for name in known if known[name].entity == full or name.startswith(f"{full}.")]
+        if full in known or full in wiring.entities or full in wiring.assemblies:
+            return full
         if not scope:
             return None
         scope = scope.rpartition(".")[0]
+
+
+def meant(wiring: Wiring, known: Mapping[str, NamedSurface], pair: str, side: str) -> list[str] | None:
+    """Names of the surfaces that a side of a pair stands for, None if there is nothing of that name."""
+    if side == EVERYTHING:
+        return list(known)
+    full = full_name(wiring, known, pair, side)
+    if full is None or full in known:
+        return None if full is None else [full]
+    return [name for name in known if known[name].entity == full or name.startswith(f"{full}.")]
 
 
 def contact_problems(wiring: Wiring) -> list[Problem]:

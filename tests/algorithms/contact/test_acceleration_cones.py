@@ -67,6 +67,22 @@ def test_many_sliding_contacts_obey_their_laws():
                 np.testing.assert_allclose(found.P[n + 1 : n + 3], expected, atol=1e-12 + 1e-12 * found.P[n])
 
 
+def test_a_box_that_spins_on_four_points_is_no_case_of_painleve():
+    """Its load can be shared in many ways (four normals of rank three); from no forces it is shared alike."""
+    mass, moment, a = 2.0, 0.05, 0.2
+    corners = np.array([[a, a], [-a, a], [-a, -a], [a, -a]])
+    J = np.vstack([[[y, -x, 0, 0, 0, 1], [0, 0, -y, 1, 0, 0], [0, 0, x, 0, 1, 0]] for x, y in corners])
+    W = np.diag([1 / moment] * 3 + [1 / mass] * 3)
+    slip = np.stack([-corners[:, 1], corners[:, 0]], axis=1)
+    found = solve_acceleration_cones(
+        J @ W @ J.T, J @ np.array([0, 0, 0, 0, 0, -GRAVITY]), ConeLayout(4), 0.3, 0.3, slip
+    )
+    wrench = J.T @ found.P
+    assert found.converged and found.situation is None
+    np.testing.assert_allclose(wrench[2], -0.3 * mass * GRAVITY * a * np.sqrt(2), rtol=1e-9)
+    np.testing.assert_allclose(wrench[5], mass * GRAVITY, rtol=1e-9)
+
+
 def test_slip_has_a_row_for_each_contact():
     with pytest.raises(ShapeError, match=r"solve_acceleration_cones: slip has shape \(2,\), expected \(1, 2\)"):
         solve_acceleration_cones(np.eye(3), np.zeros(3), ConeLayout(1), 0.1, 0.1, [0.0, 0.0])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gyrostat.algorithms.contact.cone_layout import force_set
+from gyrostat.algorithms.contact.cone_layout import ConeLayout, force_set
 from gyrostat.algorithms.contact.cone_problem import solve_cones
 from tests.support.random_cones import RandomCones, random_cones
 
 clarabel = pytest.importorskip("clarabel")
+pin = pytest.importorskip("pinocchio")
 sparse = pytest.importorskip("scipy.sparse")
 
 
@@ -41,7 +42,7 @@ def convex_forces(case: RandomCones, radii: list[float]) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_friction_within_its_own_radii_is_the_convex_solution(seed):
-    """At a solution the discs have radii mu P_n: with these put in, friction and normals are those of a convex problem."""
+    """At a solution the discs have radii mu P_n: with these put in, all forces are those of a convex problem."""
     case = random_cones(seed, free=True)
     found = solve_cones(case.G, case.c, case.layout, case.mu, **case.laws)
     discs = force_set(case.layout, case.mu, **case.laws).discs
@@ -64,3 +65,38 @@ def test_without_friction_redundant_rows_have_the_velocities_of_the_convex_solut
     assert found.converged
     s = np.sqrt(np.diag(bare.G))
     np.testing.assert_allclose(found.u / s, (bare.G @ P + bare.c) / s, atol=1e-5 * np.abs(bare.c / s).max())
+
+
+def pinocchios_impulses(G: np.ndarray, c: np.ndarray, mu: float) -> np.ndarray:
+    """Impulses by Pinocchio's alternating directions, which solve the same problem; its rows are t1, t2, normal."""
+    contacts = len(c) // 3
+    order = np.concatenate([[3 * k + 1, 3 * k + 2, 3 * k] for k in range(contacts)])
+    model, models, datas = pin.buildSampleModelManipulator(), pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+    for _ in range(contacts):
+        contact = pin.PointContactConstraintModel(model, 1, pin.SE3.Identity())
+        contact.setFriction(mu)
+        models.append(pin.ConstraintModel(contact))
+        datas.append(pin.ConstraintData(contact.createData()))
+    settings, result = pin.ADMMSolverSettings(), pin.ADMMSolverResult()
+    settings.max_iterations = 20_000
+    for name in ("feasibility", "complementarity"):
+        setattr(settings, f"absolute_{name}_tol", 1e-11)
+        setattr(settings, f"relative_{name}_tol", 1e-11)
+    operator = pin.DelassusOperatorDense(G[np.ix_(order, order)])
+    assert pin.ADMMConstraintSolver(len(c)).solve(operator, c[order], models, datas, settings, result)
+    P = np.zeros(len(c))
+    P[order] = np.asarray(result.retrieveConstraintImpulses()).ravel()
+    return P
+
+
+@pytest.mark.skipif(not hasattr(pin, "ADMMConstraintSolver"), reason="this Pinocchio has no solver for cones")
+@pytest.mark.parametrize("mu", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("seed", range(5))
+def test_impulses_are_those_of_pinocchios_complementarity_solver(seed, mu):
+    rng = np.random.default_rng(seed)
+    contacts = 1 + seed
+    J = rng.normal(size=(3 * contacts, 3 * contacts + 6))
+    G, c = J @ J.T, J @ rng.normal(size=3 * contacts + 6)
+    expected = pinocchios_impulses(G, c, mu)
+    found = solve_cones(G, c, ConeLayout(contacts), mu)
+    np.testing.assert_allclose(found.P, expected, atol=1e-7 * max(np.abs(expected).max(), 0.1))

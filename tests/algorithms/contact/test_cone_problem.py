@@ -137,3 +137,7 @@ def test_mistakes_are_named():
         ConeLayout((2,))
     with pytest.raises(ShapeError, match=r"ConeSolver: G has shape"):
         ConeSolver(layout, 0.1)(np.eye(4), np.zeros(3))
+    solver = ConeSolver(layout, 0.1)
+    with pytest.raises(NonFiniteError, match="ConeSolver: G holds NaN"):
+        solver(np.full((3, 3), np.nan), np.zeros(3))
+    assert solver(np.eye(3), np.zeros(3)).converged  # and has not kept it

@@ -58,8 +58,8 @@ def test_as_many_balls_leave_the_cradle_as_have_come(balls, moving):
 
 
 def test_newtons_law_is_held_back_where_it_gains_energy():
-    """Kane's double pendulum on rough ground [Kane, Levinson 1985]: two equal rods (l, m) that hang at 20 and 30 degrees
-    from the vertical, falling with 0.1 and 0.2 rad/s, e = 0.5, mu = 0.5."""
+    """Kane's double pendulum on rough ground [Kane, Levinson 1985]: two equal rods (l, m) that hang at 20 and 30
+    degrees from the vertical, falling with 0.1 and 0.2 rad/s, e = 0.5, mu = 0.5."""
     a, b = np.radians([20.0, 30.0])
     M = np.array([[4 / 3, 0.5 * np.cos(a - b)], [0.5 * np.cos(a - b), 1 / 3]])
     rows = np.array([[np.sin(a), np.sin(b)], [np.cos(a), np.cos(b)], [0.0, 0.0]])  # height and x of the tip

@@ -227,7 +227,9 @@ def test_geoms_become_shapes(path):
     assert isinstance(model["ground"], gs.Ground)
     assert [f.what for f in gs.audit(path).ignored if f.rule == "unused-geom"] == []
     off = gs.audit(path, contacts=False)
-    assert [f.what for f in off.ignored if f.rule == "unused-geom"] == ["a plane that nothing touches is not in the model"]
+    assert [f.what for f in off.ignored if f.rule == "unused-geom"] == [
+        "a plane that nothing touches is not in the model"
+    ]
 
 
 @pytest.mark.parametrize(("base", "dofs"), [(None, 7), ("free", 7), ("fixed", 1)])

@@ -147,7 +147,7 @@ def eliminated(n: int, wide: int, K: ptr, x: ptr) -> int:
     return 1
 
 
-def newton_step(
+def cone_newton_step(
     m: int,
     count: int,
     stride: int,

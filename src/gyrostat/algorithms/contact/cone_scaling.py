@@ -25,6 +25,11 @@ class ScaledProblem:
     dead: Array
     size: float
 
+    def square(self, P: Array) -> float:
+        """Sum of the squares of the natural map at scaled, feasible forces."""
+        distances = self.forces.natural_map(P, self.A @ P + self.c)
+        return float(distances @ distances)
+
     def residual(self, P: Array) -> float:
         """Largest entry of the natural map at scaled, feasible forces, relative to c."""
         return float(np.abs(self.forces.natural_map(P, self.A @ P + self.c)).max(initial=0.0)) / self.size

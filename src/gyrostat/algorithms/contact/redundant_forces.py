@@ -77,6 +77,10 @@ class ContactFactors:
         """f (m,) of least norm."""
         return self._times(self.inner.backward(self.inner.forward(self.outer.forward(b))))
 
+    def solve_any(self, b: Array) -> Array:
+        """f (m,) that leaves out rows which others hold already: the same as of least norm where there are none."""
+        return self.outer.backward(self.outer.forward(b))
+
     def unheld(self, x: Array) -> Array:
         """The part of x (m,) outside the range of K: x - L (L^T L)^-1 L^T x."""
         L, m = self.outer.L, len(x)

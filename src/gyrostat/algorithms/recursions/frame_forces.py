@@ -26,7 +26,6 @@ from gyrostat.spatial.representation import Motion, Pose
 from gyrostat.spatial.so3_recorded import smooth_log, smooth_right_jacobian_inverse
 from gyrostat.spec.pair_forces import Bushing, PointSpring
 
-
 FrameForceRow = Callable[[Pair, MovingFrame, MovingFrame], tuple[Array, Array]]
 frame_forces: Algorithm[FrameForceRow] = Algorithm("forces between two frames")
 frame_forces.row(CompliantContact)(compliant_contact)

@@ -163,4 +163,3 @@ class Contacts:
         number = next((b for b in range(m.nbody) if m.body(b).name == name), None)
         owner = self.parts.entity_of(number) if number is not None else None
         return None if owner is None else owner.name
-

@@ -10,8 +10,8 @@ from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.io.mjcf.compile import Compiled
 from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.spec.shape import Shape
-from gyrostat.spec.wiring import is_name
 from gyrostat.spec.values import Quaternion, RotationMatrix
+from gyrostat.spec.wiring import is_name
 
 COLLISION_GROUP = 3
 """Geoms of this group and above are not drawn by MuJoCo unless asked for: by custom those for contact alone."""

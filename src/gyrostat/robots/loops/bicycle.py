@@ -34,8 +34,8 @@ def bicycle() -> Model:
     ``rear_contact``, ``front_contact``. x points forwards, z up; gravity 9.81 m/s^2.
 
     Nine rates, six equations, of which four are nonholonomic: lean, steer and speed are free. At v [m/s] straight ahead
-    the rates are ``{"pose": (0, 0, 0, v, 0, 0), "rear_spin": v / 0.3, "steer": 0, "front_spin": v / 0.35}``; it is stable on its
-    own between 4.292 and 6.024 m/s."""
+    the rates are ``{"pose": (0, 0, 0, v, 0, 0), "rear_spin": v / 0.3, "steer": 0, "front_spin": v / 0.35}``; it is
+    stable on its own between 4.292 and 6.024 m/s."""
     hub = (0.0, 0.0, REAR_RADIUS)
     front_hub = (WHEEL_BASE, 0.0, FRONT_RADIUS)
     head = _on_steering_axis(FORK_AT[2])
@@ -56,7 +56,10 @@ def bicycle() -> Model:
         com=at,
         inertia=FORK_INERTIA,
         frames={"hub": _minus(front_hub, head)},
-        shapes=(tube(_minus(front_hub, head), (0.0, 0.0, 0.0), 0.015, STEEL), tube((0.0, 0.0, 0.0), grip, 0.015, STEEL)),
+        shapes=(
+            tube(_minus(front_hub, head), (0.0, 0.0, 0.0), 0.015, STEEL),
+            tube((0.0, 0.0, 0.0), grip, 0.015, STEEL),
+        ),
     )
     rear = _wheel("rear_wheel", REAR_MASS, REAR_ACROSS, REAR_AXIAL, REAR_RADIUS)
     front = _wheel("front_wheel", FRONT_MASS, FRONT_ACROSS, FRONT_AXIAL, FRONT_RADIUS)

@@ -74,9 +74,7 @@ class AtRest:
             G, c = problem.delassus(self.M_inverse), problem.J @ self.a + problem.bias
             self._expect_pushes(touching, problem, G, c)
             coefficients = friction_of(touching.contacts, mu)
-            solution = solve_cones(
-                G, c, problem.layout, coefficients, start, bounds=self.bounds, tolerance=1e-11, effort=400
-            )
+            solution = solve_cones(G, c, problem.layout, coefficients, start, bounds=self.bounds, tolerance=1e-11)
             if not solution.converged and solution.residual > 1e-8:
                 return None
             more = self._begin(touching, solution, problem) - sliding
@@ -155,7 +153,9 @@ def spanned(row: Array, rows: list[Array]) -> bool:
 
 def _begun(touching: Touching, leaves: set[int], slips: Mapping[int, Array]) -> Touching:
     """Without those that leave, and with those that begin to slide."""
-    kept = [(i, slips.get(i, d)) for i, d in zip(touching.contacts, touching.directions, strict=True) if i not in leaves]
+    kept = [
+        (i, slips.get(i, d)) for i, d in zip(touching.contacts, touching.directions, strict=True) if i not in leaves
+    ]
     return replace(touching, contacts=tuple(i for i, _ in kept), directions=tuple(d for _, d in kept))
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
+from gyrostat.algorithms.constrained.constraint_set import Active
 from gyrostat.errors import StateError
 from gyrostat.simulate.constraints.contact_balance import AtRest, Balance
 from gyrostat.simulate.constraints.contact_impacts import AT_REST, Impacts
@@ -229,7 +230,9 @@ class ContactTransitions:
         slips = {i: d for i, d in self.slips.items() if i in closing and i not in leaves}
         return at_rest.balanced(touching, leaves, slips)
 
-    def _active(self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array):  # noqa: ANN202
+    def _active(
+        self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array
+    ) -> Active:  # fmt: skip
         rows, active = self.plant.constraints, self.plant.active
         on = np.zeros(len(rows), dtype=bool)
         on[list(touching.loops)] = True

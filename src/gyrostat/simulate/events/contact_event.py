@@ -113,8 +113,11 @@ class SlipEnds(RunEvent):
 
     def happens(self, run: RunState) -> Outcome:
         phases = self.contacts.phases
-        left = slip_left(phases, phases.rules.at(run.q, run.v), run.v)
-        self.contacts.stopped |= {int(i) for i in np.flatnonzero(left <= max(float(left.min()), 0.0) + 1e-9)}
+        state = phases.rules.at(run.q, run.v)
+        left = slip_left(phases, state, run.v)
+        slip = phases.slip(state, run.v)
+        alike = 2.0 * max(float(slip[int(np.argmin(left))]), 0.5e-9)  # those that stop with it
+        self.contacts.stopped |= {int(i) for i in np.flatnonzero((left <= alike) & (slip <= alike))}
         run.keep(run.q, run.v)
         return Outcome(run.q, run.settle(run.q, run.v))
 

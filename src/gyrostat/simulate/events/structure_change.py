@@ -4,13 +4,13 @@ Both models have bodies in common, which stay where they are. Coordinates of joi
 those of new joints are such that the common bodies do not move. With K_o v_o and K_n v_n, the twists of the common
 bodies and the rates of the common joints and shafts,
 
-    K_n v+ = K_o v-               if that has a solution: bodies go on as they were        (release)
-    M_n v+ = T^T M_o v-           else, where the new motions are some of the old ones, K_o T = K_n: the inelastic
-                                  impact that keeps the momentum along all new motions     (grasp)  [H04 (3.68)-(3.70)]
+    K_n Z z = K_o v-                 if that has a solution: bodies go on as they were           (release)
+    T^T M_o T z = T^T M_o v-         else, where the new motions are some of the old ones, K_o T = K_n Z: the inelastic
+                                     impact that keeps the momentum along all new motions
+                                                                             (grasp, dock, lock)  [H04 (3.68)-(3.70)]
 
-M are the mass matrices of the models with their rotors and gears. Loops and wheels of the new model that stay
-constraints then take their share of the impact, v+ - M^-1 J^T (J M^-1 J^T)^-1 J v+: both together are one impact, a
-projection in the metric of M."""
+and v+ = Z z, with the motions Z that loops and wheels of the new model leave, J Z = 0. M_o is the mass matrix of the
+old model with its rotors and gears: of all new motions v+ is the nearest one in its metric."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.algorithms.constrained.active_set import rates_after_impact
 from gyrostat.algorithms.constrained.loop_numbers import loop_numbers
-from gyrostat.algorithms.constrained.loop_structure import loop_structure
 from gyrostat.configuration.manifold import integrate, neutral
 from gyrostat.configuration.packing import coordinates, rates
 from gyrostat.errors import StateError
 from gyrostat.graph.network import kept_network
+from gyrostat.solvers.dynamics.actuator_efforts import null_space
 from gyrostat.solvers.functions import crba, fk
 from gyrostat.solvers.kinematics.closed_configuration import close
 from gyrostat.spatial import so3
@@ -66,7 +65,7 @@ def changed(old: Model, q: Array, v: Array, new: Model, given: tuple[Any, Any], 
     q_new = change.closed(q_new)
     if given[1] is not None:
         return NewState(q_new, change.closing(q_new, np.array(rates(new, given[1], f"{WHO}: {who}", "v"))))
-    return NewState(q_new, change.closing(q_new, change.speed(q, v, q_new)))
+    return NewState(q_new, change.speed(q, v, q_new))
 
 
 class _Change:
@@ -111,8 +110,9 @@ class _Change:
             body = self.common[worst // 6]
             raise StateError(
                 f"{WHO}: {self.who} at t = {self.t:.9g} s: '{body}' would jump by {np.abs(gap[worst]):.3g} (m or rad) "
-                f"from where it is to where '{self.new.name}' has it, expected {PLACED:g} at most. Hint: make the model "
-                "for where it is, gs.grasp(model, q, body, by); or return (model, q, v) if it shall jump"
+                f"from where it is to where '{self.new.name}' has it, expected {PLACED:g} at most. Hint: make the "
+                "model for where it is (gs.grasp(model, q, body, by), model.lock(joint, value)); or return "
+                "(model, q, v) if it jumps"
             )
 
     def closed(self, q: Array) -> Array:
@@ -133,17 +133,18 @@ class _Change:
 
     # ------------------------------------------------------------------ how fast
     def speed(self, q: Array, v: Array, q_new: Array) -> Array:
-        """Rates after the impact of what moves together from now on, without constraints of the new model."""
-        before, after = self._marks(self.old, q), self._marks(self.new, q_new)
+        """Rates after the impact of what moves together from now on."""
+        Z = self._free(q_new)
+        before, after = self._marks(self.old, q), self._marks(self.new, q_new) @ Z
         asked = before @ v
         found, rank = _solved(after, asked)
-        if rank < self.new.nv:
-            self._refuse_unknown(after)
+        if rank < Z.shape[1]:
+            self._refuse_unknown(after, Z)
         if np.abs(after @ found - asked).max(initial=0.0) <= SAME * (1.0 + np.abs(asked).max(initial=0.0)):
-            return found
-        T, rank = _solved(before, after)
+            return Z @ found
+        T, _ = _solved(before, after)
         contained = np.abs(before @ T - after).max(initial=0.0) <= SAME * (1.0 + np.abs(after).max(initial=0.0))
-        if self.lost or self.added or rank < self.old.nv or not contained:
+        if self.lost or self.added or not contained:
             what = f"'{(self.lost or self.added)[0]}' is in one of them only" if self.lost or self.added else (
                 "some motions of the new one are none of the old one, and others the other way round"
             )  # fmt: skip
@@ -151,28 +152,31 @@ class _Change:
                 f"{WHO}: {self.who} at t = {self.t:.9g} s: how fast '{self.new.name}' goes on does not follow from "
                 f"'{self.old.name}': {what}. Hint: return (model, q, v), or change one thing after the other"
             )
-        return np.linalg.solve(self._mass(self.new, q_new), T.T @ (self._mass(self.old, q) @ v))
+        M = crba(self.old, q, **_timed(self.old, self.t))
+        return Z @ np.linalg.solve(T.T @ M @ T, T.T @ (M @ v))
 
     def closing(self, q: Array, v: Array) -> Array:
-        """Rates after the impact of constraints that are put on."""
-        net = kept_network(self.new)
-        if not net.closures:
+        """Given rates after the impact of constraints of the new model."""
+        Z = self._free(q)
+        if Z.shape[1] == self.new.nv:
             return v
-        rows = list(loop_structure(net).rows)
-        _, J, M = loop_numbers(self.new)(q)
-        return rates_after_impact(np.linalg.inv(M), J[rows], v, np.zeros(len(rows)))
+        M = crba(self.new, q, **_timed(self.new, self.t))
+        return Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ (M @ v))
+
+    def _free(self, q: Array) -> Array:
+        """Motions (nv, k) that constraints of the new model leave."""
+        if not kept_network(self.new).closures:
+            return np.eye(self.new.nv)
+        return null_space(loop_numbers(self.new)(q).J, self.new.nv)
 
     def _marks(self, model: Model, q: Array) -> Array:
         """What both models tell of a motion, by their rates: (6 bodies + dofs, nv)."""
         own = np.eye(model.nv)[[model.dofs.index(dof) for dof in self.dofs]]
         return np.concatenate([_twists(model, q, self.common, self.t), own.reshape(-1, model.nv)])
 
-    def _mass(self, model: Model, q: Array) -> Array:
-        return crba(model, q, **_timed(model, self.t))
-
-    def _refuse_unknown(self, marks: Array) -> None:
+    def _refuse_unknown(self, marks: Array, Z: Array) -> None:
         _, _, vt = np.linalg.svd(marks)
-        dof = self.new.dofs[int(np.argmax(np.abs(vt[-1])))]
+        dof = self.new.dofs[int(np.argmax(np.abs(Z @ vt[-1])))]
         raise StateError(
             f"{WHO}: {self.who} at t = {self.t:.9g} s: nothing of '{self.old.name}' tells how fast '{dof}' of "
             f"'{self.new.name}' moves. Hint: return (model, q, v)"
@@ -212,6 +216,6 @@ def _twists(model: Model, q: Array, bodies: Iterable[str], t: float) -> Array:
     """(6 bodies, nv): velocities in the world's axes, of the origins, for unit rates."""
     n = model.nv
     q, v = np.broadcast_to(q, (n + 1, model.nq)), np.concatenate([np.eye(n), np.zeros((1, n))])
-    at = fk(model, q, v, **({} if isinstance(model.context.base, str) else {"t": np.full(n + 1, t)}))
+    at = fk(model, q, v, t=None if isinstance(model.context.base, str) else np.full(n + 1, t))
     parts = [at[f"{name}.origin"].velocity("aligned") for name in bodies]
     return np.concatenate([np.zeros((0, n)), *((x[:n] - x[n]).T for x in parts)])

@@ -20,10 +20,12 @@ from gyrostat.simulate.kernels.rooted_matrix import rooted, rooted_solve
     FIXED, FIXED_ROWS, FIXED_PLACES, LOOPED,  # constant rows, and which have a residual; whether loops are rows
     MASS, GAPS, ROWS, BIASES, LOOP_GAPS,  # what kernels have found
     B, F, C, X_, A, SOLUTION, SPARE, ORDER, PICKED, STILL, COUNT,  # memory; rows that are active
-    FREE, EFFORTS, VALUES,  # accelerations and efforts without contacts; margins
-) = range(31)  # fmt: skip
+    FREE, EFFORTS, VALUES, WEIGHT,  # accelerations and efforts without contacts; margins; shares of rows
+) = range(32)  # fmt: skip
 WORDS_OF_CONTACTS = 32
-SLOW = 1e-9
+LITTLE = 1e-4
+"""Normal force, as a part of the largest, below which all are alike."""
+SLOW = 1e-5
 """As in :mod:`~gyrostat.simulate.plant.contact_phases`."""
 
 
@@ -99,6 +101,40 @@ def forces(env: words, q: ptr, v: ptr, a: ptr) -> float:
         f[i] = -y
     products(n, m, rows, X, matrix)
     return least_solution(m, matrix, f, doubles(box[SPARE]), count_at(box[ORDER]))
+
+
+def shared_forces(env: words) -> float:
+    """SOLUTION of the last :func:`forces`, shared anew: friction of each contact about as large a part of its normal
+    force as that of the others; zero if there is such."""
+    box, n = count_at(env[CONTACTS]), env[NV]
+    m, rows, X, matrix = box[COUNT], doubles(box[B]), doubles(box[X_]), doubles(box[A])
+    f, c, weight, sizes = doubles(box[SOLUTION]), doubles(box[C]), doubles(box[WEIGHT]), count_at(box[SIZES])
+    products(n, m, rows, X, matrix)
+    for i in range(m):
+        weight[i] = 1.0
+        y = 0.0
+        for k in range(m):
+            y = fma(matrix[i * m + k], f[k], y)
+        c[i] = y
+    first, largest = m, 1e-300
+    for i in range(box[CLOSED]):
+        first = first - sizes[i]
+    at = first
+    for i in range(box[CLOSED]):
+        largest = max(largest, f[at])
+        at = at + sizes[i]
+    for i in range(box[CLOSED]):
+        for k in range(1, sizes[i]):
+            weight[first + k] = sqrt(max(f[first] / largest, LITTLE))
+        first = first + sizes[i]
+    for i in range(m):
+        for k in range(m):
+            matrix[i * m + k] = matrix[i * m + k] * weight[k]
+        f[i] = c[i]
+    bad = least_solution(m, matrix, f, doubles(box[SPARE]), count_at(box[ORDER]))
+    for i in range(m):
+        f[i] = weight[i] * f[i]
+    return bad
 
 
 def products(n: int, m: int, rows: ptr, X: ptr, matrix: ptr) -> int:

@@ -15,9 +15,11 @@ from gyrostat.simulate.kernels.closed_contacts import (
     ROUGH,
     ROWS,
     SIZES,
+    SLOW,
     SOLUTION,
     VALUES,
     forces,
+    shared_forces,
 )
 from gyrostat.simulate.kernels.environment import (
     CONSTANTS,
@@ -34,7 +36,7 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 
-TURNED, SLOWEST = 0.3, 1e-7
+TURNED = 0.3
 FORCE, SLIP, TURN = 0, 1, 2
 """Margins: least force [N], least slip [m/s], and how far slip may still turn."""
 
@@ -55,8 +57,29 @@ def contact_margins(env: words, t: float, q: ptr, v: ptr, p: ptr) -> int:
         return 1
     if forces(env, q, v, a) != 0.0:
         return 1
-    force, slip, turn = 1e300, 1e300, 1.0
+    if least_force(box) <= 0.0 and shared_forces(env) != 0.0:
+        return 1
+    force, slip, turn = least_force(box), 1e300, 1.0
     numbers, sizes, rough = count_at(box[NUMBERS]), count_at(box[SIZES]), count_at(box[ROUGH])
+    for i in range(box[CLOSED]):
+        if sizes[i] == 1 and rough[i] == 1:
+            own, reference, x, y = doubles(box[ROWS]) + 3 * n * numbers[i], doubles(box[REFERENCE]) + 2 * i, 0.0, 0.0
+            for k in range(n):
+                x = fma(own[n + k], v[k], x)
+                y = fma(own[2 * n + k], v[k], y)
+            along, across = x * reference[0] + y * reference[1], x * reference[1] - y * reference[0]
+            slip = min(slip, along)
+            if along > SLOW:
+                turn = min(turn, TURNED - abs(across) / along)
+    values[FORCE] = force
+    values[SLIP] = slip
+    values[TURN] = turn
+    return 0 if force > 0.0 and slip > 0.0 and turn > 0.0 else 1
+
+
+def least_force(box: words) -> float:
+    """The smallest of all normal forces, and of what is left of cones [N]."""
+    force, sizes = 1e300, count_at(box[SIZES])
     f, friction, at = doubles(box[SOLUTION]), doubles(box[MU_STATIC]), box[COUNT]
     for i in range(box[CLOSED]):
         at = at - sizes[i]
@@ -65,17 +88,5 @@ def contact_margins(env: words, t: float, q: ptr, v: ptr, p: ptr) -> int:
         if sizes[i] == 3:
             x, y = f[at + 1], f[at + 2]
             force = min(force, friction[i] * f[at] - sqrt(x * x + y * y))
-        elif rough[i] == 1:
-            own, reference, x, y = doubles(box[ROWS]) + 3 * n * numbers[i], doubles(box[REFERENCE]) + 2 * i, 0.0, 0.0
-            for k in range(n):
-                x = fma(own[n + k], v[k], x)
-                y = fma(own[2 * n + k], v[k], y)
-            along, across = x * reference[0] + y * reference[1], x * reference[1] - y * reference[0]
-            slip = min(slip, along)
-            if along > SLOWEST:
-                turn = min(turn, TURNED - abs(across) / along)
         at = at + sizes[i]
-    values[FORCE] = force
-    values[SLIP] = slip
-    values[TURN] = turn
-    return 0 if force > 0.0 and slip > 0.0 and turn > 0.0 else 1
+    return force

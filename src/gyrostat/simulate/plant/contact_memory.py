@@ -37,7 +37,7 @@ class ContactMemory:
             at.B: np.zeros(m * n + 1), at.F: np.zeros(m * n + 1), at.C: np.zeros(m + 1), at.X_: np.zeros(m * n + 1),
             at.A: np.zeros(m * m + 1), at.SOLUTION: np.zeros(m + 1), at.SPARE: np.zeros(2 * m * m + 2 * m + 1),
             at.ORDER: np.zeros(m + 1, dtype=np.int64), at.STILL: np.zeros(n), at.FREE: np.zeros(n),
-            at.EFFORTS: np.zeros(n + plant.np + 1), at.VALUES: self.values,
+            at.EFFORTS: np.zeros(n + plant.np + 1), at.VALUES: self.values, at.WEIGHT: np.zeros(m + 1),
         }  # fmt: skip
         for word, array in self._arrays.items():
             self.words[word] = array.ctypes.data

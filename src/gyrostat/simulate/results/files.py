@@ -12,7 +12,7 @@ import math
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from gyrostat.errors import LoadError, Problem, SaveError
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
 from gyrostat.simulate.events.event_record import Happened
+from gyrostat.simulate.results.parts import PartedResult
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.solvers.machinery.wrench import Wrench
@@ -31,6 +32,8 @@ from gyrostat.spec.model import Model
 
 Array = np.ndarray
 VERSION = 1
+PART = "part{}.npz"
+"""Of a run of several structures: the file of each within its own."""
 MAX_BYTES = 2**32
 """Size of all arrays of a file together that is read."""
 MAX_META = 2**26
@@ -41,7 +44,19 @@ EVENTS = {"event_q": "nq", "event_v": "nv", "event_v_after": "nv"}
 # ------------------------------------------------------------------------------------------------ npz
 def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
     """Write the run; the ending .npz is added if there is none. The file is complete or untouched."""
-    place = place_of(path, ".npz")
+    return written(place_of(path, ".npz"), _bytes(result))
+
+
+def save_parts(parts: Sequence[Result], path: str | os.PathLike[str]) -> Path:
+    """Write a run of several structures: a file of one, ``part<k>.npz``, for each."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as file:
+        for k, part in enumerate(parts):
+            file.writestr(PART.format(k), _bytes(part))
+    return written(place_of(path, ".npz"), data.getvalue())
+
+
+def _bytes(result: Result) -> bytes:
     try:
         model: str | None = to_text(result.model)
     except SaveError:  # a Python function in the context: load_result is then given the model
@@ -77,7 +92,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
             one = io.BytesIO()
             np.lib.format.write_array(one, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
             file.writestr(f"{name}.npy", one.getvalue())
-    return written(place, data.getvalue())
+    return data.getvalue()
 
 
 def _plain(value: Any) -> Any:
@@ -101,11 +116,26 @@ def load_result(path: str | os.PathLike[str], model: Model | None = None) -> Res
             total = sum(info.file_size for info in file.infolist())
             if total > MAX_BYTES:
                 raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
+            if PART.format(0) in file.namelist():
+                parts = [file.read(PART.format(k)) for k in range(len(file.namelist()))]
+                return PartedResult.of([_loaded(io.BytesIO(part), f"{name}, part {k}") for k, part in enumerate(parts)])
+        return _loaded(name, name, model)
+    except FileNotFoundError:
+        raise _refused(name, "does not exist", "check the path") from None
+    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError) as error:
+        raise _refused(name, f"is no result of gyrostat: {error}", "give a file that Result.save has written") from None
+
+
+def _loaded(source: str | io.BytesIO, name: str, model: Model | None = None) -> Result:
+    """One result."""
+    try:
+        with zipfile.ZipFile(source) as file:
+            total = sum(info.file_size for info in file.infolist())
+            if total > MAX_BYTES:
+                raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
             more = [key for key in ("wrench", "sensitivity") if f"{key}.npy" in file.namelist()]
             arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta", *more]}
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
-    except FileNotFoundError:
-        raise _refused(name, "does not exist", "check the path") from None
     except (
         OSError,
         zipfile.BadZipFile,

@@ -32,14 +32,13 @@ class PartedResult(Result):
     whole run, and so is ``result["elbow"]`` of a joint that all structures have. Everything that needs one set of
     coordinates refuses and names the change."""
 
-    if True:  # fields of a result that are no arrays here
-        q = property(lambda self: self._refuse("q"))  # type: ignore[assignment]
-        v = property(lambda self: self._refuse("v"))  # type: ignore[assignment]
-        a = property(lambda self: self._refuse("a"))  # type: ignore[assignment]
-        tau = property(lambda self: self._refuse("tau"))  # type: ignore[assignment]
-        closure = property(lambda self: self._refuse("closure"))  # type: ignore[assignment]
-        rolling_forces = property(lambda self: self._refuse("rolling_forces"))  # type: ignore[assignment]
-        contact_forces = property(lambda self: self._refuse("contact_forces"))  # type: ignore[assignment]
+    q = property(lambda self: self._refuse("q"))  # type: ignore[assignment]
+    v = property(lambda self: self._refuse("v"))  # type: ignore[assignment]
+    a = property(lambda self: self._refuse("a"))  # type: ignore[assignment]
+    tau = property(lambda self: self._refuse("tau"))  # type: ignore[assignment]
+    closure = property(lambda self: self._refuse("closure"))  # type: ignore[assignment]
+    rolling_forces = property(lambda self: self._refuse("rolling_forces"))  # type: ignore[assignment]
+    contact_forces = property(lambda self: self._refuse("contact_forces"))  # type: ignore[assignment]
 
     @classmethod
     def of(cls, parts: Sequence[Result]) -> PartedResult:
@@ -63,11 +62,12 @@ class PartedResult(Result):
 
     def _refuse(self, what: str) -> NoReturn:
         one, two = next((x, y) for x, y in pairwise(self.parts) if x.model.coordinates != y.model.coordinates)
-        event = one.events[-1].name if one.events else ""
+        at = [e for e in one.events if e.kind == "structure"][-1:]
+        when = f" at t = {at[0].t:.9g} s (event '{at[0].name}')" if at else ""
         raise StateError(
-            f"result: there is no {what} of the whole run: its structure changes at t = {two.t[0] if len(two.t) else one.t[-1]:.9g} s"
-            f"{f' (event {event!r})' if event else ''} from nq = {one.model.nq} of '{one.model.name}' to nq = "
-            f"{two.model.nq} of '{two.model.name}'. Hint: result.parts has one result for each structure"
+            f"result: there is no {what} of the whole run: its structure changes{when} from nq = {one.model.nq} of "
+            f"'{one.model.name}' to nq = {two.model.nq} of '{two.model.name}'. Hint: result.parts has one result for "
+            "each structure"
         )
 
     def __getitem__(self, joint: str) -> JointHistory:
@@ -184,7 +184,9 @@ def added(counters: Sequence[Counted]) -> Counted:
             python[part] = known[0] + calls, known[1] + seconds
     last = {f.name: getattr(counters[-1], f.name) for f in fields(Counted)}
     texts = "; ".join(dict.fromkeys(x.in_python for x in counters if x.in_python))
-    return Counted(**last | sums | {"python": python, "in_python": texts, "compiled": all(x.compiled for x in counters)})
+    compiled = all(x.compiled for x in counters)
+    given: dict[str, Any] = last | sums | {"python": python, "in_python": texts, "compiled": compiled}
+    return Counted(**given)
 
 
 def _chained(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:

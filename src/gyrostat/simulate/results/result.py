@@ -230,11 +230,14 @@ class Result:
     @cached_property
     def rolling_forces(self) -> dict[str, Array]:
         """Forces (T, 3) [N] of the ground on every wheel that rolls, by the name of its :class:`Rolling`: along z (the
-        normal), x and y of the frame of the ground, at the point of contact. Empty where nothing rolls."""
-        parts = [rolling_forces(model, self._of_loops(model, at)) for model, at in self._spans()]
-        names = parts[0] if parts else {}
-        shared = [name for name in names if all(name in part for part in parts)]
-        return {name: np.concatenate([part[name] for part in parts]) for name in shared}
+        normal), x and y of the frame of the ground, at the point of contact; zero while a structure without it is in
+        force. Empty where nothing rolls."""
+        spans = list(self._spans())
+        parts = [rolling_forces(model, self._of_loops(model, at)) for model, at in spans]
+        names = dict.fromkeys(name for part in parts for name in part)
+        sizes = [at.stop - at.start for _, at in spans]
+        pairs = [*zip(parts, sizes, strict=True)]
+        return {name: np.concatenate([x.get(name, np.zeros((n, 3))) for x, n in pairs]) for name in names}
 
     def _of_loops(self, model: Model, at: slice) -> Array:
         """Multipliers (T, m) of the model in force at some samples."""

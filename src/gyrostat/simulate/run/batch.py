@@ -133,7 +133,7 @@ class Batch:
             run = self._run(k, lane)
             result = run.go(self.task.t0, *self._state(k), self.ending, start, warn=k == self.first)
             if run.successor is not None:
-                result = carried_on(self.task, run, result, self.runs.parameters(k), False, start)
+                result = carried_on(self.task, run, result, self.runs.parameters(k), False)
         except SimulationError as error:
             result = self._partial(error)
         except Exception as error:  # it did not begin; functions of users may fail in any way

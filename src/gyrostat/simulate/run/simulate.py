@@ -121,7 +121,7 @@ def simulate(
     run, prepared = taken(task, numbers, told)
     result = run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
     if run.successor is not None:
-        return carried_on(task, run, result, numbers, progress, start)
+        return carried_on(task, run, result, numbers, progress)
     if result.status == "finished":
         keep(model, prepared, words if not options and repeatable(words) else None)
     return result

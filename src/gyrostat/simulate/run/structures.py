@@ -5,10 +5,9 @@ model that comes back compiles nothing."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from gyrostat.errors import GyrostatError, SimulationError
 from gyrostat.simulate.plant.parameters import Parameters
@@ -18,12 +17,11 @@ from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.task import Task
 
-Array = np.ndarray
 WHO = "simulate"
 ENDED = "event"
 
 
-def carried_on(task: Task, run: Run, result: Result, numbers: Parameters, progress: Any, start: float) -> Result:
+def carried_on(task: Task, run: Run, result: Result, numbers: Parameters, progress: Any) -> Result:
     """The result of a run that has come to an end, with those of the structures that go on from there."""
     parts = [result]
     while run.successor is not None and parts[-1].status == ENDED:
@@ -31,7 +29,8 @@ def carried_on(task: Task, run: Run, result: Result, numbers: Parameters, progre
         model, q, v = run.successor
         before, t = run, run.t
         try:
-            later = replace(task, model=model, t0=t, times=_times(task.times, t, len(parts[-1].t)))
+            start = time.perf_counter()
+            later = replace(task, model=model, t0=t, times=None if task.times is None else task.times[task.times > t])
             told = numbers.replaced(model)
             run = later.run(later.plant(numbers, told), told, numbers)
             run.before = before
@@ -45,8 +44,3 @@ def carried_on(task: Task, run: Run, result: Result, numbers: Parameters, progre
             whole = replace(parts[-1], status="failed", message=message)
             raise SimulationError(message, joined([*parts[:-1], whole]), t, dof, str(error)) from error
     return joined(parts)
-
-
-def _times(times: Array | None, t: float, kept: int) -> Array | None:
-    """Instants to keep that are still to come."""
-    return None if times is None else times[times > t]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,19 +26,25 @@ from gyrostat.algorithms.contact.contact_slopes import At, ContactSlopes, closed
 from gyrostat.algorithms.contact.frame_contact import Contacts, as_contacts
 from gyrostat.algorithms.contact.redundant_forces import ContactFactors, contact_factors
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
-from gyrostat.algorithms.recursions.rne import Loads, no_loads
+from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.recursions.sensitivity import uncovered
+from gyrostat.configuration.packing import quaternion_guard, together
+from gyrostat.engine.arguments import check_nonfinite, check_threads
 from gyrostat.graph.network import Network
+from gyrostat.solvers.dynamics.column_terms import ColumnTerms
+from gyrostat.solvers.dynamics.contact_columns import ContactColumns
 from gyrostat.solvers.dynamics.contact_dynamics import ContactSolver
 from gyrostat.solvers.dynamics.contact_results import ContactDerivatives
-from gyrostat.solvers.dynamics.locked_joints import without_locked
-from gyrostat.solvers.machinery.call_signatures import of_force
+from gyrostat.solvers.dynamics.locked_joints import free_inertia_factors, without_locked
 from gyrostat.solvers.machinery.export import example_input
+from gyrostat.solvers.machinery.machine_call import default_options
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+MANY = 16
+"""Rates from which on columns are computed in lanes: all in one straight line takes long to compile."""
 
 
 class ContactDynamicsDerivatives(ContactSolver):
@@ -51,7 +57,7 @@ class ContactDynamicsDerivatives(ContactSolver):
 
     name = "contact_dynamics_derivatives"
     state = ("q", "v", "tau")
-    __call__ = of_force
+    _quick: Callable[..., Any] | None = None
     takes_wrenches = True
     Answer = ContactDerivatives
     rate_axes = (
@@ -73,6 +79,28 @@ class ContactDynamicsDerivatives(ContactSolver):
     ):
         super().__init__(model, contacts, rules, live, mode)
         self.closed_form = by_sweeps(self.network) and not uncovered(self.network, self.setting(0.0))
+
+    def __call__(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        wrenches: Any = None,
+        *,
+        t: Any = None,
+        out: Any = None,
+        threads: int = 1,
+        nonfinite: str = "raise",
+    ) -> Any:
+        """The result for q (..., nq), v, tau (..., nv), and wrenches by port."""
+        quick = self._quick if wrenches is None and t is None and out is None else None
+        if quick is not None and default_options(threads, nonfinite):
+            n = self.model.nv
+            rows = _is_row(q, self.model.nq) and _is_row(v, n) and _is_row(tau, n)
+            found = quick(q, v, tau, self._parted) if rows else None
+            if found is not None:
+                return found
+        return self.serve((q, v, tau), wrenches, t, out, threads, nonfinite)
 
     @cached_property
     def redundant(self) -> bool:
@@ -110,6 +138,70 @@ class ContactDynamicsDerivatives(ContactSolver):
         Q = [h.selector(motions[h.port]) for h in held]
         return Terms(respond, J, Y, factors, at, self.slopes(net, on, at, held, given), Q, held)
 
+    # ------------------------------------------------------------------ large robots
+    @cached_property
+    def in_columns(self) -> bool:
+        """Whether calls go column by column: closed forms of a robot with many rates, and nothing unusual about it."""
+        plain = self.closed_form and not self.live and not self.locked and self._joints is None
+        return plain and not self.network.driven and self.mode == "compile" and self.model.nv >= MANY
+
+    @cached_property
+    def _columns(self) -> ContactColumns:
+        self._expect_inertia()
+
+        def terms(q: Array, v: Array, tau: Array) -> tuple[ColumnTerms, Sequence[Any]]:
+            return self._column_terms(*self._scene({}), q, v, tau), quaternion_guard(self.model, q)
+
+        return ContactColumns(self.model.nq, self.model.nv, terms, f"{self.model.name}_{self.name}")
+
+    def _column_terms(self, net: Network, on: Setting, q: Array, v: Array, tau: Array) -> ColumnTerms:
+        """The same as :meth:`terms`, without M^-1 J^T: half of the factors of M keeps the zeros of J."""
+        n, held = net.model.nv, self.held(net)
+        motions = sweep_motion(net, on, q, v, np.zeros(n))
+        J = contact_jacobian(net, on, q, held)
+        mass = free_inertia_factors(net, on, q, ())
+        U = np.stack([mass.inward(row) for row in J], axis=1)
+        D = np.array([mass.inverse[k] for k in range(n)])
+        factors = contact_factors(lambda_inverse(U.T, U * D[:, None]), compliances(held))
+        h: Any = sweep_forces(net, on, q, v, np.zeros(n))[0]
+        z = mass.inward(tau - h)
+        f = -factors.solve(product(U.T, z * D) + held_accelerations(held, motions, np.zeros(3)))
+        a = mass.outward(z + product(U, f))
+        u = mass.outward(product(U, factors.solve(f))) if self.redundant else np.zeros(n)
+        s = closed_slopes(net, on, At(q, v, a, f, held_wrenches(held, motions, f), u), held)
+        turning = any(x.directions is not None for x in held)
+        Lambda = None if self.redundant else _inverse(factors, len(J))
+        Q, rows = [x.selector(motions[x.port]) for x in held], [x.at for x in held]
+        swept, turned = s.swept if self.redundant else None, s.turned.reshape(-1, n) if turning else None
+        slopes = (s.force_dq, s.force_dv), (s.rows_dq, s.rows_dv)
+        return ColumnTerms(mass, U, factors, Lambda, Q, rows, *slopes, swept, turned)
+
+    def _answered(self, state: Sequence[Any], wrenches: Any, t: Any, out: Any, threads: int, nonfinite: str) -> Any:
+        if wrenches is not None or not self.in_columns:
+            return super()._answered(state, wrenches, t, out, threads, nonfinite)
+        check_threads(threads, self.name)
+        check_nonfinite(nonfinite, self.name)
+        self._base_inputs(t)
+        columns = self._columns
+        self._quick = columns.one
+        shape, rows = together(self.name, **{k: (x, 1) for k, x in zip(self.state, self._packed(state), strict=True)})
+        q, v, tau = (np.ascontiguousarray(x, dtype=float) for x in rows)
+        found, finite = columns.many(q, v, tau, threads)
+        parts = self._parted(found.reshape(*shape, *found.shape[1:]))
+        if not finite:
+            self.examine(state, nonfinite)
+        named = dict(zip(self.outputs, parts, strict=True))
+        return self._handed_over(named, shape, out, nonfinite, lambda: self.examine(state, nonfinite))
+
+    def _parted(self, found: Array) -> ContactDerivatives:
+        """(..., 3, nv + 6 contacts, nv) as matrices by name."""
+        n = found.shape[-1]
+        a, wrenches = found[..., :n, :], found[..., n:, :].reshape(*found.shape[:-2], -1, 6, n)
+        if found.ndim == 3:
+            return tuple.__new__(self.Result, (*a, *wrenches))
+        parts = (*(a[..., k, :, :] for k in range(3)), *(wrenches[..., k, :, :, :] for k in range(3)))
+        return tuple.__new__(self.Result, parts)
+
     def slopes(self, net: Network, on: Setting, at: At, held: Sequence[Held], given: Loads) -> ContactSlopes:
         """In closed form where that holds."""
         if self.closed_form and given is no_loads:
@@ -146,6 +238,20 @@ class Terms(NamedTuple):
     def lift(self, f: Array) -> Array:
         """Forces of rows (m,) as wrenches (contacts, 6)."""
         return np.array([Q.T @ f[h.at] for Q, h in zip(self.Q, self.held, strict=True)])
+
+
+def _is_row(x: Any, n: int) -> bool:
+    return type(x) is np.ndarray and x.shape == (n,) and x.dtype == float
+
+
+def _inverse(factors: ContactFactors, m: int) -> Array:
+    """Lambda (m, m), for contacts that hold nothing twice."""
+    half = [factors.outer.forward(e) for e in np.eye(m)]
+    Lambda: Any = np.empty((m, m), dtype=object)
+    for i in range(m):
+        for j in range(i + 1):
+            Lambda[i, j] = Lambda[j, i] = product(half[i][None], half[j])[0]
+    return Lambda
 
 
 def _symmetric(X: Array) -> Array:

@@ -38,7 +38,16 @@ def grasp(model: Model, q: Any, body: str, by: str, *, t: Any = None) -> Model:
         raise StateError(f"{who}: '{by}' is carried by it. Hint: by= is a frame of the robot that grasps")
     R, p = _relative(model, q, by, f"{body}.origin", t)
     left = rebuilt(model, Changes(drop={joint}))
-    return checked(_with_link(left, who, Displacement(f"{body}{GRIP}", translation=p.tolist(), rotation=_rotation(R)), ("a", by), ("b", body)), True)
+    return checked(
+        _with_link(
+            left,
+            who,
+            Displacement(f"{body}{GRIP}", translation=p.tolist(), rotation=_rotation(R)),
+            ("a", by),
+            ("b", body),
+        ),
+        True,
+    )
 
 
 def release(model: Model, body: str) -> Model:

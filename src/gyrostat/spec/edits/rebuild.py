@@ -14,6 +14,7 @@ from gyrostat.spec.context import Context
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 from gyrostat.spec.port_names import first_of_each
+from gyrostat.spec.rigid_body import RigidBody
 
 Connections = tuple[tuple[str, ...], ...]
 
@@ -74,7 +75,10 @@ def _side(model: Model, work: _Rebuild, scope: str, prefix: str, side: str) -> s
     """How a side of a pair inside ``scope`` (before) and ``prefix`` (now) is called; None if it is no more."""
     while True:
         full = f"{scope}.{side}" if scope else side
-        owner = next((x for x in (full, full.rpartition(".")[0]) if x in work.moved), None)
+        above = full.rpartition(".")[0]
+        owner = full if full in work.moved else None
+        if isinstance(model.wiring.entities.get(above), RigidBody):
+            owner = above  # one of its shapes
         if owner is not None and (owner in model.wiring.entities or owner in model.wiring.assemblies):
             if owner in work.gone or any(owner.startswith(f"{gone}.") for gone in work.gone):
                 return None

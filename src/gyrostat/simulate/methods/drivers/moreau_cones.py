@@ -23,6 +23,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     K_NUMBERS,
     LAW_MATRIX,
     LOW,
+    MOBILE,
     MU,
     NEWTONS,
     PIVOTS,
@@ -44,8 +45,8 @@ FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 6, 20, 2
 """Sweeps before Newton's method, its steps at most, and rounds of both; what is left then is a hard problem."""
 LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
-IMMOBILE = 1e-14
-"""G_nn [1/kg] of a row that nothing moves."""
+IMMOBILE, SINGULAR = 1e-14, 1e-10
+"""G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
 PROXIMAL = 1e-11
 """Part of the diagonal that is added for redundant rows."""
 
@@ -64,6 +65,7 @@ def prepare_blocks(box: words) -> int:
         c00, c01, c02 = f * k - m * m, e * m - d * k, d * m - e * f
         det = a * c00 + d * c01 + e * c02
         num[REGULAR] = 0.0
+        num[MOBILE] = 1.0 if a > IMMOBILE and a > SINGULAR * (f + k) else 0.0
         if det > 1e-9 * a * f * k and a > IMMOBILE:
             one, v = 1.0 / det, num + INVERSE
             num[REGULAR] = 1.0
@@ -119,7 +121,7 @@ def contact_change(num: ptr, g: ptr, stride: int, p: ptr, w: ptr, d: ptr) -> flo
     d[0] = 0.0
     d[1] = 0.0
     d[2] = 0.0
-    if a00 <= IMMOBILE or (low == 0.0 and p[0] == 0.0 and w[0] >= 0.0):
+    if num[MOBILE] == 0.0 or (low == 0.0 and p[0] == 0.0 and w[0] >= 0.0):
         return 0.0
     u0, u1, u2 = w[0], w[1], w[2]
     x0, x1, x2 = p[0], p[1], p[2]
@@ -196,6 +198,8 @@ def residual(box: words) -> float:
         r = 3 * b
         num, p, w = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + r, u + r
         a, ct = G[r * stride + r], num[ALONG_T]
+        if num[MOBILE] == 0.0:
+            continue
         if a > IMMOBILE:
             most = max(most, abs(p[0] - max(num[LOW], p[0] - w[0] / a)) * a)
         if ct > 0.0 and num[MU] > 0.0:
@@ -220,7 +224,7 @@ def active_rows(box: words, list_: words) -> int:
         r = 3 * b
         num, p, w = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + r, u + r
         a, ct = G[r * stride + r], num[ALONG_T]
-        if a <= IMMOBILE:
+        if num[MOBILE] == 0.0:
             continue
         if p[0] - w[0] / a > num[LOW]:
             list_[count] = 4 * r
@@ -297,7 +301,7 @@ def feasible(box: words) -> int:
     P, nb = doubles(box[IMPULSE]), box[CONTACT_COUNT]
     for b in range(nb):
         num, p = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + 3 * b
-        p[0] = max(num[LOW], p[0])
+        p[0] = max(num[LOW], p[0]) if num[MOBILE] == 1.0 else 0.0
         size, radius = p[1] * p[1] + p[2] * p[2], num[MU] * p[0]
         if size > radius * radius:
             s = radius / sqrt(size)
@@ -379,7 +383,7 @@ def opened(box: words, rows: int) -> int:
     for b in range(box[CONTACT_COUNT]):
         r, num = 3 * b, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
         a, p = G[r * stride + r], P + r
-        if a > IMMOBILE and num[LOW] == 0.0 and p[0] > 0.0 and p[0] * a <= u[r]:
+        if num[MOBILE] == 1.0 and num[LOW] == 0.0 and p[0] > 0.0 and p[0] * a <= u[r]:
             add_three_rows(rows, -p[0], -p[1], -p[2], G + r * stride, stride, u)
             p[0] = 0.0
             p[1] = 0.0

@@ -31,6 +31,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     K_WORDS,
     KEPT,
     LOW,
+    MOBILE,
     MU,
     MU_DYNAMIC,
     MU_STATIC,
@@ -62,8 +63,8 @@ STEADY = 1e-3
 """Tangential speed [m/s] of a new contact below which its friction is static."""
 DEPTH = 1e-9
 """Penetration [m, rad] that is left as it is."""
-BACK = 0.25
-"""Part of a penetration that one step takes back."""
+BACK, FASTEST_BACK = 0.25, 1.0
+"""Part of a penetration that one step takes back, and the speed [m/s, rad/s] with which it does so at most."""
 TURNS = 30
 
 
@@ -243,7 +244,7 @@ def correct_depth(box: words, rows: int, h: float) -> int:
         for b in range(nb + box[SCALAR_COUNT]):
             r, kind = 3 * b if b < nb else 2 * nb + b, PUSHES if b < nb else kind_of(box, b - nb)
             g = G + r * stride
-            if g[r] > IMMOBILE and kind != RUBS:
+            if g[r] > IMMOBILE and kind != RUBS and (b >= nb or mobile(box, b) == 1):
                 y = P[r] + (want[r] - x[r]) / g[r]
                 if kind == PUSHES:
                     y = max(0.0, y)
@@ -258,6 +259,12 @@ def correct_depth(box: words, rows: int, h: float) -> int:
     return 0
 
 
+def mobile(box: words, b: int) -> int:
+    """Whether the normal of a contact moves anything."""
+    num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
+    return 1 if num[MOBILE] == 1.0 else 0
+
+
 def kind_of(box: words, s: int) -> int:
     """Of a row beside contacts."""
     word = count_at(box[SCALARS]) + S_WORDS * s
@@ -266,7 +273,7 @@ def kind_of(box: words, s: int) -> int:
 
 def wanted_speed(gap: float, h: float, u: float) -> float:
     """Least speed of the displacement of a row."""
-    return -2.0 * gap / h - u if gap >= 0.0 else max(0.0, -2.0 * BACK * gap / h - u)
+    return -2.0 * gap / h - u if gap >= 0.0 else max(0.0, min(-2.0 * BACK * gap / h, FASTEST_BACK) - u)
 
 
 def keep_impulses(box: words, rows: int) -> int:

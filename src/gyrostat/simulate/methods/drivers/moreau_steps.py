@@ -95,6 +95,8 @@ from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 
 CROWDED = 4
 """How a call ends that found more contacts than there are places for."""
+LARGEST_SHIFT = 0.05
+"""Displacement [m, rad] of a rate that takes penetration back within a step, at most."""
 MORE_CONTACTS = 4
 """How often a step is solved with contacts that its own impulses close."""
 
@@ -206,8 +208,12 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
         if deep > DEPTH:
             correct_depth(box, box[STRIDE], h)
             put_rates(env, box, rows, doubles(box[SPARE]) + 4, x)
+            largest = 0.0
             for k in range(n):
-                d[k] = fma(0.5 * h, x[k], d[k])
+                largest = max(largest, abs(x[k]))
+            share = min(0.5 * h, LARGEST_SHIFT / largest) if largest > 0.0 else 0.0
+            for k in range(n):
+                d[k] = fma(share, x[k], d[k])
     bad = displaced(env, doubles(box[MIDDLE]), d, y1)
     if env[CLOSE] != 0:
         bad = bad + closed_place(env, y1)
