@@ -74,6 +74,32 @@ def test_lanes_do_what_single_runs_do(robot):
         assert np.abs(one.v[-1] - run.v[-1, k]).max() < 1e-5
 
 
+def test_impacts_bounce_as_in_single_runs_and_gain_no_energy():
+    shape = gs.Shape(kind="box", size=(0.1, 0.2, 0.3), role="collision")
+    brick = gs.RigidBody("brick", mass=1.5, inertia=(0.01, 0.012, 0.009), com=(0.01, 0.0, 0.0), shapes=[shape])
+    floor = gs.Ground("floor", friction=0.5, restitution=0.7)
+    model, n = gs.assemble("brick", gs.chain("world", gs.Joint("j", "free"), brick), floor), 5
+    q, v = np.repeat(gs.neutral(model)[None], n, axis=0), 2.0 * np.random.default_rng(0).normal(size=(n, 6))
+    q[:, 2] = 0.5
+    run = gs.rollout(model, q0=q, v0=v, dt=1e-3, steps=600, method="moreau")
+    one = gs.simulate(model, q0=q[1], v0=v[1], t_end=0.6, dt=1e-3, method="moreau")
+    assert np.abs(one.q[-1] - run.q[-1, 1]).max() < 1e-6
+    states = run.q.reshape(-1, 7), run.v.reshape(-1, 6)
+    energy = (gs.kinetic_energy(model, *states) + gs.potential_energy(model, states[0])).reshape(-1, n)
+    assert np.diff(energy, axis=0).max() < 1e-5 * energy.max()
+    assert (energy[-1] < 0.8 * energy[0]).all()
+    with pytest.raises(gs.GyrostatError, match=r"contact 'brick.*floor' has a restitution.* Hint: restitution=0.0"):
+        run.vjp((np.ones_like(run.q), None))
+
+
+def test_a_body_bounces_to_the_height_that_its_restitution_allows():
+    run = gs.rollout(
+        slider(restitution=0.8), q0=np.array([[0, 0, 1.0], [0, 0, 0.5]]), dt=1e-4, steps=8000, method="moreau"
+    )
+    up = run.v[..., 2].max(axis=0)
+    assert np.abs(up / (0.8 * np.sqrt(2.0 * G * np.array([1.0, 0.5]))) - 1.0).max() < 1e-3
+
+
 def test_contacts_of_half_cheetahs_converge():
     model, q, v, tau = cheetahs(64)
     run = gs.rollout(model, tau, q0=q, v0=v, dt=0.01, steps=200, method="moreau", every=1)

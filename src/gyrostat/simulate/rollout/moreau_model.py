@@ -36,11 +36,6 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
                 f"{WHO}: contact '{c.name}': a {c.a.kind} and a {c.b.kind} have no nearest points in closed form. "
                 "Hint: gs.ContactPair(..., exclude=True) leaves a pair out"
             )
-        if c.law.restitution:
-            raise StateError(
-                f"{WHO}: contact '{c.name}' has the restitution {c.law.restitution:g}, and lanes know impacts without "
-                f"one. Hint: restitution=0.0; {HINT}"
-            )
         if c.law.torsional or c.law.rolling:
             raise StateError(
                 f"{WHO}: contact '{c.name}' has torsional or rolling friction, which method 'moreau' does not know. "

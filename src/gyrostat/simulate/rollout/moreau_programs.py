@@ -7,15 +7,16 @@ touch."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.contact.whitened_cones import SOFT, WhitenedCones
+from gyrostat.algorithms.contact.whitened_cones import SOFT, TINY, WhitenedCones
 from gyrostat.configuration.chart import along, moved
 from gyrostat.engine.drivers.kernel_code import KernelCode
-from gyrostat.engine.tracing.choose import maximum, where
+from gyrostat.engine.tracing.choose import maximum, minimum, where
 from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
@@ -63,10 +64,12 @@ class MoreauPrograms:
         """Of the arrays between the programs."""
         n, pattern = self.model.nv, self.pattern
         rows, cones = pattern.rows, len(pattern.cones)
+        bounces = cones if pattern.bounces else 0
         return {
             "t": 1, "middle": self.model.nq, "v": n, "tau": n, "h": 1, "live": self.kernels.live_size,
             "free": n, "L": max(1, sum(map(len, pattern.inboard.values()))), "roots": n, "X": pattern.entries,
-            "b": rows, "G": rows, "mu": cones, "gaps": cones, "allowed": cones, "P": rows, "w": n, "r": 1,
+            "b": rows, "G": rows, "mu": cones, "low": bounces, "back": bounces, "before": rows if bounces else 0,
+            "P_first": rows, "w_first": n, "b_second": rows if bounces else 0, "gaps": cones, "allowed": cones, "P": rows, "w": n, "r": 1,
             "way": 2, "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
         }  # fmt: skip
 
@@ -91,7 +94,8 @@ class MoreauPrograms:
     def _cones(self, x: Mapping[str, Array]) -> tuple[WhitenedCones, list[Any], list[Any]]:
         """Rows, the diagonal of G and its inverse, from arrays."""
         pattern = self.pattern
-        cones = pattern.unpacked(x["X"], list(x["b"]), list(x["mu"]), [0.0] * len(pattern.cones))
+        low = list(x["low"]) if "low" in x and len(x["low"]) else [0.0] * len(pattern.cones)
+        cones = pattern.unpacked(x["X"], list(x["b"]), list(x["mu"]), low)
         return cones, list(x["G"]), [1.0 / g for g in x["G"]]
 
     # ------------------------------------------------------------------ programs
@@ -105,10 +109,11 @@ class MoreauPrograms:
             inverse, P = [1.0 / g for g in G], list(x["P"])
             w = cones.total(P)
             r = cones.residual(P, w, G, inverse)
+            bounces = len(known.back) if known.pattern.bounces else 0
             entries = [x for row in cones.X for x in row.values()]
             return _arrays(
                 free=known.free, L=known.L, roots=known.roots, X=entries, b=cones.b, G=G, mu=cones.mu, gaps=known.gaps,
-                allowed=known.allowed, P=P, w=w, r=[r],
+                allowed=known.allowed, back=known.back[:bounces], before=known.before[:bounces * len(P)], P=P, w=w, r=[r],
             )  # fmt: skip
 
         return self._record(function, (*KNOWN, "P"), "rows")
@@ -122,7 +127,44 @@ class MoreauPrograms:
             found = _round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["way"])
             return dict(zip(("P", "w", "r"), found, strict=True))
 
-        return self._record(function, ("X", "b", "G", "mu", "way", "P", "w", "r"), "round")
+        return self._record(function, ("X", "b", "G", "mu", "low", "way", "P", "w", "r"), "round")
+
+    @cached_property
+    def expansion(self) -> Program:
+        """The problem of the expansion behind a compression P, w: every impact gives back a part of its normal impulse
+        at least [Pfeiffer, Glocker 1996]; nothing in lanes where nothing hits."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            cones, G, inverse = self._cones(x)
+            first, speeds = x["P"], [cones.speed(i, x["w"]) for i in range(self.pattern.rows)]
+            low = [part * maximum(first[c.normal], 0.0) for c, part in zip(cones.cones, x["back"], strict=True)]
+            P: list[Any] = [0.0] * self.pattern.rows
+            for cone, least in zip(cones.cones, low, strict=True):
+                P[cone.normal] = least
+            second = replace(cones, b=speeds, low=low)
+            w, hits = second.total(P), sum(x["back"], 0.0) > 0.0
+            r = where(hits, second.residual(P, w, G, inverse), 0.0)
+            return _arrays(b_second=speeds, low=low, P=P, w=w, r=[r])
+
+        return self._record(function, ("X", "b", "G", "mu", "back", "P", "w"), "expansion")
+
+    @cached_property
+    def joined(self) -> Program:
+        """Compression and as much of the expansion P, w as gains no energy, neither against the speeds before the step
+        nor against those of free motion."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            cones = self.pattern.unpacked(x["X"], list(x["b"]), list(x["mu"]), [0.0] * len(self.pattern.cones))
+            free = list(x["b"])
+            for cone, still in zip(cones.cones, x["allowed"], strict=True):
+                free[cone.normal] = free[cone.normal] - still
+            still = replace(cones, b=free)
+            s: Any = 1.0
+            for reference in (list(x["before"]), free):
+                s = minimum(s, _share(still, free, reference, x["P_first"], x["w_first"], x["P"], x["w"]))
+            return _arrays(P=x["P_first"] + s * x["P"], w=x["w_first"] + s * x["w"])
+
+        return self._record(function, ("X", "b", "mu", "allowed", "before", "P_first", "w_first", "P", "w"), "joined")
 
     @cached_property
     def depth(self) -> Program:
@@ -232,6 +274,19 @@ def _round(
     left, busy = cones.residual(new, total, G, inverse) * unit, r > TOLERANCE
     one, two = ([where(busy, x, y) for x, y in zip(*pair, strict=True)] for pair in ((new, P), (total, w)))
     return np.array(one), np.array(two), np.array([where(busy, left, r)])
+
+
+def _share(cones: WhitenedCones, free: Any, before: Any, P: Any, w: Any, more_P: Any, more_w: Any) -> Any:
+    """The largest s up to 1 for which P + s more_P gains no more energy than P, or none: P . (u + before)/2 is a parabola
+    in s."""
+    rows = range(len(free))
+    u = [cones.speed(i, w) for i in rows]
+    start = sum((0.5 * P[i] * (u[i] + before[i]) for i in rows), 0.0)
+    slope = sum((more_P[i] * (u[i] + 0.5 * (before[i] - free[i])) for i in rows), 0.0)
+    bend = 0.5 * sum((x * x for x in more_w), 0.0) + TINY
+    left = minimum(start, 0.0)  # what start exceeds zero by is allowed
+    root = (np.sqrt(maximum(slope * slope - 4.0 * bend * left, 0.0)) - slope) / (2.0 * bend)
+    return where(start + slope + bend > maximum(start, 0.0), minimum(maximum(root, 0.0), 1.0), 1.0)
 
 
 def _relative(h: Any) -> Any:
