@@ -167,3 +167,14 @@ def test_too_many_candidates_are_refused():
         gs.GyrostatError, match=r"'raft' has 72 contact candidates, and lanes take 64.* Hint: fewer shapes"
     ):
         gs.rollout(raft, q0=gs.neutral(raft), dt=1e-3, steps=2, method="moreau")
+
+
+def test_a_dead_centre_gives_no_impulse_and_no_nan():
+    """A rod that stands straight above its hinge's plane: its tip cannot move along the normal."""
+    rod = gs.RigidBody("rod", mass=1.0, inertia=(0.1, 0.1, 0.1), frames={"tip": (0.0, 0.0, -1.0)})
+    pin = gs.Displacement("pin", translation=(0.0, 0.0, 1.0))
+    parts = gs.chain("world", pin, gs.Joint("hinge", "revolute", axis="y"), rod), gs.ContactPoint("tip")
+    model = gs.assemble("pendulum", *parts, gs.connect("rod.tip", "tip"), gs.Ground("floor", friction=0.5))
+    run = gs.rollout(model, q0=np.zeros((2, 1)), v0=np.array([[0.0], [0.5]]), dt=1e-3, steps=100, method="moreau")
+    assert np.isfinite(run.q).all()
+    assert np.abs(run.v[:, 0]).max() == 0.0

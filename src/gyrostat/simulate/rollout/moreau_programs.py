@@ -21,7 +21,8 @@ from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
-from gyrostat.simulate.methods.drivers.moreau_impacts import BACK, DEPTH
+from gyrostat.simulate.methods.drivers.moreau_impacts import BACK, DEPTH, FASTEST_BACK
+from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT
 from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Pattern, coloured, near
 from gyrostat.simulate.rollout.moreau_steps import TOLERANCE
 
@@ -31,6 +32,8 @@ AFTER = 1
 after it and one before the first)."""
 APART = 1e3
 """Speed [m/s, rad/s] with which a row that is not corrected is said to separate."""
+LEAST = 1e-12
+"""Rate [m/s, rad/s] that is not shortened."""
 KNOWN = "t", "middle", "v", "tau", "h", "live"
 
 
@@ -69,7 +72,8 @@ class MoreauPrograms:
             "t": 1, "middle": self.model.nq, "v": n, "tau": n, "h": 1, "live": self.kernels.live_size,
             "free": n, "L": max(1, sum(map(len, pattern.inboard.values()))), "roots": n, "X": pattern.entries,
             "b": rows, "G": rows, "mu": cones, "low": bounces, "back": bounces, "before": rows if bounces else 0,
-            "P_first": rows, "w_first": n, "b_second": rows if bounces else 0, "gaps": cones, "allowed": cones, "P": rows, "w": n, "r": 1,
+            "P_first": rows, "w_first": n, "b_second": rows if bounces else 0, "gaps": cones, "allowed": cones,
+            "P": rows, "w": n, "r": 1,
             "way": 2, "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
         }  # fmt: skip
 
@@ -105,7 +109,8 @@ class MoreauPrograms:
 
         def function(**x: Array) -> Mapping[str, Any]:
             known = self._rows(x)
-            cones, G = known.cones, known.cones.diagonal()
+            G = known.cones.diagonal()
+            cones = known.cones.without_dead_centres(G, APART)
             inverse, P = [1.0 / g for g in G], list(x["P"])
             w = cones.total(P)
             r = cones.residual(P, w, G, inverse)
@@ -113,7 +118,8 @@ class MoreauPrograms:
             entries = [x for row in cones.X for x in row.values()]
             return _arrays(
                 free=known.free, L=known.L, roots=known.roots, X=entries, b=cones.b, G=G, mu=cones.mu, gaps=known.gaps,
-                allowed=known.allowed, back=known.back[:bounces], before=known.before[:bounces * len(P)], P=P, w=w, r=[r],
+                allowed=known.allowed, back=known.back[:bounces], before=known.before if bounces else [], P=P, w=w,
+                r=[r],
             )  # fmt: skip
 
         return self._record(function, (*KNOWN, "P"), "rows")
@@ -136,7 +142,7 @@ class MoreauPrograms:
 
         def function(**x: Array) -> Mapping[str, Any]:
             cones, G, inverse = self._cones(x)
-            first, speeds = x["P"], [cones.speed(i, x["w"]) for i in range(self.pattern.rows)]
+            first, speeds = x["P"], [cones.speed(i, list(x["w"])) for i in range(self.pattern.rows)]
             low = [part * maximum(first[c.normal], 0.0) for c, part in zip(cones.cones, x["back"], strict=True)]
             P: list[Any] = [0.0] * self.pattern.rows
             for cone, least in zip(cones.cones, low, strict=True):
@@ -219,7 +225,8 @@ class MoreauPrograms:
         b: list[Any] = []
         for cone, gap, still, is_near in zip(cones.cones, gaps, allowed, reached, strict=True):
             u = cones.speed(cone.normal, w) - still
-            wanted = where(gap >= 0.0, -2.0 * gap / h - u, maximum(-2.0 * BACK * gap / h - u, 0.0))
+            out = minimum(-2.0 * BACK * gap / h, FASTEST_BACK) - u
+            wanted = where(gap >= 0.0, -2.0 * gap / h - u, maximum(out, 0.0))
             b.append(where(is_near, where(deepest > DEPTH, -wanted, APART), APART))
         return cones.normals(b)
 
@@ -227,7 +234,11 @@ class MoreauPrograms:
         inboard = self.pattern.inboard
         v = free + np.array(coloured(inboard, L, roots, list(w)))
         more = np.array(coloured(inboard, L, roots, list(deep_w)))
-        return {"q": moved(self.model, middle, along(self.model, (v + more) * (0.5 * h))), "v": v}
+        largest: Any = LEAST
+        for x in more:
+            largest = maximum(largest, abs(x))
+        shift = v * (0.5 * h) + more * minimum(0.5 * h, LARGEST_SHIFT / largest)
+        return {"q": moved(self.model, middle, along(self.model, shift)), "v": v}
 
     # ------------------------------------------------------------------ derivatives
     @cached_property
@@ -238,8 +249,8 @@ class MoreauPrograms:
 
         def function(**x: Array) -> Mapping[str, Any]:
             known = self._rows(x)
-            cones, P, deep_P = known.cones, list(x["P"]), list(x["deep_P"])
-            inverse = [1.0 / g for g in cones.diagonal()]
+            P, deep_P, G = list(x["P"]), list(x["deep_P"]), known.cones.diagonal()
+            cones, inverse = known.cones.without_dead_centres(G, APART), [1.0 / g for g in G]
             _, w = cones.newton(P, cones.total(P), inverse)
             deep = self._deep(cones, known.gaps, known.allowed, w, x["h"][0])
             _, deep_w = deep.newton(deep_P, deep.total(deep_P), self._of_normals(inverse))
@@ -277,8 +288,8 @@ def _round(
 
 
 def _share(cones: WhitenedCones, free: Any, before: Any, P: Any, w: Any, more_P: Any, more_w: Any) -> Any:
-    """The largest s up to 1 for which P + s more_P gains no more energy than P, or none: P . (u + before)/2 is a parabola
-    in s."""
+    """The largest s up to 1 for which P + s more_P gains no more energy than P, or none: P . (u + before)/2 is a
+    parabola in s."""
     rows = range(len(free))
     u = [cones.speed(i, w) for i in rows]
     start = sum((0.5 * P[i] * (u[i] + before[i]) for i in rows), 0.0)
