@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.contact.whitened_cones import SOFT, TINY, WhitenedCones
+from gyrostat.algorithms.contact.whitened_cones import WhitenedCones
 from gyrostat.configuration.chart import along, moved
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.choose import maximum, minimum, where
@@ -23,13 +23,10 @@ from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.methods.drivers.moreau_impacts import BACK, DEPTH, FASTEST_BACK
 from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT
+from gyrostat.simulate.rollout.moreau_rounds import AFTER, arrays, depth_unit, one_round, share_without_gain
 from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Pattern, coloured, near
-from gyrostat.simulate.rollout.moreau_steps import TOLERANCE
 
 Array = np.ndarray
-AFTER = 1
-"""Sweeps after a Newton step: with more, rounds are longer and hardly fewer (half-cheetah, 1.27 times the time with two
-after it and one before the first)."""
 APART = 1e3
 """Speed [m/s, rad/s] with which a row that is not corrected is said to separate."""
 LEAST = 1e-12
@@ -116,7 +113,7 @@ class MoreauPrograms:
             r = cones.residual(P, w, G, inverse)
             bounces = len(known.back) if known.pattern.bounces else 0
             entries = [x for row in cones.X for x in row.values()]
-            return _arrays(
+            return arrays(
                 free=known.free, L=known.L, roots=known.roots, X=entries, b=cones.b, G=G, mu=cones.mu, gaps=known.gaps,
                 allowed=known.allowed, back=known.back[:bounces], before=known.before if bounces else [], P=P, w=w,
                 r=[r],
@@ -130,7 +127,7 @@ class MoreauPrograms:
         sweeps; lanes that have converged keep what they have."""
 
         def function(**x: Array) -> Mapping[str, Any]:
-            found = _round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["way"])
+            found = one_round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["way"])
             return dict(zip(("P", "w", "r"), found, strict=True))
 
         return self._record(function, ("X", "b", "G", "mu", "low", "way", "P", "w", "r"), "round")
@@ -150,7 +147,7 @@ class MoreauPrograms:
             second = replace(cones, b=speeds, low=low)
             w, hits = second.total(P), sum(x["back"], 0.0) > 0.0
             r = where(hits, second.residual(P, w, G, inverse), 0.0)
-            return _arrays(b_second=speeds, low=low, P=P, w=w, r=[r])
+            return arrays(b_second=speeds, low=low, P=P, w=w, r=[r])
 
         return self._record(function, ("X", "b", "G", "mu", "back", "P", "w"), "expansion")
 
@@ -167,8 +164,8 @@ class MoreauPrograms:
             still = replace(cones, b=free)
             s: Any = 1.0
             for reference in (list(x["before"]), free):
-                s = minimum(s, _share(still, free, reference, x["P_first"], x["w_first"], x["P"], x["w"]))
-            return _arrays(P=x["P_first"] + s * x["P"], w=x["w_first"] + s * x["w"])
+                s = minimum(s, share_without_gain(still, free, reference, x["P_first"], x["w_first"], x["P"], x["w"]))
+            return arrays(P=x["P_first"] + s * x["P"], w=x["w_first"] + s * x["w"])
 
         return self._record(function, ("X", "b", "mu", "allowed", "before", "P_first", "w_first", "P", "w"), "joined")
 
@@ -185,8 +182,8 @@ class MoreauPrograms:
             w: list[Any] = [0.0] * self.model.nv
             for _ in range(AFTER):
                 deep.sweep(P, w, inverse)
-            r = deep.residual(P, w, G, inverse) * _relative(x["h"][0])
-            return _arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r])
+            r = deep.residual(P, w, G, inverse) * depth_unit(x["h"][0])
+            return arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r])
 
         return self._record(function, ("X", "b", "G", "mu", "gaps", "allowed", "w", "h"), "depth")
 
@@ -199,7 +196,7 @@ class MoreauPrograms:
             deep, G, inverse = cones.normals(list(x["deep_b"])), self._of_normals(G), self._of_normals(inverse)
             P, w, r = x["deep_P"], x["deep_w"], x["deep_r"][0]
             names = "deep_P", "deep_w", "deep_r"
-            return dict(zip(names, _round(deep, G, inverse, P, w, r, _relative(x["h"][0])), strict=True))
+            return dict(zip(names, one_round(deep, G, inverse, P, w, r, depth_unit(x["h"][0])), strict=True))
 
         return self._record(function, ("X", "b", "G", "mu", "h", "deep_b", "deep_P", "deep_w", "deep_r"), "depth_round")
 
@@ -262,48 +259,3 @@ class MoreauPrograms:
     def adjoint(self) -> Program:
         """Weights of middle, v, tau, live for those of q and v after the step."""
         return pullback(self.solved, ["q", "v"], ["middle", "v", "tau", "live"])
-
-
-def _round(
-    cones: WhitenedCones,
-    G: list[Any],
-    inverse: list[Any],
-    P: Any,
-    w: Any,
-    r: Any,
-    unit: Any = 1.0,
-    way: Any = (SOFT, 1.0),
-) -> tuple[Array, Array, Array]:
-    """P, w, r after a round; ``unit``: of the residual; ``way``: how far the Newton step gives way, and by which factor
-    the residual may grow in it."""
-    trial, _ = cones.newton(list(P), list(w), inverse, way[0])
-    sums = cones.total(trial)
-    better = cones.residual(trial, sums, G, inverse) * unit < r * way[1]
-    new, total = ([where(better, x, y) for x, y in zip(*pair, strict=True)] for pair in ((trial, P), (sums, w)))
-    for _ in range(AFTER):
-        cones.sweep(new, total, inverse)
-    left, busy = cones.residual(new, total, G, inverse) * unit, r > TOLERANCE
-    one, two = ([where(busy, x, y) for x, y in zip(*pair, strict=True)] for pair in ((new, P), (total, w)))
-    return np.array(one), np.array(two), np.array([where(busy, left, r)])
-
-
-def _share(cones: WhitenedCones, free: Any, before: Any, P: Any, w: Any, more_P: Any, more_w: Any) -> Any:
-    """The largest s up to 1 for which P + s more_P gains no more energy than P, or none: P . (u + before)/2 is a
-    parabola in s."""
-    rows = range(len(free))
-    u = [cones.speed(i, w) for i in rows]
-    start = sum((0.5 * P[i] * (u[i] + before[i]) for i in rows), 0.0)
-    slope = sum((more_P[i] * (u[i] + 0.5 * (before[i] - free[i])) for i in rows), 0.0)
-    bend = 0.5 * sum((x * x for x in more_w), 0.0) + TINY
-    left = minimum(start, 0.0)  # what start exceeds zero by is allowed
-    root = (np.sqrt(maximum(slope * slope - 4.0 * bend * left, 0.0)) - slope) / (2.0 * bend)
-    return where(start + slope + bend > maximum(start, 0.0), minimum(maximum(root, 0.0), 1.0), 1.0)
-
-
-def _relative(h: Any) -> Any:
-    """The unit in which TOLERANCE is a tenth of DEPTH in a step."""
-    return h * (TOLERANCE / (0.1 * DEPTH))
-
-
-def _arrays(**values: Any) -> dict[str, Array]:
-    return {name: np.array(value) for name, value in values.items()}
