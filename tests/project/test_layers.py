@@ -90,6 +90,7 @@ BACK: dict[tuple[str, str], str] = {}
 LAZY_FOLDERS = {
     ("environments.gym_env", "environments.gym_classes"): "they need gymnasium","cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
+    ("environments.gym_env", "environments.gym_classes"): "classes of Gymnasium need the extra `gym`",
     (
         "engine.tracing.recording_scalar",
         "engine.tracing.signals",
