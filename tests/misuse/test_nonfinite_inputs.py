@@ -52,6 +52,10 @@ ARGUMENTS = {
     "ContactDynamics": {"contacts": {"link_hip": "point"}},
     "ContactDynamicsDerivatives": {"contacts": {"link_hip": "point"}},
     "Impact": {"contacts": {"link_hip": "point"}},
+    "ContactVelocities": {"contacts": {"link_hip": [[0, 0, 0, 1, 0, 0]]}, "independent": ["hip"]},
+    "FrictionMargins": {"contacts": {"link_hip": {"kind": "point", "friction": 0.5}}},
+    "StabilityMargin": {"points": ["link_hip", "trunk", "trunk.origin"]},
+    "CapturePoint": {"height": -9.0},
     "Solvers": {"rnea": {}, "crba": {}},
 }
 MODELS = {"RotorCouplingAt": ELASTIC, "RotorCouplingTerms": ELASTIC}

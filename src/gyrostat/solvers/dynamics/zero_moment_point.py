@@ -43,6 +43,7 @@ class ZeroMomentPoint(StateSolver):
     Called with q, v, a, and ``wrenches`` that act besides the ground. Where the motion needs no force along the normal
     (free fall), there is none, which is refused."""
 
+    loops = "any"
     name = WHO
     state = ("q", "v", "a")
     __call__ = of_acceleration
