@@ -13,9 +13,10 @@ from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.errors import ShapeError, clipped
 from gyrostat.graph.network import Network
-from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics
+from gyrostat.solvers.dynamics.contact_dynamics import ContactSolver
 from gyrostat.solvers.dynamics.ground_plane import ground_plane
 from gyrostat.solvers.dynamics.zero_moment_point import placed_wrenches
+from gyrostat.solvers.machinery.call_signatures import of_force
 from gyrostat.solvers.machinery.state_solver import Array
 from gyrostat.spec.model import Model
 
@@ -53,12 +54,15 @@ def _mu(given: Any, frame: str) -> float:
     return float(given)
 
 
-class FrictionMargins(ContactDynamics):
+class FrictionMargins(ContactSolver):
     """mu f_n - |f_t| (..., contacts) [N] of frames in contact for (q, v, tau): what a motion with these contacts leaves
     until one of them slips. ``contacts`` as in :class:`ContactDynamics`, each with its ``friction`` and ``normal``;
     rows in their order. Compiled, with derivatives: an inequality for optimisation."""
 
     name = WHO
+    state = ("q", "v", "tau")
+    __call__ = of_force
+    takes_wrenches = True
     result = "margins"
     rate_axes = (("margins", ()),)
 
@@ -71,7 +75,6 @@ class FrictionMargins(ContactDynamics):
         mode: str = "auto",
     ):
         super().__init__(model, contacts, rules, live, mode)
-        self.Result = None
         for contact in self.contacts:
             if contact.friction is None:
                 raise ShapeError(
