@@ -176,9 +176,7 @@ def implicit_damping(net: Network, q: Array, v: Array) -> dict[tuple[int, int], 
         if is_zero(slope):
             continue
         slope = max(slope, 0.0) if isinstance(slope, float) else maximum(slope, 0.0)
-        shaft_ties = [
-            (k, x * side) for port, side in zip(ports, (1.0, -1.0), strict=False) for k, x in c.shafts[port].ties
-        ]
+        shaft_ties = [(k, x * side) for port, side in zip(ports, (1.0, -1.0), strict=False) for k, x in c.shafts[port].ties]
         for j, x in shaft_ties:
             for k, y in shaft_ties:
                 entries[j, k] = entries.get((j, k), 0.0) + slope * x * y
@@ -193,9 +191,7 @@ def _product(entries: Mapping[tuple[int, int], Any], x: Array) -> Array:
     return np.array(total)
 
 
-def with_fill(
-    inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]
-) -> dict[int, tuple[int, ...]]:
+def with_fill(inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]) -> dict[int, tuple[int, ...]]:
     """The rows of L where D has entries beside those of M."""
     order = list(inboard)
     place = {k: i for i, k in enumerate(order)}

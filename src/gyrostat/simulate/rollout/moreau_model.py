@@ -56,7 +56,5 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
     if ends:
         raise StateError(f"{WHO}: '{ends[0].joint}' follows other joints and has limits of its own. Hint: {HINT}")
     if rigid and kept_network(model).driven:
-        raise StateError(
-            f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts"
-        )
+        raise StateError(f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts")
     return rigid

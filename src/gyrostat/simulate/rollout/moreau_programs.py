@@ -213,14 +213,7 @@ class MoreauPrograms:
 
 
 def _round(
-    cones: WhitenedCones,
-    G: list[Any],
-    inverse: list[Any],
-    P: Any,
-    w: Any,
-    r: Any,
-    unit: Any = 1.0,
-    way: Any = (SOFT, 1.0),
+    cones: WhitenedCones, G: list[Any], inverse: list[Any], P: Any, w: Any, r: Any, unit: Any = 1.0, way: Any = (SOFT, 1.0)
 ) -> tuple[Array, Array, Array]:
     """P, w, r after a round; ``unit``: of the residual; ``way``: how far the Newton step gives way, and by which factor
     the residual may grow in it."""

@@ -135,16 +135,7 @@ def moreau_step(env: words, box: words, t: float, h: float, record: ptr) -> floa
     time[0] = t + 0.5 * h
     step[0] = h
     bad = bad + kernel(env[LAW])(
-        time,
-        middle,
-        y + n,
-        y + 2 * n,
-        memory,
-        doubles(env[PARAMETERS]),
-        doubles(env[CONSTANTS]),
-        K + n,
-        K + 2 * n,
-        work,
+        time, middle, y + n, y + 2 * n, memory, doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), K + n, K + 2 * n, work
     )
     bad = bad + kernel(box[ROWS_CODE])(
         time, middle, y + n, K + n, step, live, kept, free, L, roots, doubles(box[X_ENTRIES]), doubles(box[B_SPEEDS]),

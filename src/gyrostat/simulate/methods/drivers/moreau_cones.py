@@ -262,13 +262,13 @@ def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr) -> int:
             rhs[i] = -u[r]
     for i in range(m):
         if list_[i] % 4 == 1:
-            sliding_rows(
-                m, list_, i, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12), G, stride, P, u, K, rhs
-            )
+            sliding_rows(m, list_, i, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12), G, stride, P, u, K, rhs)
     return 0
 
 
-def sliding_rows(m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr, rhs: ptr) -> int:
+def sliding_rows(
+    m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr, rhs: ptr
+) -> int:
     """Rows i and i + 1, the tangents of a contact that slides: with z = P_t - r u_t, d = z/|z|, R = mu P_n
 
     (dP_t - mu d dP_n - (R/|z|) (1 - d d^T) (dP_t - r du_t))/r = (R d - P_t)/r."""

@@ -161,11 +161,7 @@ def put_segments(box: words, h: float) -> int:
         put_direction(pose, num + 3, s + 3)
         for i in range(3):
             m[i] = fma(0.5, s[3 + i], s[i])
-        vx, vy, vz = (
-            T[3] + T[1] * m[2] - T[2] * m[1],
-            T[4] + T[2] * m[0] - T[0] * m[2],
-            T[5] + T[0] * m[1] - T[1] * m[0],
-        )
+        vx, vy, vz = T[3] + T[1] * m[2] - T[2] * m[1], T[4] + T[2] * m[0] - T[0] * m[2], T[5] + T[0] * m[1] - T[1] * m[0]
         speed = sqrt(vx * vx + vy * vy + vz * vz) + num[7] * sqrt(dot3(T, T))
         s[9] = num[6]
         s[10] = num[7] + h * (0.5 * NEARBY + speed)

@@ -172,10 +172,7 @@ def joined(box: words, rows: int, before: ptr, free: ptr) -> float:
     if gain > 0.0 or other_gain > 0.0:
         copy(rows, first, P)
         put_u(box, rows)
-        s = min(
-            largest_share(rows, gain, P, other, u, before, free),
-            largest_share(rows, other_gain, P, other, u, free, free),
-        )
+        s = min(largest_share(rows, gain, P, other, u, before, free), largest_share(rows, other_gain, P, other, u, free, free))
         for r in range(rows):
             P[r] = fma(s, other[r], first[r])
         put_u(box, rows)

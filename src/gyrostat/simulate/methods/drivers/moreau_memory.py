@@ -42,20 +42,7 @@ G_NUMBERS, G_NOW = 8, 12
 """Numbers of a segment: begin (3,), vector (3,), radius, distance from its middle to its farthest point; where it is
 now: begin, vector, middle, radius, reach within a step."""
 
-GAP, AT, AXES, MU, E, BEFORE, INVERSE, ALONG_T, LOW, REGULAR, ALLOWED, MOBILE = (
-    0,
-    1,
-    4,
-    13,
-    14,
-    15,
-    16,
-    25,
-    26,
-    27,
-    28,
-    29,
-)
+GAP, AT, AXES, MU, E, BEFORE, INVERSE, ALONG_T, LOW, REGULAR, ALLOWED, MOBILE = 0, 1, 4, 13, 14, 15, 16, 25, 26, 27, 28, 29
 K_NUMBERS = 32
 """Numbers of a contact: gap, point (3,), axes n, t1, t2 (9,), law, closing speed before the step, inverse of its 3 x 3
 block, step of the tangent, least normal impulse, whether the block is regular, speed at which it may still close,
