@@ -15,10 +15,10 @@ from benchmarks.bench_simulate import empty_cache
 from benchmarks.harness import Effort, Row, best_of
 
 NOTES = (
-    "half_cheetah.xml of the gymnasium wheel: 9 rates, 16 points that touch the ground, 6 joints with limits; dt = 10 ms, "
+    "half_cheetah.xml of the gymnasium wheel: 9 rates, 16 points that may touch, 6 joints with limits; dt = 10 ms, "
     "random constant torques. Both begin where our robots are after one second, when they lie, stand and slide.",
-    "A state is one step of one robot, on one core. gyrostat: method 'moreau', exact friction cones, rigid contact; nothing "
-    "is timed unless the residual of contacts is below 1e-8 m/s in 99 % of the steps and the ground carries the weight.",
+    "A state is one step of one robot, on one core. gyrostat: method 'moreau', exact cones, rigid contact; nothing "
+    "is timed unless the residual of contacts is below 1e-8 m/s in 99 % of the steps, and the ground carries them.",
     "MuJoCo: mujoco.rollout as the file sets it, soft contact, 64 of the robots, so that calls are as short.",
     "The gradient is one Rollout.vjp of 20 steps, by all of q0, v0, tau.",
 )
@@ -92,5 +92,11 @@ def runs(model: gs.Model, q: np.ndarray, v: np.ndarray, action: np.ndarray, effo
     return [
         Row("run", case, "gyrostat", best_of(ours, effort.repeat, effort.number), n * STEPS),
         Row("run", case, "MuJoCo, rollout", best_of(theirs, effort.repeat, effort.number), some * STEPS, True),
-        Row("gradient", case, "gyrostat, vjp", best_of(lambda: motion.vjp((weights, weights)), min(5, effort.repeat), 1), n * STEPS),
+        Row(
+            "gradient",
+            case,
+            "gyrostat, vjp",
+            best_of(lambda: motion.vjp((weights, weights)), min(5, effort.repeat), 1),
+            n * STEPS,
+        ),
     ]

@@ -75,7 +75,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("trajectories",),
     ),
     "simulate.methods": (("*",), ("drivers",)),
-    "solvers": (("functions", "legs"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
+    "solvers": (("functions", "legs", "sensors"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (("achievable",),),
@@ -87,8 +87,10 @@ tuple do not import each other, those in a set may."""
 BACK: dict[tuple[str, str], str] = {}
 """(module, module) -> why it goes against the order of rooms for the time being."""
 
-LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
+LAZY_FOLDERS = {
+    ("environments.gym_env", "environments.gym_classes"): "they need gymnasium","cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
+    ("environments.gym_env", "environments.gym_classes"): "classes of Gymnasium need the extra `gym`",
     (
         "engine.tracing.recording_scalar",
         "engine.tracing.signals",

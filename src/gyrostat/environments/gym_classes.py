@@ -30,6 +30,10 @@ def spelt(name: str) -> str:
     return re.sub(r"[^\w:.-]", "_", name) or "task"
 
 
+def _made(**given: Any) -> RobotEnv:
+    return RobotEnv(**given)
+
+
 class RobotEnv(gymnasium.Env[Array, Array]):
     """One robot with a task. ``robots.stepper`` has its q and v."""
 
@@ -37,7 +41,7 @@ class RobotEnv(gymnasium.Env[Array, Array]):
 
     def __init__(self, model: Model, task: GymTask):
         self.robots = RobotsAtWork(model, task, 1)
-        self.spec = EnvSpec(f"gyrostat/{spelt(task.name)}-v0", RobotEnv, kwargs={"model": model, "task": task})
+        self.spec = EnvSpec(f"gyrostat/{spelt(task.name)}-v0", _made, kwargs={"model": model, "task": task})
         self.observation_space, self.action_space = spaces(self.robots)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:

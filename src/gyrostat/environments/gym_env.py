@@ -13,7 +13,9 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 
-def gym_env(model: Model | str, task: GymTask | str | None = None, num_envs: int | None = None, threads: int = 1) -> Any:
+def gym_env(
+    model: Model | str, task: GymTask | str | None = None, num_envs: int | None = None, threads: int = 1
+) -> Any:
     """An environment of Gymnasium: a ``gymnasium.Env``, with ``num_envs`` a ``gymnasium.vector.VectorEnv`` whose robots
     run in the lanes of one compiled rollout (method ``"moreau"``), on ``threads``.
 
@@ -23,10 +25,12 @@ def gym_env(model: Model | str, task: GymTask | str | None = None, num_envs: int
     Actions are from -1 to 1. Needs ``gymnasium`` (extra ``gym``)."""
     if isinstance(model, str):
         if task is not None:
-            raise StateError(f"{WHO}: the robot of a task that is ready has that task, got {clipped(task)} for '{model}'")
-        robot, chosen = _ready(model)
-        model, task = robot(), chosen()
-    elif isinstance(task, str):
+            raise StateError(
+                f"{WHO}: the robot of a task that is ready has that task, got {clipped(task)} for '{model}'"
+            )
+        made, chosen = _ready(model)
+        model, task = made(), chosen()
+    if isinstance(task, str):
         task = _ready(task)[1]()
     expect_model(model, WHO)
     if not isinstance(task, GymTask):
@@ -36,14 +40,14 @@ def gym_env(model: Model | str, task: GymTask | str | None = None, num_envs: int
     except ImportError as error:
         raise GyrostatError(f"{WHO} needs gymnasium. Hint: pip install 'gyrostat[gym]'") from error
     if num_envs is None:
-        return RobotEnv(model, task)
+        return RobotEnv(model, task)  # type: ignore[arg-type]
     try:
         count = operator.index(num_envs)
     except TypeError:
         count = 0
     if count < 1:
         raise StateError(f"{WHO}: num_envs must be a whole number from 1 on, got {clipped(num_envs)}")
-    return RobotVectorEnv(model, task, count, threads)
+    return RobotVectorEnv(model, task, count, threads)  # type: ignore[arg-type]
 
 
 def _ready(name: str) -> Any:

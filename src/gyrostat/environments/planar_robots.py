@@ -1,7 +1,8 @@
 """A hopper and a half-cheetah in the plane: capsules on joints with springs, dampers, rotor inertia and limits.
 
-Lengths, ranges, stiffnesses and gears are those of Gymnasium's Hopper-v5 and HalfCheetah-v5 [Erez, Tassa, Todorov 2011;
-Wawrzynski 2009], so that tasks mean the same; contact is rigid. Bodies touch the ground, and pass through each other."""
+Lengths, ranges, stiffnesses and gears are those of Gymnasium's Hopper-v5 and HalfCheetah-v5 [Erez, Tassa,
+Todorov 2011; Wawrzynski 2009], so that tasks mean the same; contact is rigid. Bodies touch the ground,
+and pass through each other."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class Bone:
 
 @dataclass(frozen=True)
 class Limb:
-    """A joint about y (``sign`` -1: -y) at ``at`` (x, z) of the body ``parent``, and a body whose origin is there."""
+    """A joint about y (``sign`` -1: -y) at ``at`` (x, z) of the body ``parent``, from ``low`` to ``high`` [rad], and
+    a body whose origin is there."""
 
     name: str
     parent: str
@@ -61,19 +63,18 @@ class Limb:
 
 
 HOPPER = (
-    Limb("thigh", "torso", (0.0, -0.2), -150, 0, 200, Bone(0, -0.225, 0, 0.45, 0.05), -1),
-    Limb("leg", "thigh", (0.0, -0.45), -150, 0, 200, Bone(0, -0.25, 0, 0.5, 0.04), -1),
-    Limb("foot", "leg", (0.0, -0.5), -45, 45, 200, Bone(0.065, 0, math.pi / 2, 0.39, 0.06), -1),
+    Limb("thigh", "torso", (0.0, -0.2), -math.radians(150), 0, 200, Bone(0, -0.225, 0, 0.45, 0.05), -1),
+    Limb("leg", "thigh", (0.0, -0.45), -math.radians(150), 0, 200, Bone(0, -0.25, 0, 0.5, 0.04), -1),
+    Limb("foot", "leg", (0.0, -0.5), -math.pi / 4, math.pi / 4, 200, Bone(0.065, 0, math.pi / 2, 0.39, 0.06), -1),
 )
-_turn = math.degrees
 CHEETAH = (
-    Limb("bthigh", "torso", (-0.5, 0), _turn(-0.52), _turn(1.05), 120, Bone(0.1, -0.13, -3.8, 0.29, 0.046), 1, 6, 240, 0.1),
-    Limb("bshin", "bthigh", (0.16, -0.25), _turn(-0.785), _turn(0.785), 90, Bone(-0.14, -0.07, -2.03, 0.3, 0.046), 1, 4.5, 180, 0.1),
-    Limb("bfoot", "bshin", (-0.28, -0.14), _turn(-0.4), _turn(0.785), 60, Bone(0.03, -0.097, -0.27, 0.188, 0.046), 1, 3, 120, 0.1),
-    Limb("fthigh", "torso", (0.5, 0), _turn(-1.0), _turn(0.7), 120, Bone(-0.07, -0.12, 0.52, 0.266, 0.046), 1, 4.5, 180, 0.1),
-    Limb("fshin", "fthigh", (-0.14, -0.24), _turn(-1.2), _turn(0.87), 60, Bone(0.065, -0.09, -0.6, 0.212, 0.046), 1, 3, 120, 0.1),
-    Limb("ffoot", "fshin", (0.13, -0.18), _turn(-0.5), _turn(0.5), 30, Bone(0.045, -0.07, -0.6, 0.14, 0.046), 1, 1.5, 60, 0.1),
-)  # fmt: skip
+    Limb("bthigh", "torso", (-0.5, 0), -0.52, 1.05, 120, Bone(0.1, -0.13, -3.8, 0.29, 0.046), 1, 6, 240, 0.1),
+    Limb("bshin", "bthigh", (0.16, -0.25), -0.785, 0.785, 90, Bone(-0.14, -0.07, -2.03, 0.3, 0.046), 1, 4.5, 180, 0.1),
+    Limb("bfoot", "bshin", (-0.28, -0.14), -0.4, 0.785, 60, Bone(0.03, -0.097, -0.27, 0.188, 0.046), 1, 3, 120, 0.1),
+    Limb("fthigh", "torso", (0.5, 0), -1.0, 0.7, 120, Bone(-0.07, -0.12, 0.52, 0.266, 0.046), 1, 4.5, 180, 0.1),
+    Limb("fshin", "fthigh", (-0.14, -0.24), -1.2, 0.87, 60, Bone(0.065, -0.09, -0.6, 0.212, 0.046), 1, 3, 120, 0.1),
+    Limb("ffoot", "fshin", (0.13, -0.18), -0.5, 0.5, 30, Bone(0.045, -0.07, -0.6, 0.14, 0.046), 1, 1.5, 60, 0.1),
+)
 
 
 def hopper() -> Model:
@@ -110,7 +111,7 @@ def _planar(
     ]
     parts: list[Parts | Entity] = [chain("world", *root)]
     for limb in limbs:
-        limits = {"lower": math.radians(limb.low), "upper": math.radians(limb.high)}
+        limits = {"lower": limb.low, "upper": limb.high}
         joint = Joint(
             f"{limb.name}_joint", "revolute", axis=(0.0, float(limb.sign), 0.0), effort_limit=limb.gear, **limits
         )
@@ -136,7 +137,13 @@ def _body(name: str, bones: Sequence[Bone], limbs: Sequence[Limb], density: floa
         d = s.centre - centre
         J = J + s.inertia + s.volume * (d @ d * np.eye(3) - np.outer(d, d))
     shapes = [
-        Shape(kind="capsule", size=(b.radius, b.length), translation=(b.x, 0.0, b.z), rotation=euler((0.0, b.angle, 0.0)), role=role)
+        Shape(
+            kind="capsule",
+            size=(b.radius, b.length),
+            translation=(b.x, 0.0, b.z),
+            rotation=euler((0.0, b.angle, 0.0)),
+            role=role,
+        )
         for b in bones
         for role in ("visual", "collision")
     ]

@@ -1,4 +1,4 @@
-"""The robots of an environment: states, actions to efforts, rewards, ends; what single and vector environments share."""
+"""The robots of an environment: states, efforts from actions, rewards, ends; one or many."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.manifold import neutral
-from gyrostat.environments.task import Moment, GymTask
+from gyrostat.environments.task import GymTask, Moment
 from gyrostat.errors import ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.rollout.stepper import Stepper
 from gyrostat.spec.model import Model
@@ -29,7 +29,9 @@ class RobotsAtWork:
         q, v = self.starts(np.random.default_rng(0), 1)
         seen = np.asarray(task.observation(q, v), dtype=float)
         if seen.ndim != 2 or len(seen) != 1:
-            raise ShapeError(f"{WHO}: observation of '{task.name}' has shape {seen.shape}, expected (1, size) of one robot")
+            raise ShapeError(
+                f"{WHO}: observation of '{task.name}' has shape {seen.shape}, expected (1, size) of one robot"
+            )
         self.size = seen.shape[1]
 
     def starts(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
@@ -91,7 +93,9 @@ def driven_rates(model: Model, task: GymTask) -> tuple[Array, Array]:
     chosen = [name for name in names if limits[name]] if task.actions is None else list(task.actions)
     for name in chosen:
         if name not in names:
-            raise StateError(f"{WHO}: '{name}' is no joint with one rate of '{model.name}'. Hint: {nearest(name, names)}")
+            raise StateError(
+                f"{WHO}: '{name}' is no joint with one rate of '{model.name}'. Hint: {nearest(name, names)}"
+            )
     if not chosen:
         raise StateError(f"{WHO}: nothing drives '{model.name}'. Hint: GymTask(actions=[...], efforts=[...])")
     efforts = [limits[name] for name in chosen] if task.efforts is None else list(task.efforts)

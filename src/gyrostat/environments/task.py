@@ -15,8 +15,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Moment:
-    """One step of an environment: states before (``q0``, ``v0``) and after (``q``, ``v``), ``action`` (N, k) in [-1, 1],
-    ``dt`` [s] between them."""
+    """One step of an environment: states before (``q0``, ``v0``) and after it (``q``, ``v``), ``action`` (N, k) from -1
+    to 1, ``dt`` [s] between them."""
 
     q0: Array
     v0: Array

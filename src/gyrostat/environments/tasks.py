@@ -9,7 +9,7 @@ import numpy as np
 
 from gyrostat.configuration.manifold import neutral
 from gyrostat.environments.planar_robots import CHEETAH, HOPPER, gears, half_cheetah, hopper
-from gyrostat.environments.task import Moment, GymTask
+from gyrostat.environments.task import GymTask, Moment
 from gyrostat.robots.humanoid import humanoid
 from gyrostat.spec.model import Model
 
@@ -62,7 +62,8 @@ def half_cheetah_task() -> GymTask:
 
     return GymTask(
         "half-cheetah", reward, lambda q, v: np.concatenate([q[:, 1:], v], axis=-1),
-        actions=[f"{x.name}_joint" for x in CHEETAH], efforts=gears(CHEETAH).tolist(), start=start, dt=1e-2, frame_skip=5,
+        actions=[f"{x.name}_joint" for x in CHEETAH], efforts=gears(CHEETAH).tolist(), start=start, dt=1e-2,
+        frame_skip=5,
     )  # fmt: skip
 
 

@@ -28,9 +28,7 @@ def test_gradients_of_a_body_that_slides_across_its_own_direction():
     w = rng.normal(size=(2, 1, n, 3))
 
     def run(q0, v0, tau, **mass):
-        return gs.rollout(
-            model, tau, q0=q0, v0=v0, dt=2e-3, steps=50, method="moreau", every=None, parameters=mass
-        )
+        return gs.rollout(model, tau, q0=q0, v0=v0, dt=2e-3, steps=50, method="moreau", every=None, parameters=mass)
 
     def total(**x):
         r = run(**x)

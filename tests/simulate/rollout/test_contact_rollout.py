@@ -14,7 +14,12 @@ def slider(friction=MU, **law):
     joints = [gs.Joint(axis, "prismatic", axis=axis) for axis in "xyz"]
     body = gs.RigidBody("body", mass=2.0, inertia=(1.0, 1.0, 1.0))
     tip = gs.ContactPoint("tip")
-    parts = gs.chain("world", *joints, body), tip, gs.connect("body", "tip"), gs.Ground("floor", friction=friction, **law)
+    parts = (
+        gs.chain("world", *joints, body),
+        tip,
+        gs.connect("body", "tip"),
+        gs.Ground("floor", friction=friction, **law),
+    )
     return gs.assemble("slider", *parts)
 
 
@@ -69,6 +74,32 @@ def test_lanes_do_what_single_runs_do(robot):
         assert np.abs(one.v[-1] - run.v[-1, k]).max() < 1e-5
 
 
+def test_impacts_bounce_as_in_single_runs_and_gain_no_energy():
+    shape = gs.Shape(kind="box", size=(0.1, 0.2, 0.3), role="collision")
+    brick = gs.RigidBody("brick", mass=1.5, inertia=(0.01, 0.012, 0.009), com=(0.01, 0.0, 0.0), shapes=[shape])
+    floor = gs.Ground("floor", friction=0.5, restitution=0.7)
+    model, n = gs.assemble("brick", gs.chain("world", gs.Joint("j", "free"), brick), floor), 5
+    q, v = np.repeat(gs.neutral(model)[None], n, axis=0), 2.0 * np.random.default_rng(0).normal(size=(n, 6))
+    q[:, 2] = 0.5
+    run = gs.rollout(model, q0=q, v0=v, dt=1e-3, steps=600, method="moreau")
+    one = gs.simulate(model, q0=q[1], v0=v[1], t_end=0.6, dt=1e-3, method="moreau")
+    assert np.abs(one.q[-1] - run.q[-1, 1]).max() < 1e-6
+    states = run.q.reshape(-1, 7), run.v.reshape(-1, 6)
+    energy = (gs.kinetic_energy(model, *states) + gs.potential_energy(model, states[0])).reshape(-1, n)
+    assert np.diff(energy, axis=0).max() < 1e-5 * energy.max()
+    assert (energy[-1] < 0.8 * energy[0]).all()
+    with pytest.raises(gs.GyrostatError, match=r"contact 'brick.*floor' has a restitution.* Hint: restitution=0.0"):
+        run.vjp((np.ones_like(run.q), None))
+
+
+def test_a_body_bounces_to_the_height_that_its_restitution_allows():
+    run = gs.rollout(
+        slider(restitution=0.8), q0=np.array([[0, 0, 1.0], [0, 0, 0.5]]), dt=1e-4, steps=8000, method="moreau"
+    )
+    up = run.v[..., 2].max(axis=0)
+    assert np.abs(up / (0.8 * np.sqrt(2.0 * G * np.array([1.0, 0.5]))) - 1.0).max() < 1e-3
+
+
 def test_contacts_of_half_cheetahs_converge():
     model, q, v, tau = cheetahs(64)
     run = gs.rollout(model, tau, q0=q, v0=v, dt=0.01, steps=200, method="moreau", every=1)
@@ -112,7 +143,10 @@ def test_energy_never_grows_in_contact():
 @pytest.mark.parametrize(
     ("law", "message"),
     [
-        ({"torsional": 0.1}, r"rollout: contact 'tip\|floor' has torsional or rolling friction, .* Hint: torsional=0.0"),
+        (
+            {"torsional": 0.1},
+            r"rollout: contact 'tip\|floor' has torsional or rolling friction, .* Hint: torsional=0.0",
+        ),
         ({"dt": -1e-3}, r"rollout: method 'moreau' goes forward in time, got dt = -0.001 s. Hint: dt=0.001"),
     ],
 )
@@ -124,8 +158,23 @@ def test_what_lanes_do_not_know_is_refused(law, message):
 
 
 def test_too_many_candidates_are_refused():
-    shapes = [gs.Shape(kind="box", size=(0.1, 0.1, 0.1), translation=(0.2 * k, 0, 0), role="collision") for k in range(9)]
+    shapes = [
+        gs.Shape(kind="box", size=(0.1, 0.1, 0.1), translation=(0.2 * k, 0, 0), role="collision") for k in range(9)
+    ]
     body = gs.RigidBody("raft", mass=1.0, inertia=(1.0, 1.0, 1.0), shapes=shapes)
     raft = gs.assemble("raft", gs.chain("world", gs.Joint("j", "free"), body), gs.Ground("floor", friction=0.5))
-    with pytest.raises(gs.GyrostatError, match=r"'raft' has 72 contact candidates, and lanes take 64.* Hint: fewer shapes"):
+    with pytest.raises(
+        gs.GyrostatError, match=r"'raft' has 72 contact candidates, and lanes take 64.* Hint: fewer shapes"
+    ):
         gs.rollout(raft, q0=gs.neutral(raft), dt=1e-3, steps=2, method="moreau")
+
+
+def test_a_dead_centre_gives_no_impulse_and_no_nan():
+    """A rod that stands straight above its hinge's plane: its tip cannot move along the normal."""
+    rod = gs.RigidBody("rod", mass=1.0, inertia=(0.1, 0.1, 0.1), frames={"tip": (0.0, 0.0, -1.0)})
+    pin = gs.Displacement("pin", translation=(0.0, 0.0, 1.0))
+    parts = gs.chain("world", pin, gs.Joint("hinge", "revolute", axis="y"), rod), gs.ContactPoint("tip")
+    model = gs.assemble("pendulum", *parts, gs.connect("rod.tip", "tip"), gs.Ground("floor", friction=0.5))
+    run = gs.rollout(model, q0=np.zeros((2, 1)), v0=np.array([[0.0], [0.5]]), dt=1e-3, steps=100, method="moreau")
+    assert np.isfinite(run.q).all()
+    assert np.abs(run.v[:, 0]).max() == 0.0

@@ -1,7 +1,7 @@
 """Contacts of one robot as whitened rows, straight-line code for lanes: projected sweeps, a Newton step, the residual.
 
-With A = L^T D L the matrix of a step and J_i the rows of its contacts and stops, x_i = D^-1/2 L^-T J_i^T keeps the zeros
-of the tree, G = X X^T, and the sum w = X^T P (nv,) carries everything that impulses P do:
+With A = L^T D L the matrix of a step and J_i the rows of its contacts and stops, x_i = D^-1/2 L^-T J_i^T keeps the
+zeros of the tree, G = X X^T, and the sum w = X^T P (nv,) carries everything that impulses P do:
 
     u = b + X w,     P_n >= low, u_n >= 0, (P_n - low) u_n = 0;     P_t = disc(P_t - u_t / g, mu P_n),
 
@@ -12,7 +12,7 @@ arithmetic that can be recorded; lists and dicts hold recorded scalars, and what
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from gyrostat.engine.tracing.choose import maximum, minimum, where
 SOFT = 1e-7
 """By which a Newton step gives way, unless told otherwise: redundant rows never make it singular."""
 TINY = 1e-300
+IMMOBILE, SINGULAR = 1e-14, 1e-10
+"""G of a row that nothing moves, and part of that of the tangents below which a normal is a dead centre."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class WhitenedCones:
 
     def diagonal(self) -> list[Any]:
         """Of G, one number for the tangents of a contact: no less than the largest eigenvalue of their block."""
-        G = [sum((x * x for x in row.values()), 0.0) + TINY for row in self.X]
+        G = [maximum(sum((x * x for x in row.values()), 0.0), IMMOBILE) for row in self.X]
         for cone in self.cones:
             if len(cone.tangents) == 2:
                 i, j = cone.tangents
@@ -60,6 +62,16 @@ class WhitenedCones:
                 half = (G[i] - G[j]) * 0.5
                 G[i] = G[j] = (G[i] + G[j]) * 0.5 + np.sqrt(half * half + cross * cross)
         return G
+
+    def without_dead_centres(self, G: Sequence[Any], apart: float) -> WhitenedCones:
+        """The same, but contacts whose normal moves nothing, or next to nothing of what the tangents move, are said to
+        separate with the speed ``apart``."""
+        b = list(self.b)
+        for cone in self.cones:
+            i = cone.normal
+            least = sum((G[j] * SINGULAR for j in cone.tangents), 2.0 * IMMOBILE)
+            b[i] = where(G[i] > least, b[i], apart)
+        return replace(self, b=b)
 
     def total(self, P: Sequence[Any]) -> list[Any]:
         """w = X^T P."""

@@ -41,7 +41,7 @@ def place(env: words, q0: ptr, x: ptr, v: ptr, q: ptr, x_rate: ptr) -> float:
 
 
 def unconstrained(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
-    """a (nv,), dp/dt (np,) and tau (nv,) without active constraints, for any number of lanes; zero if all are finite."""
+    """a (nv,), dp/dt (np,) and tau (nv,) without active constraints, for any lanes; zero if all are finite."""
     time, work = doubles(env[TIME]), doubles(env[WORK])
     time[0] = t
     env[RHS_COUNT] = env[RHS_COUNT] + 1

@@ -12,9 +12,8 @@ asks takes the part along the rates. The records of the steps are those of
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import LANES, copy, count_at, doubles, fma, kernel, ptr, shared, some, words
+from gyrostat.engine.drivers.words import LANES, copy, doubles, fma, kernel, ptr, shared, some, words
 from gyrostat.simulate.kernels.environment import (
-    CONSTANTS,
     DIRECTIONS,
     LIVE,
     NM,
@@ -26,6 +25,48 @@ from gyrostat.simulate.kernels.environment import (
     TIME,
     UPDATE_CONSTANTS,
     WORK,
+)
+from gyrostat.simulate.rollout.adjoint_words import (  # noqa: F401
+    BAR_K,
+    BAR_Q,
+    BAR_TAU,
+    BAR_Y,
+    CHART_ADJOINT,
+    CONTACT_ADJOINT,
+    FIRST_ROBOT,
+    FIRST_ROW,
+    FIRST_STEP,
+    FORWARD_ADJOINT,
+    HERE,
+    IN_A_ROW,
+    LAW_ADJOINT,
+    MORE_LIVE,
+    MORE_M,
+    MORE_P,
+    MORE_PARAMETERS,
+    MORE_Q,
+    MORE_V,
+    RETRACT_ADJOINT,
+    STEPS,
+    SUM_LIVE,
+    SUM_M,
+    SUM_P,
+    SUM_PARAMETERS,
+    SUM_Q,
+    SUM_SIZE,
+    SUM_V,
+    SUMS,
+    TOTAL_LIVE,
+    TOTAL_PARAMETERS,
+    TOTAL_Q,
+    TOTAL_V,
+    UPDATE_ADJOINT,
+    W_Q,
+    W_V,
+    WORDS_OF_AN_ADJOINT,
+    ZEROS,
+    added,
+    law_adjoint,
 )
 from gyrostat.simulate.rollout.lane_steps import (
     CONTACT,
@@ -44,19 +85,7 @@ from gyrostat.simulate.rollout.lane_steps import (
     scattered,
     taken_up,
 )
-from gyrostat.simulate.rollout.moreau_steps import HALF, IMPULSES, MIDDLE, STEP, in_the_middle
-
-(
-    FORWARD_ADJOINT, LAW_ADJOINT, UPDATE_ADJOINT, CHART_ADJOINT, RETRACT_ADJOINT,  # kernels
-    SUM_Q, SUM_V, SUM_P, SUM_M, SUM_PARAMETERS, SUM_LIVE,  # weights of states and parameters so far
-    BAR_K, BAR_Y, BAR_Q, BAR_TAU, MORE_Q, MORE_V, MORE_P, MORE_M, MORE_PARAMETERS, MORE_LIVE, ZEROS,  # scratch
-    W_Q, W_V, FIRST_ROW, IN_A_ROW, FIRST_ROBOT, HERE,  # weights of rows, the first of them; robots
-    FIRST_STEP, STEPS,  # of this stretch
-    TOTAL_Q, TOTAL_V, TOTAL_PARAMETERS, TOTAL_LIVE, SUM_SIZE,  # rows of each robot; columns of all sums
-    CONTACT_ADJOINT,  # kernel of a step with contacts
-) = range(36)  # fmt: skip
-WORDS_OF_AN_ADJOINT = 40
-SUMS = SUM_Q, SUM_V, SUM_P, SUM_M, SUM_PARAMETERS, SUM_LIVE
+from gyrostat.simulate.rollout.moreau_adjoint import moreau_adjoint
 
 
 def forward_stretch(env: words, run: words, back: words, tab: ptr, h: float, keep: int) -> int:
@@ -70,13 +99,6 @@ def forward_stretch(env: words, run: words, back: words, tab: ptr, h: float, kee
             record = record + run[RECORD_SIZE]
         if k + 1 < count or keep == 0:
             begun(env, run, y1, record)
-    return 0
-
-
-def added(size: int, x: ptr, total: ptr) -> int:
-    """total += x."""
-    for k in range(size):
-        total[k] = total[k] + x[k]
     return 0
 
 
@@ -94,27 +116,6 @@ def row_added(env: words, back: words, row: int) -> int:
         gathered(n, here, shared(back[W_V]) + at * n, n, x)
         added(n, x, doubles(back[SUM_V]))
     return 0
-
-
-def law_adjoint(env: words, run: words, back: words, q: ptr, y: ptr, m: ptr, bar_k: ptr, bar_y: ptr) -> float:
-    """Weights BAR_TAU of the efforts and bar_k of dp/dt, through the law, are added to BAR_Q and the place of v in bar_y;
-    those of p are set there; those of parameters and memory are added up."""
-    n = env[NV]
-    more_q, more_v, more_m, more = (
-        doubles(back[MORE_Q]),
-        doubles(back[MORE_V]),
-        doubles(back[MORE_M]),
-        doubles(back[MORE_PARAMETERS]),
-    )
-    bad = kernel(back[LAW_ADJOINT])(
-        doubles(env[TIME]), q, y + n, y + 2 * n, m, doubles(env[PARAMETERS]), doubles(env[CONSTANTS]),
-        doubles(back[BAR_TAU]), bar_k + 2 * n, more_q, more_v, bar_y + 2 * n, more_m, more, doubles(env[WORK]),
-    )  # fmt: skip
-    added(env[NQ], more_q, doubles(back[BAR_Q]))
-    added(n, more_v, bar_y + n)
-    added(run[DIGITAL], more_m, doubles(back[SUM_M]))
-    added(run[PARAMETER_SIZE], more, doubles(back[SUM_PARAMETERS]))
-    return bad
 
 
 def stage_adjoint(
@@ -213,40 +214,6 @@ def semi_implicit_adjoint(env: words, run: words, back: words, t: float, h: floa
     bad = bad + stage_adjoint(env, run, back, t, q, y, K + n, m, bar_k, bar_y)
     added(nq, bar_q, sum_q)
     added(n, bar_y + n, sum_v)
-    added(np, bar_y + 2 * n, sum_p)
-    return bad
-
-
-def moreau_adjoint(env: words, run: words, back: words, t: float, h: float, record: ptr) -> float:
-    """One step with contacts, backwards, at its impulses: who touches, sticks and slides is held."""
-    box, n, np, nq = count_at(run[CONTACT]), env[NV], env[NP], env[NQ]
-    size = 2 * n + np
-    K, y = record, record + size
-    q = y + size
-    q1 = q + nq + size
-    m, P = q1 + nq + env[NM], q1 + nq + 2 * env[NM]
-    bar_k, bar_y, bar_q = doubles(back[BAR_K]), doubles(back[BAR_Y]), doubles(back[BAR_Q])
-    sum_q, sum_v, sum_p = doubles(back[SUM_Q]), doubles(back[SUM_V]), doubles(back[SUM_P])
-    time, step, more_live = doubles(env[TIME]), doubles(box[STEP]), doubles(back[MORE_LIVE])
-    time[0] = t + 0.5 * h
-    step[0] = h
-    middle = doubles(box[MIDDLE])
-    bad = in_the_middle(env, box, h, q, y + n)
-    bad = bad + kernel(back[CONTACT_ADJOINT])(
-        time, middle, y + n, K + n, step, doubles(env[LIVE]), P, P + box[IMPULSES], sum_q, sum_v,
-        bar_q, bar_y + n, doubles(back[BAR_TAU]), more_live, doubles(env[WORK]),
-    )  # fmt: skip
-    added(run[LIVE_SIZE], more_live, doubles(back[SUM_LIVE]))
-    for k in range(np):
-        bar_k[2 * n + k] = h * sum_p[k]
-    bad = bad + law_adjoint(env, run, back, middle, y, m, bar_k, bar_y)
-    if env[PLAIN] == 1:
-        copy(n, bar_q, bar_y)
-        copy(n, bar_q, sum_q)
-    else:
-        bad = bad + kernel(back[RETRACT_ADJOINT])(q, doubles(box[HALF]), bar_q, sum_q, bar_y, doubles(env[WORK]))
-    for k in range(n):
-        sum_v[k] = fma(0.5 * h, bar_y[k], bar_y[n + k])
     added(np, bar_y + 2 * n, sum_p)
     return bad
 

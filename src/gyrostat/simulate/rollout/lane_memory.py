@@ -161,10 +161,12 @@ class ContactMemory:
         self.columns = Columns({word: sizes[name] for word, name in contact.COLUMNS.items()}, lanes)
         self.words = np.zeros(contact.WORDS_OF_CONTACT, dtype=np.int64)
         self.columns.tell(self.words)
-        codes = {word: programs.code(name, lanes) for word, name in contact.CODES.items()}
+        names = contact.CODES | (contact.BOUNCING if programs.pattern.bounces else {})
+        codes = {word: programs.code(name, lanes) for word, name in names.items()}
         for word, code in codes.items():
             self.words[word] = code.address
         counts = {contact.IMPULSES: kernel.impulses, contact.CONES: sizes["gaps"], contact.MOST_ROUNDS: contact.MOST}
+        counts[contact.BOUNCES] = len(programs.pattern.bounces)
         for word, count in (counts | {contact.CARRIED: len(kernel.source.m0)}).items():
             self.words[word] = count
         self.work = max(code.work for code in codes.values())

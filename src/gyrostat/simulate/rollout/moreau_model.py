@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gyrostat.configuration.limits import limits_of
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.errors import StateError
 from gyrostat.graph.contacts import Candidate, contact_candidates
@@ -11,7 +12,6 @@ from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.simulate.rollout.moreau_programs import MoreauPrograms
 from gyrostat.simulate.rollout.moreau_rows import ContactStep
-from gyrostat.configuration.limits import limits_of
 from gyrostat.spec.model import Model
 
 MOST = 64
@@ -36,11 +36,6 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
                 f"{WHO}: contact '{c.name}': a {c.a.kind} and a {c.b.kind} have no nearest points in closed form. "
                 "Hint: gs.ContactPair(..., exclude=True) leaves a pair out"
             )
-        if c.law.restitution:
-            raise StateError(
-                f"{WHO}: contact '{c.name}' has the restitution {c.law.restitution:g}, and lanes know impacts without "
-                f"one. Hint: restitution=0.0; {HINT}"
-            )
         if c.law.torsional or c.law.rolling:
             raise StateError(
                 f"{WHO}: contact '{c.name}' has torsional or rolling friction, which method 'moreau' does not know. "
@@ -48,7 +43,7 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
             )
     if len(rigid) > MOST:
         raise StateError(
-            f"{WHO}: '{model.name}' has {len(rigid)} contact candidates, and lanes take {MOST}, since all of them are in "
+            f"{WHO}: '{model.name}' has {len(rigid)} contact candidates, and lanes take {MOST}, since all are in "
             f"every step. Hint: fewer shapes that can touch (gs.ContactPair(..., exclude=True)); {HINT}"
         )
     low, high = limits_of(model, "model", WHO)
@@ -56,5 +51,7 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
     if ends:
         raise StateError(f"{WHO}: '{ends[0].joint}' follows other joints and has limits of its own. Hint: {HINT}")
     if rigid and kept_network(model).driven:
-        raise StateError(f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts")
+        raise StateError(
+            f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts"
+        )
     return rigid

@@ -7,28 +7,30 @@ touch."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.contact.whitened_cones import SOFT, WhitenedCones
+from gyrostat.algorithms.contact.whitened_cones import WhitenedCones
 from gyrostat.configuration.chart import along, moved
 from gyrostat.engine.drivers.kernel_code import KernelCode
-from gyrostat.engine.tracing.choose import maximum, where
+from gyrostat.engine.tracing.choose import maximum, minimum, where
 from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
-from gyrostat.simulate.methods.drivers.moreau_impacts import BACK, DEPTH
+from gyrostat.simulate.methods.drivers.moreau_impacts import BACK, DEPTH, FASTEST_BACK
+from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT
+from gyrostat.simulate.rollout.moreau_rounds import AFTER, arrays, depth_unit, one_round, share_without_gain
 from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Pattern, coloured, near
-from gyrostat.simulate.rollout.moreau_steps import TOLERANCE
 
 Array = np.ndarray
-FIRST, AFTER = 1, 2
-"""Sweeps before the first Newton step, and after each."""
 APART = 1e3
 """Speed [m/s, rad/s] with which a row that is not corrected is said to separate."""
+LEAST = 1e-12
+"""Rate [m/s, rad/s] that is not shortened."""
 KNOWN = "t", "middle", "v", "tau", "h", "live"
 
 
@@ -62,10 +64,13 @@ class MoreauPrograms:
         """Of the arrays between the programs."""
         n, pattern = self.model.nv, self.pattern
         rows, cones = pattern.rows, len(pattern.cones)
+        bounces = cones if pattern.bounces else 0
         return {
             "t": 1, "middle": self.model.nq, "v": n, "tau": n, "h": 1, "live": self.kernels.live_size,
             "free": n, "L": max(1, sum(map(len, pattern.inboard.values()))), "roots": n, "X": pattern.entries,
-            "b": rows, "G": rows, "mu": cones, "gaps": cones, "allowed": cones, "P": rows, "w": n, "r": 1,
+            "b": rows, "G": rows, "mu": cones, "low": bounces, "back": bounces, "before": rows if bounces else 0,
+            "P_first": rows, "w_first": n, "b_second": rows if bounces else 0, "gaps": cones, "allowed": cones,
+            "P": rows, "w": n, "r": 1,
             "way": 2, "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
         }  # fmt: skip
 
@@ -90,26 +95,28 @@ class MoreauPrograms:
     def _cones(self, x: Mapping[str, Array]) -> tuple[WhitenedCones, list[Any], list[Any]]:
         """Rows, the diagonal of G and its inverse, from arrays."""
         pattern = self.pattern
-        cones = pattern.unpacked(x["X"], list(x["b"]), list(x["mu"]), [0.0] * len(pattern.cones))
+        low = list(x["low"]) if "low" in x and len(x["low"]) else [0.0] * len(pattern.cones)
+        cones = pattern.unpacked(x["X"], list(x["b"]), list(x["mu"]), low)
         return cones, list(x["G"]), [1.0 / g for g in x["G"]]
 
     # ------------------------------------------------------------------ programs
     @cached_property
     def rows(self) -> Program:
-        """What a round needs, after the first sweeps from the impulses P."""
+        """What a round needs, and the residual with the impulses P of the step before."""
 
         def function(**x: Array) -> Mapping[str, Any]:
             known = self._rows(x)
-            cones, G = known.cones, known.cones.diagonal()
+            G = known.cones.diagonal()
+            cones = known.cones.without_dead_centres(G, APART)
             inverse, P = [1.0 / g for g in G], list(x["P"])
             w = cones.total(P)
-            for _ in range(FIRST):
-                cones.sweep(P, w, inverse)
             r = cones.residual(P, w, G, inverse)
+            bounces = len(known.back) if known.pattern.bounces else 0
             entries = [x for row in cones.X for x in row.values()]
-            return _arrays(
+            return arrays(
                 free=known.free, L=known.L, roots=known.roots, X=entries, b=cones.b, G=G, mu=cones.mu, gaps=known.gaps,
-                allowed=known.allowed, P=P, w=w, r=[r],
+                allowed=known.allowed, back=known.back[:bounces], before=known.before if bounces else [], P=P, w=w,
+                r=[r],
             )  # fmt: skip
 
         return self._record(function, (*KNOWN, "P"), "rows")
@@ -120,15 +127,52 @@ class MoreauPrograms:
         sweeps; lanes that have converged keep what they have."""
 
         def function(**x: Array) -> Mapping[str, Any]:
-            found = _round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["way"])
+            found = one_round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["way"])
             return dict(zip(("P", "w", "r"), found, strict=True))
 
-        return self._record(function, ("X", "b", "G", "mu", "way", "P", "w", "r"), "round")
+        return self._record(function, ("X", "b", "G", "mu", "low", "way", "P", "w", "r"), "round")
+
+    @cached_property
+    def expansion(self) -> Program:
+        """The problem of the expansion behind a compression P, w: every impact gives back a part of its normal impulse
+        at least [Pfeiffer, Glocker 1996]; nothing in lanes where nothing hits."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            cones, G, inverse = self._cones(x)
+            first, speeds = x["P"], [cones.speed(i, list(x["w"])) for i in range(self.pattern.rows)]
+            low = [part * maximum(first[c.normal], 0.0) for c, part in zip(cones.cones, x["back"], strict=True)]
+            P: list[Any] = [0.0] * self.pattern.rows
+            for cone, least in zip(cones.cones, low, strict=True):
+                P[cone.normal] = least
+            second = replace(cones, b=speeds, low=low)
+            w, hits = second.total(P), sum(x["back"], 0.0) > 0.0
+            r = where(hits, second.residual(P, w, G, inverse), 0.0)
+            return arrays(b_second=speeds, low=low, P=P, w=w, r=[r])
+
+        return self._record(function, ("X", "b", "G", "mu", "back", "P", "w"), "expansion")
+
+    @cached_property
+    def joined(self) -> Program:
+        """Compression and as much of the expansion P, w as gains no energy, neither against the speeds before the step
+        nor against those of free motion."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            cones = self.pattern.unpacked(x["X"], list(x["b"]), list(x["mu"]), [0.0] * len(self.pattern.cones))
+            free = list(x["b"])
+            for cone, still in zip(cones.cones, x["allowed"], strict=True):
+                free[cone.normal] = free[cone.normal] - still
+            still = replace(cones, b=free)
+            s: Any = 1.0
+            for reference in (list(x["before"]), free):
+                s = minimum(s, share_without_gain(still, free, reference, x["P_first"], x["w_first"], x["P"], x["w"]))
+            return arrays(P=x["P_first"] + s * x["P"], w=x["w_first"] + s * x["w"])
+
+        return self._record(function, ("X", "b", "mu", "allowed", "before", "P_first", "w_first", "P", "w"), "joined")
 
     @cached_property
     def depth(self) -> Program:
         """Speeds that take back a part of each penetration over half a step, with normal impulses that change no rate:
-        the problem, and the first sweeps."""
+        the problem, and the first sweep."""
 
         def function(**x: Array) -> Mapping[str, Any]:
             cones, G, inverse = self._cones(x)
@@ -138,8 +182,8 @@ class MoreauPrograms:
             w: list[Any] = [0.0] * self.model.nv
             for _ in range(AFTER):
                 deep.sweep(P, w, inverse)
-            r = deep.residual(P, w, G, inverse) * _relative(x["h"][0])
-            return _arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r])
+            r = deep.residual(P, w, G, inverse) * depth_unit(x["h"][0])
+            return arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r])
 
         return self._record(function, ("X", "b", "G", "mu", "gaps", "allowed", "w", "h"), "depth")
 
@@ -152,7 +196,7 @@ class MoreauPrograms:
             deep, G, inverse = cones.normals(list(x["deep_b"])), self._of_normals(G), self._of_normals(inverse)
             P, w, r = x["deep_P"], x["deep_w"], x["deep_r"][0]
             names = "deep_P", "deep_w", "deep_r"
-            return dict(zip(names, _round(deep, G, inverse, P, w, r, _relative(x["h"][0])), strict=True))
+            return dict(zip(names, one_round(deep, G, inverse, P, w, r, depth_unit(x["h"][0])), strict=True))
 
         return self._record(function, ("X", "b", "G", "mu", "h", "deep_b", "deep_P", "deep_w", "deep_r"), "depth_round")
 
@@ -178,7 +222,8 @@ class MoreauPrograms:
         b: list[Any] = []
         for cone, gap, still, is_near in zip(cones.cones, gaps, allowed, reached, strict=True):
             u = cones.speed(cone.normal, w) - still
-            wanted = where(gap >= 0.0, -2.0 * gap / h - u, maximum(-2.0 * BACK * gap / h - u, 0.0))
+            out = minimum(-2.0 * BACK * gap / h, FASTEST_BACK) - u
+            wanted = where(gap >= 0.0, -2.0 * gap / h - u, maximum(out, 0.0))
             b.append(where(is_near, where(deepest > DEPTH, -wanted, APART), APART))
         return cones.normals(b)
 
@@ -186,7 +231,11 @@ class MoreauPrograms:
         inboard = self.pattern.inboard
         v = free + np.array(coloured(inboard, L, roots, list(w)))
         more = np.array(coloured(inboard, L, roots, list(deep_w)))
-        return {"q": moved(self.model, middle, along(self.model, (v + more) * (0.5 * h))), "v": v}
+        largest: Any = LEAST
+        for x in more:
+            largest = maximum(largest, abs(x))
+        shift = v * (0.5 * h) + more * minimum(0.5 * h, LARGEST_SHIFT / largest)
+        return {"q": moved(self.model, middle, along(self.model, shift)), "v": v}
 
     # ------------------------------------------------------------------ derivatives
     @cached_property
@@ -197,8 +246,8 @@ class MoreauPrograms:
 
         def function(**x: Array) -> Mapping[str, Any]:
             known = self._rows(x)
-            cones, P, deep_P = known.cones, list(x["P"]), list(x["deep_P"])
-            inverse = [1.0 / g for g in cones.diagonal()]
+            P, deep_P, G = list(x["P"]), list(x["deep_P"]), known.cones.diagonal()
+            cones, inverse = known.cones.without_dead_centres(G, APART), [1.0 / g for g in G]
             _, w = cones.newton(P, cones.total(P), inverse)
             deep = self._deep(cones, known.gaps, known.allowed, w, x["h"][0])
             _, deep_w = deep.newton(deep_P, deep.total(deep_P), self._of_normals(inverse))
@@ -210,28 +259,3 @@ class MoreauPrograms:
     def adjoint(self) -> Program:
         """Weights of middle, v, tau, live for those of q and v after the step."""
         return pullback(self.solved, ["q", "v"], ["middle", "v", "tau", "live"])
-
-
-def _round(
-    cones: WhitenedCones, G: list[Any], inverse: list[Any], P: Any, w: Any, r: Any, unit: Any = 1.0, way: Any = (SOFT, 1.0)
-) -> tuple[Array, Array, Array]:
-    """P, w, r after a round; ``unit``: of the residual; ``way``: how far the Newton step gives way, and by which factor
-    the residual may grow in it."""
-    trial, _ = cones.newton(list(P), list(w), inverse, way[0])
-    sums = cones.total(trial)
-    better = cones.residual(trial, sums, G, inverse) * unit < r * way[1]
-    new, total = ([where(better, x, y) for x, y in zip(*pair, strict=True)] for pair in ((trial, P), (sums, w)))
-    for _ in range(AFTER):
-        cones.sweep(new, total, inverse)
-    left, busy = cones.residual(new, total, G, inverse) * unit, r > TOLERANCE
-    one, two = ([where(busy, x, y) for x, y in zip(*pair, strict=True)] for pair in ((new, P), (total, w)))
-    return np.array(one), np.array(two), np.array([where(busy, left, r)])
-
-
-def _relative(h: Any) -> Any:
-    """The unit in which TOLERANCE is a tenth of DEPTH in a step."""
-    return h * (TOLERANCE / (0.1 * DEPTH))
-
-
-def _arrays(**values: Any) -> dict[str, Array]:
-    return {name: np.array(value) for name, value in values.items()}

@@ -61,7 +61,8 @@ class Pattern:
 @dataclass(frozen=True)
 class KnownBefore:
     """``free`` (nv,): rates without impulses; ``L`` and ``roots`` of the matrix of the step; of each cone its ``gap``,
-    the speed ``allowed`` at which it may still close, and the part ``back`` of an impulse that an impact gives back."""
+    the speed ``allowed`` at which it may still close, and the part ``back`` of an impulse that an impact gives back;
+    ``before`` (rows,): speeds before the step."""
 
     pattern: Pattern
     cones: WhitenedCones
@@ -71,6 +72,7 @@ class KnownBefore:
     gaps: Sequence[Any]
     allowed: Sequence[Any]
     back: Sequence[Any]
+    before: Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class ContactStep:
 
     model: Model
     candidates: tuple[Candidate, ...]
+
+    @property
+    def bouncing(self) -> str | None:
+        """A contact with a restitution."""
+        return next((c.name for c in self.candidates if c.law.restitution), None)
 
     def rows(self, net: Network, on: Setting, q: Array, v: Array, tau: Array, h: Any) -> KnownBefore:
         """At q in the middle of the step, rates v before it, efforts tau and the step h, on recorded values."""
@@ -91,16 +98,19 @@ class ContactStep:
         rest = np.zeros(n)
         change = factors.solve(0.5 * h * (tau - sweep_forces(net, on, q, v, rest)[0]))  # of the rates up to the middle
         given = np.array([sum((d * change[k] for (i, k), d in damping.items() if i == j), 0.0) for j in range(n)])
-        free = v + factors.solve(h * (tau - sweep_forces(net, on, q, v + change, rest)[0] + given))
+        f = sweep_forces(net, on, q, v + change, rest)[0] - given
+        free, turned = v + factors.solve(h * (tau - f)), v
+        if self.bouncing:  # rates turned by forces that do no work, before an impact
+            turned = v - factors.solve(h * (f - sweep_forces(net, on, q, rest, rest)[0]))
         table = _Rows(factors, h)
-        self._contacts(table, net, on, q, v, free)
-        self._stops(table, q, v, free)
+        self._contacts(table, net, on, q, turned, free)
+        self._stops(table, q, turned, free)
         pattern = table.pattern(n)
         L = np.array([factors.L[k, j] for k, js in factors.inboard.items() for j in js] or [0.0])
         roots = np.array([np.sqrt(factors.inverse[k]) for k in range(n)])
         low = [0.0] * len(pattern.cones)
         cones = WhitenedCones(pattern.cones, table.X, table.b, n, table.mu, low)
-        return KnownBefore(pattern, cones, free, L, roots, table.gaps, table.allowed, table.back)
+        return KnownBefore(pattern, cones, free, L, roots, table.gaps, table.allowed, table.back, table.before)
 
     def _contacts(self, table: _Rows, net: Network, on: Setting, q: Array, v: Array, free: Array) -> None:
         known = contact_kinematics(net, on, self.candidates, q, v)
@@ -121,7 +131,7 @@ class ContactStep:
                     side, gap = -1.0, above
                 else:
                     side, gap = where(below < above, 1.0, -1.0), minimum(below, above)
-                table.stop(i, j, side, side * free[j], gap)
+                table.stop(i, j, side, side * v[j], side * free[j], gap)
 
 
 @dataclass
@@ -139,6 +149,7 @@ class _Rows:
     gaps: list[Any] = field(default_factory=list)
     allowed: list[Any] = field(default_factory=list)
     back: list[Any] = field(default_factory=list)
+    before: list[Any] = field(default_factory=list)
 
     def contact(self, number: int, c: Candidate, J: Array, before: Array, free: Sequence[Any], gap: Any) -> None:
         """Rows J (3, nv) of a contact; tangents along which nothing can move are left out."""
@@ -153,14 +164,16 @@ class _Rows:
         rubs = max(law.mu_static, law.mu_dynamic) > 0.0
         kept = [axis for axis in (1, 2) if rows[axis] and rubs]
         self._cone([(number, axis) for axis in (0, *kept)], rows, free, mu)
+        self.before += [before[axis] for axis in (0, *kept)]
         self._law(gap, before[0], free[0], law.restitution)
 
-    def stop(self, coordinate: int, rate: int, side: Any, free: Any, gap: Any) -> None:
+    def stop(self, coordinate: int, rate: int, side: Any, before: Any, free: Any, gap: Any) -> None:
         """The nearer end of the range of a joint."""
         row = np.full(len(self.factors.inverse), 0.0, dtype=object)
         row[rate] = side
         self._cone([(-1, coordinate)], [whitened(self.factors, row)], [free], 0.0)
-        self._law(gap, 0.0, free, 0.0)
+        self.before.append(before)
+        self._law(gap, before, free, 0.0)
 
     def _cone(self, places: Sequence[tuple[int, int]], rows: Sequence[Any], speeds: Sequence[Any], mu: Any) -> None:
         first = len(self.X)

@@ -17,8 +17,8 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.plant.parameters import further_arguments
-from gyrostat.simulate.rollout.control_law import WHO, Law, constant, is_block
 from gyrostat.simulate.rollout.contact_results import ContactRecord
+from gyrostat.simulate.rollout.control_law import WHO, Law, constant, is_block
 from gyrostat.simulate.rollout.gradient import Gradient
 from gyrostat.simulate.rollout.kernel import METHODS, RolloutKernel
 from gyrostat.simulate.rollout.lane_memory import Rows
@@ -62,7 +62,8 @@ def rollout(
     ``method``: ``"rk4"`` (order 4), ``"semi-implicit"`` Euler (order 1, one evaluation a step), or ``"moreau"``
     (order 1): rigid contacts and joint limits as impulses of its steps, the scheme of ``gs.simulate(method="moreau")``
     with all candidates in every step; ``Rollout.unsettled`` counts steps whose contact residual stayed above 1e-8 m/s.
-    ``every=None``: the last state only, one row. ``threads``: over groups of robots; neither they nor the number of robots change a bit.
+    ``every=None``: the last state only, one row. ``threads``: over groups of robots; neither they nor the number of
+    robots change a bit.
 
     A robot whose state is not finite any more raises :class:`DivergedError`, which names robot, step and time and
     carries the result; ``nonfinite="return"`` returns it, see ``Rollout.diverged``. The others are not affected."""
