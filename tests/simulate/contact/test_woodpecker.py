@@ -72,7 +72,7 @@ def test_the_sleeve_slides_down_the_pole_as_in_siconos():
     q0, v0 = [0.0, -START * L_M, -0.2788 * L_G], [-0.3411, 0.0, -7.4583 * L_G]
     run = gs.simulate(model, spring, q0=q0, v0=v0, t_eval=rows[:, 0], rtol=1e-10, atol=1e-14)
     found = np.stack([run.q[:, 0], run.v[:, 0], run.q[:, 1] / L_M, run.q[:, 2] / L_G, run.v[:, 2] / L_G], axis=1)
-    np.testing.assert_allclose(found, rows[:, [1, 2, 3, 5, 6]], rtol=5e-9, atol=1e-12)
+    np.testing.assert_allclose(found, rows[:, [1, 2, 3, 5, 6]], rtol=1e-7, atol=1e-12)
     assert {x.phase for x in run.contact_phases if x.name.startswith("lower")} == {"slide"}
 
 
