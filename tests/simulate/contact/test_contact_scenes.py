@@ -48,7 +48,8 @@ def test_many_bodies_thrown_on_the_ground_stay_sound(seed):
 
 KINDS = {
     "revolute": {"axis": "y"}, "prismatic": {"axis": "x"}, "spherical": {},
-    "universal": {"axis": "x", "second_axis": "y"}, "cylindrical": {"axis": "y"}, "helical": {"axis": "y", "pitch": 0.05}, "planar": {"axis": "y"}, "free": {},
+    "universal": {"axis": "x", "second_axis": "y"},
+    "cylindrical": {"axis": "y"}, "helical": {"axis": "y", "pitch": 0.05}, "planar": {"axis": "y"}, "free": {},
 }  # fmt: skip
 
 
