@@ -156,14 +156,3 @@ def test_sensors_follow_changes_of_the_model_and_go_with_their_frames(tmp_path):
 def test_sensors_that_are_nowhere_are_refused(sensor, message):
     with pytest.raises(gs.SpecError, match=message):
         gs.sensors.add(pendulum(), sensor())
-
-
-def test_forces_through_ports_are_refused_where_rigid_contacts_act():
-    ball = gs.RigidBody("ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    model = gs.assemble("faller", gs.chain("world", gs.Joint("fall", "prismatic", axis="z"), ball))
-    model = gs.sensors.add(model, gs.sensors.ForceTorque("ball.origin")).with_ground(
-        points=["ball.origin"], friction=0.5
-    )
-    run = gs.simulate(model, q0=[0.0], t_end=0.1)
-    with pytest.raises(gs.GyrostatError, match=r"'force_torque' measures forces through a port.*rigid contacts"):
-        _ = run.sensors

@@ -17,6 +17,7 @@ from gyrostat.simulate.constraints.contact_transitions import ContactPhase, Impu
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
+from gyrostat.simulate.results.contact_wrenches import with_contacts
 from gyrostat.simulate.results.kept_rows import KeptRows
 from gyrostat.simulate.results.loop_history import (
     ClosureHistory,
@@ -188,11 +189,11 @@ class Result:
         """The cut force (T, 6) at every port, or at some ``ports``, of every sample: torque [N m] about the port's
         origin, then force [N], in the port's axes; what the side of the base exerts on the far side [AS 4.2, KV (32)].
 
-        It is that of Newton and Euler for the motion as it was, so that friction, stops, springs, efforts and external
-        wrenches are all in it, a joint that sticks or rests at its stop included."""
+        It is that of Newton and Euler for the motion as it was, so that friction, stops, springs, efforts, external
+        wrenches and contacts are all in it, a joint that sticks or rests at its stop included."""
         parts: list[dict[str, Array]] = []
         for model, at in self._spans():
-            wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
+            wrenches = self._wrenches(model, at)
             options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
             solver = cached_solver(model, InverseDynamics, representation="body")
             motion = self.q[at], self.v[at], self.a[at]
@@ -204,6 +205,11 @@ class Result:
             raise StateError("result: there are no samples. Hint: a run of more than no time")
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return PortForces(network(self.model), joined)
+
+    def _wrenches(self, model: Model, at: slice) -> dict[str, Wrench]:
+        """Of samples with one model: those of the user, and those of rigid contacts."""
+        wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
+        return with_contacts(model, self.q[at], {name: f[at] for name, f in self.contact_forces.items()}, wrenches)
 
     @cached_property
     def sensors(self) -> SensorValues:
