@@ -56,10 +56,15 @@ from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
 # ---- contact
+from gyrostat.spec.rolling import Rolling as Rolling
+from gyrostat.solvers.kinematics.grasp import grasp as grasp
+from gyrostat.solvers.kinematics.grasp import release as release
 from gyrostat.spec.contact import ContactPair as ContactPair
 from gyrostat.spec.contact import ContactPoint as ContactPoint
 from gyrostat.spec.contact import Ground as Ground
 from gyrostat.spec.contact_law import ContactSurface as ContactSurface
+from gyrostat.environments.gym_env import gym_env as gym_env
+from gyrostat.environments.task import GymTask as GymTask
 
 # ---- files
 from gyrostat.io.audit import Audit as Audit
@@ -117,6 +122,21 @@ from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
 from gyrostat.solvers.functions import rnea_reference as rnea_reference
 from gyrostat.solvers.functions import total_inertia as total_inertia
 
+# ---- sensors
+from gyrostat.simulate import sensors as sensors
+
+# ---- robots on legs
+from gyrostat.solvers.dynamics.centroidal_momentum import centroidal_momentum_rate as centroidal_momentum_rate
+from gyrostat.solvers.dynamics.capture_point import capture_point as capture_point
+from gyrostat.solvers.dynamics.contact_velocities import contact_velocities as contact_velocities
+from gyrostat.solvers.dynamics.friction_margins import friction_margins as friction_margins
+from gyrostat.solvers.legs.reduced_dynamics import ReducedDynamics as ReducedDynamics
+from gyrostat.solvers.dynamics.support_polygon import SupportPolygon as SupportPolygon
+from gyrostat.solvers.dynamics.support_polygon import stability_margin as stability_margin
+from gyrostat.solvers.dynamics.support_polygon import support_polygon as support_polygon
+from gyrostat.solvers.dynamics.zero_moment_point import center_of_pressure as center_of_pressure
+from gyrostat.solvers.dynamics.zero_moment_point import zero_moment_point as zero_moment_point
+
 # ---- solvers: dynamics
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as ActuatorDynamics
 from gyrostat.solvers.dynamics.actuator_efforts import ActuatorEfforts as ActuatorEfforts
@@ -165,6 +185,14 @@ from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_bran
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics as InverseKinematics
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics as inverse_kinematics
 
+# ---- contact: frames that are held, impacts
+from gyrostat.algorithms.contact.frame_contact import FrameContact as FrameContact
+from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives as ContactDynamicsDerivatives
+from gyrostat.solvers.dynamics.contact_derivatives import contact_dynamics_derivatives as contact_dynamics_derivatives
+from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics as ContactDynamics
+from gyrostat.solvers.dynamics.impact import Impact as Impact
+from gyrostat.solvers.dynamics.impact import impact as impact
+
 # ---- solvers: several at once, and what they share
 from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
 from gyrostat.solvers.builders.master_solver import Solvers as Solvers
@@ -200,6 +228,7 @@ from gyrostat.errors import DisagreementError as DisagreementError
 from gyrostat.errors import FrameError as FrameError
 from gyrostat.errors import GyrostatError as GyrostatError
 from gyrostat.errors import LoadError as LoadError
+from gyrostat.errors import ContactError as ContactError
 from gyrostat.errors import LoopError as LoopError
 from gyrostat.errors import ModelWarning as ModelWarning
 from gyrostat.errors import NonFiniteError as NonFiniteError

@@ -8,7 +8,7 @@ import pytest
 import gyrostat as gs
 from gyrostat.errors import ModelWarning
 from gyrostat.graph.contacts import contact_candidates
-from tests.support.contact_models import flying, shape
+from tests.support.surface_models import flying, shape
 
 
 def names(model):

@@ -7,7 +7,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.graph.contacts import contact_candidates
-from tests.support.contact_models import kinematics_of
+from tests.support.surface_models import kinematics_of
 from tests.support.mjcf_models import ABSENT, compiled, folders, pair
 
 SCENE = """<mujoco model="scene"><compiler angle="radian"/>

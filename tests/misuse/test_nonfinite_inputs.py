@@ -49,6 +49,9 @@ ARGUMENTS = {
     "ParameterJacobian": {"frame": "link_hip", "parameters": ["hip.axis"]},
     "ParameterDerivatives": {"parameters": ["link_hip.mass"]},
     "InverseOperationalInertia": {"contacts": {"link_hip": "point"}},
+    "ContactDynamics": {"contacts": {"link_hip": "point"}},
+    "ContactDynamicsDerivatives": {"contacts": {"link_hip": "point"}},
+    "Impact": {"contacts": {"link_hip": "point"}},
     "Solvers": {"rnea": {}, "crba": {}},
 }
 MODELS = {"RotorCouplingAt": ELASTIC, "RotorCouplingTerms": ELASTIC}

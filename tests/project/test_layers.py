@@ -20,6 +20,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "gyrostat"
 LAYERS = (
     "cli",
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
+    "environments",
     "studies",
     "simulate",
     "view",
@@ -74,7 +75,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("trajectories",),
     ),
     "simulate.methods": (("*",), ("drivers",)),
-    "solvers": (("functions",), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
+    "solvers": (("functions", "legs", "sensors"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (("achievable",),),
@@ -86,8 +87,10 @@ tuple do not import each other, those in a set may."""
 BACK: dict[tuple[str, str], str] = {}
 """(module, module) -> why it goes against the order of rooms for the time being."""
 
-LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
+LAZY_FOLDERS = {
+    ("environments.gym_env", "environments.gym_classes"): "they need gymnasium","cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
+    ("environments.gym_env", "environments.gym_classes"): "classes of Gymnasium need the extra `gym`",
     (
         "engine.tracing.recording_scalar",
         "engine.tracing.signals",
@@ -95,6 +98,7 @@ LAZY = {
     ("robots.catalogue", "robots"): "the package lists what is in it",
     ("simulate.blocks.foreign_systems", "simulate.blocks.linear"): "python-control's systems become blocks of ours",
     ("simulate.results.result", "simulate.results.files"): "files need more than a result does",
+    ("simulate.results.parts", "simulate.results.files"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.mcap"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.tables"): "tables need pandas or xarray",
     ("simulate.results.result", "view.plots"): "matplotlib takes half a second to load",
@@ -108,6 +112,7 @@ LAZY = {
     ("spec.model", "spec.edits.lock"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.rename"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.with_ground"): "edits make models; a model offers them as methods",
+    ("spec.model", "spec.edits.with_rolling"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.replaced"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.summary"): "the summary of a model reads it",
     ("spec.model", "spec.table"): "the table of a model reads it",

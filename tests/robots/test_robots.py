@@ -633,24 +633,26 @@ def test_the_quadruped_stands_on_four_feet():
 
 def test_every_robot_of_the_catalogue_is_sound_and_says_where_its_figures_are_from():
     known = gs.robots.catalogue()
-    wanted = {"pendulum", "two_link", "arm6", "kuka_lwr4", "puma560", "quadruped", "hydraulic_manipulator"}
+    wanted = {"pendulum", "two_link", "arm6", "kuka_lwr4", "puma560", "quadruped", "humanoid", "aibo"} | {
+        "hydraulic_manipulator"
+    }
     assert wanted <= set(known) and "tree" not in known and "chain" not in known
     for name, make in known.items():
         model = make()
         gs.check(model)
         assert model.nv > 0
         said = f"{inspect.getdoc(make)} {inspect.getdoc(inspect.getmodule(make))}"
-        assert any(word in said for word in ("ours", "1994", "KV", "G13", "WM15", "H04", "uniform rod")), name
+        assert any(word in said for word in ("ours", "1994", "2007", "KV", "G13", "WM15", "H04", "uniform rod")), name
 
 
-@pytest.mark.parametrize("name", ["two_link", "arm6", "quadruped"])
+@pytest.mark.parametrize("name", ["two_link", "arm6", "quadruped", "humanoid", "aibo"])
 def test_our_own_robots_have_shapes(name):
     bodies = [e for e in getattr(gs.robots, name)().wiring.entities.values() if isinstance(e, gs.RigidBody)]
     assert sum(bool(body.shapes) for body in bodies) >= len(bodies) - 1
 
 
 def test_robots_are_stored_in_yaml(tmp_path):
-    for name in ("puma560", "arm6", "quadruped", "two_link"):
+    for name in ("puma560", "arm6", "quadruped", "two_link", "humanoid", "aibo"):
         model = getattr(gs.robots, name)()
         gs.save(model, tmp_path / f"{name}.yaml")
         assert gs.load(tmp_path / f"{name}.yaml") == model

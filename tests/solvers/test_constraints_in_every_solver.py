@@ -16,7 +16,9 @@ REFUSED = {
     "ActuatorDynamics", "DeltaAcceleration", "ElasticInverseDynamics", "Innovations", "InverseMassMatrix",
     "InverseOperationalInertia", "RotorCoupling",
 }  # fmt: skip
-SOLVED = {"ForwardDynamics", "ForwardDynamicsDerivatives"}
+SOLVED = {
+    "ContactDynamics", "ContactDynamicsDerivatives", "ForwardDynamics", "ForwardDynamicsDerivatives", "Impact",
+}  # fmt: skip
 ANY = {
     "CenterOfMass", "CentroidalMatrix", "CentroidalMomentum", "Coriolis", "Jacobian", "JacobianRate", "KineticEnergy",
     "MassMatrix", "ParameterJacobian", "PotentialEnergy", "TotalInertia",
@@ -27,6 +29,9 @@ OPTIONS = {
     "ParameterJacobian": {"frame": "coupler.tip", "parameters": ["crank.tip.translation"]},
     "ParameterDerivatives": {"parameters": ["coupler.mass", "coupler.inertia"]},
     "InverseOperationalInertia": {"contacts": ["coupler.tip"]},
+    "ContactDynamics": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
+    "ContactDynamicsDerivatives": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
+    "Impact": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
 }
 
 
@@ -82,7 +87,6 @@ def test_every_solver_says_how_it_treats_loops(name, four_bar):
 def test_functions_that_need_coordinates_without_loops_refuse_them(four_bar):
     model, q, _ = four_bar
     for call in (
-        lambda: gs.linearise(model, q),
         lambda: gs.eigenfrequencies(model, q),
         lambda: gs.base_parameters(model),
         lambda: gs.inverse_kinematics(model, "coupler.tip", (0.5, 0.0, 0.5)),

@@ -136,6 +136,46 @@ def ask_centroidal_momentum(r, name, q, v, a):
     )
 
 
+def _held(r, name, q, v):
+    """J and dJ/dt v of the local velocity of the frame, over the rates of the tied robot."""
+    x, w, _ = r.motion(q, v, 0.0 * v)
+    J = gs.jacobian(r.free, x, FRAME[name], "local")
+    return J @ r.G(q), gs.jacobian_rate(r.free, x, w, FRAME[name], "local") @ w + J @ r.G_rate(q, v) @ v
+
+
+def ask_contact_dynamics(r, name, q, v, a):
+    """Two components of the frame's velocity are held, or one if it has no more rates."""
+    Q = np.eye(6)[3 : 3 + min(2, r.model.nv)]
+    J, bias = (Q @ x for x in _held(r, name, q, v))
+    free, Y = _solve(r, q, v, a), np.linalg.solve(r.M(q), J.T)
+    f = -np.linalg.pinv(J @ Y, rcond=1e-9, hermitian=True) @ (J @ free + bias)
+    got = made(gs.ContactDynamics, r, name, first=({FRAME[name]: Q},))(q, v, a)
+    assert_close(got.a, free + Y @ f, 1e-9)
+    assert_close(got.forces[FRAME[name]], Q.T @ f, 1e-9)
+
+
+def ask_contact_dynamics_derivatives(r, name, q, v, a):
+    held = {FRAME[name]: np.eye(6)[3:4]}
+    mine = made(gs.ContactDynamicsDerivatives, r, name, first=(held,))(q, v, a)
+    dynamics = made(gs.ContactDynamics, r, name, first=(held,))
+    for k, x in ((0, "a"), (1, "forces")):
+        by = [getattr(mine, f"d{x}_d{y}") for y in ("q", "v", "tau")]
+        dq, dv, dtau = (y if x == "a" else y.array for y in by)
+        assert_close(dq, by_differences(lambda p, k=k: dynamics(p, v, a)[k], r.model, q, v, "q"), 1e-5)
+        assert_close(dv, by_differences(lambda p, k=k: dynamics(q, p, a)[k], r.model, q, v, "v"), 1e-5)
+        assert_close(dtau, by_differences(lambda p, k=k: dynamics(q, v, p)[k], r.model, q, a, "v"), 1e-5)
+
+
+def ask_impact(r, name, q, v, a):
+    Q = np.eye(6)[3:4]
+    J = Q @ _held(r, name, q, v)[0]
+    Y = np.linalg.solve(r.M(q), J.T)
+    P = -1.5 * np.linalg.pinv(J @ Y, rcond=1e-9, hermitian=True) @ (J @ v)
+    got = made(gs.Impact, r, name, first=({FRAME[name]: Q}, 0.5))(q, v)
+    assert_close(got.v, v + Y @ P, 1e-10)
+    assert_close(got.impulses[FRAME[name]], Q.T @ P, 1e-9)
+
+
 def ask_coriolis(r, name, q, v, a):
     _coriolis(r, q, v, made(gs.Coriolis, r, name)(q, v))
 

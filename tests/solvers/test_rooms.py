@@ -13,7 +13,8 @@ from gyrostat.solvers import functions
 from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.spec.solver_kinds import ANSWERS
 
-ABSTRACT = {"Solver", "StateSolver", "OfFrame", "DerivativeSolver", "RotorCouplingSolver"}
+ABSTRACT = {"Solver", "StateSolver", "ContactSolver", "OfFrame", "DerivativeSolver", "RotorCouplingSolver"}
+ABSTRACT |= {"ReducedSolver"}
 
 
 def test_dynamics_does_not_need_inverse_kinematics():

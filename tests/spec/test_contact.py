@@ -9,7 +9,8 @@ import gyrostat as gs
 from gyrostat.graph.contacts import contact_candidates
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
-from tests.support.contact_models import ball_on, shape
+from gyrostat.view.scene.scene import scene
+from tests.support.surface_models import ball_on, shape
 
 
 def biped(**law):
@@ -102,6 +103,13 @@ def test_contact_points_are_frames():
     assert np.allclose(gs.jacobian(model, q, "foot", "aligned"), gs.jacobian(model, q, "thigh.tip", "aligned"))
 
 
+@pytest.mark.parametrize("base", ["fixed", "free", gs.HarmonicMotion(amplitude=(0, 0, 0.1), frequency=1.0)])
+def test_models_with_contact_are_drawn_and_told(base):
+    model = biped().replace({"context.base": base}) if base != "free" else ball_on().replace({"context.base": base})
+    assert "floor" in gs.diagram(model) and "floor" in str(model) and "ground" in repr(model)
+    assert all(link.name != "floor" for link in scene(model).links)
+
+
 # ------------------------------------------------------------------------------------------------ edits
 def test_pairs_follow_new_names():
     model = biped().rename("leg", "left").rename("left.toe", "claw").rename("floor", "lawn")
@@ -114,6 +122,12 @@ def test_points_and_pairs_go_with_what_carries_them():
     model = biped().detach("hip")
     assert not {"foot", "foot_trunk", "leg_thigh"} & set(model.wiring.entities) and "floor" in model.wiring.entities
     assert [n.split("|")[1] for n in names(model)] == ["floor"] * 9
+
+
+def test_what_pairs_speak_of_is_not_removed_without_them():
+    with pytest.raises(gs.SpecError, match=r"remove 'foot': 'foot_trunk' depends on it. Hint: model.detach\('foot'\)"):
+        biped().remove("foot")
+    assert "foot" not in biped().remove("foot_trunk").remove("foot").wiring.entities
 
 
 def test_a_second_robot_brings_its_ground_to_where_it_is_mounted():

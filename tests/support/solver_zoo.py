@@ -55,6 +55,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "ParameterJacobian": {"frame": TIP, "parameters": ["slide.axis", "left_offset.translation"]},
     "ParameterDerivatives": {"parameters": ["arm.mass", "arm.inertia"], "wrt_wrenches": ["end"]},
     "InverseOperationalInertia": {"contacts": {TIP: "point"}},
+    "ContactDynamics": {"contacts": {TIP: "point"}},
+    "ContactDynamicsDerivatives": {"contacts": {TIP: "point"}},
+    "Impact": {"contacts": {TIP: "point"}, "restitution": 0.5},
 }
 
 

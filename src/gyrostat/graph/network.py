@@ -148,8 +148,9 @@ def _draft(model: Model, visits: Iterable[Visit], live: Mapping[str, Any]) -> tu
         if low.beside is not None:
             draft.hide(DraftPart(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, visit.source, {}, {}))
     for loop in model.wiring.tree.loops:
-        for port, frame in zip(("a", "b"), loop.frames, strict=True) if loop.closer and not loop.link else ():
-            draft.share(f"{loop.closer}.{port}", frame)
+        if loop.closer and not loop.link:
+            for port, frame in zip(model.wiring.entities[loop.closer].ports, loop.frames, strict=False):
+                draft.share(f"{loop.closer}.{port.name}", frame)
     _share_contacts(model, draft)
     return draft, notes
 

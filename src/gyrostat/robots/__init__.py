@@ -1,12 +1,15 @@
 """Robots that come with gyrostat: of the source documents, of the literature, our own; and generators."""
 
+from gyrostat.robots.aibo import aibo
 from gyrostat.robots.arm6 import arm6
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
 from gyrostat.robots.elastic_arm import elastic_arm
+from gyrostat.robots.humanoid import humanoid
 from gyrostat.robots.hydraulic import hydraulic_manipulator
 from gyrostat.robots.knee import elastic_knee
 from gyrostat.robots.loops.andrews import andrews_squeezer
+from gyrostat.robots.loops.bicycle import bicycle
 from gyrostat.robots.loops.bricard import bricard
 from gyrostat.robots.loops.delta import delta
 from gyrostat.robots.loops.excavator import excavator
@@ -27,8 +30,10 @@ from gyrostat.robots.two_link import two_link
 from gyrostat.robots.wrist import differential_wrist
 
 __all__ = [
+    "aibo",
     "andrews_squeezer",
     "arm6",
+    "bicycle",
     "bricard",
     "chain",
     "delta",
@@ -40,6 +45,7 @@ __all__ = [
     "five_point_suspension",
     "flyball_governor",
     "four_bars",
+    "humanoid",
     "hydraulic_manipulator",
     "kuka_lwr4",
     "palletizer",

@@ -135,6 +135,11 @@ class Entity(BaseModel):
         return False
 
     @property
+    def carries_nothing(self) -> bool:
+        """Whether it only relates its two frames: what is at each must be held otherwise."""
+        return self.is_rod
+
+    @property
     def is_massless_link(self) -> bool:
         """Whether it is rigid, without mass, and has two ports."""
         return False

@@ -42,7 +42,7 @@ def _rigid_group(wiring: Wiring, start: str) -> set[str]:
         for port in wiring.entities[name].ports:
             for other, _ in wiring.connection(name, port.name) if port.kind == "spatial" else ():
                 entity = wiring.entities[other]
-                if other not in group and not entity.rates and not entity.is_rod and entity.binds:
+                if other not in group and not entity.rates and not entity.carries_nothing and entity.binds:
                     group.add(other)
                     queue.append(other)
     return group

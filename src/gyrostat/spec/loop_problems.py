@@ -18,7 +18,7 @@ def loop_problems(wiring: Wiring, context: Context) -> list[Problem]:
 def _rods(wiring: Wiring) -> Iterator[Problem]:
     """Rule ``rod-closes``: a rod has a frame that is held otherwise at both of its ends."""
     for name, entity in wiring.entities.items():
-        if entity.is_rod and name in wiring.tree.parent:
+        if entity.carries_nothing and name in wiring.tree.parent:
             message = "closes no loop: what is at one of its ends is held by nothing else, or by nothing at all"
             remedy = "connect both ends; a body that only rods hold needs Joint(..., 'free', passive=True) of its own"
             yield Problem(label_of(entity, name), "rod-closes", message, remedy, name, name)

@@ -294,6 +294,13 @@ class Model:
 
         return with_ground(self, name, at, points, radius, law, check)
 
+    def with_rolling(self, what: Any, *, check: bool = True) -> Model:
+        """A new model in which a wheel rolls without slipping: ``car.with_rolling(gs.Rolling("front", radius=0.3)
+        .on("front_wheel"))``. Its coordinates are the same; the wheel must touch the ground where a run begins."""
+        from gyrostat.spec.edits.with_rolling import with_rolling
+
+        return with_rolling(self, what, check)
+
     def with_solvers(self, solvers: Mapping[str, SolverSpec | None]) -> Model:
         """A new model with specifications of solvers beside it, by names of your own; those of the same name are
         replaced, None takes one away. ``model.solvers["torques"].build(model)`` makes the solver; files keep them, and

@@ -32,6 +32,8 @@ KINDS: dict[str, Kind] = {
     "CenterOfMass": Kind(),
     "CentroidalMatrix": Kind(),
     "CentroidalMomentum": Kind(),
+    "ContactDynamics": Kind(representation=False, options=("contacts",), needs=("contacts",)),
+    "ContactDynamicsDerivatives": Kind(representation=False, options=("contacts",), needs=("contacts",)),
     "Coriolis": Kind(),
     "DeltaAcceleration": Kind(),
     "ElasticInverseDynamics": Kind(order=False, options=("negligible",)),
@@ -40,6 +42,7 @@ KINDS: dict[str, Kind] = {
     "ForwardDynamicsDerivatives": _METHOD,
     "ForwardKinematics": Kind(frames="some", order=False),
     "GravityForces": Kind(),
+    "Impact": Kind(representation=False, options=("contacts", "restitution"), needs=("contacts",)),
     "Innovations": Kind(),
     "InverseDynamics": Kind(("rne", "newton-euler"), options=("only",)),
     "InverseDynamicsDerivatives": _METHOD,
@@ -66,7 +69,7 @@ KINDS: dict[str, Kind] = {
 }
 """Class of the solver -> what can be said about it."""
 
-USUAL = {"mode": "auto", "method": "auto", "expressed_in": "world", "of": "tau", "negligible": 1e-10}
+USUAL = {"mode": "auto", "method": "auto", "expressed_in": "world", "of": "tau", "negligible": 1e-10, "restitution": 0.0}
 """Values of options that need not be said."""
 
 ANSWERS = {

@@ -5,9 +5,9 @@ The graph has two kinds of nodes, entities and connections; its edges are the co
 tree, ports are cut, as many as there are independent loops. Which ones does not depend on the order in which entities,
 connections or ports are written, but on the entities in the loops. A port is cut in preference to others if
 
-1. it belongs to a connecting rod; else to a passive joint that has neither limits nor anything on its shafts; else to
-   one that has; else to a joint that is driven, said to be actuated, or whose coordinate is to be kept; else to a rigid
-   entity,
+1. it belongs to a wheel that rolls; else to a connecting rod; else to a passive joint that has neither limits nor
+   anything on its shafts; else to one that has; else to a joint that is driven, said to be actuated, or whose
+   coordinate is to be kept; else to a rigid entity,
 2. the joint has more rates: n of them leave 6 - n equations that close the loop,
 3. it turns: angles are found more easily from the others than shifts are,
 4. the entity is farther from the reference frame, counted in connections,
@@ -53,8 +53,8 @@ class Loop:
     """A closed chain of entities, from the one where its two ways part and back to it; ``cut``: the outport that feeds
     the connection which closes it, and the port that is cut off there. ``closer``: the joint or rod that closes it and
     is not in the tree, None where the two ports of ``frames`` coincide; ``frames``: the ports of the tree at its a and
-    at its b. ``link``: another joint and a displacement between it and the ``closer`` that is a massless rod; then all
-    three are left out."""
+    at its b (its first and second port). ``link``: another joint and a displacement between it and the ``closer`` that
+    is a massless rod; then all three are left out."""
 
     entities: tuple[str, ...]
     cut: tuple[str, str]
@@ -136,7 +136,7 @@ def _loop(graph: _Graph, visits: Mapping[str, Visit], feeder: PortName, port: Po
         link = _massless_link(graph, visits, near, port[0])
         if link is not None:
             return Loop(ring, _texts(feeder, port), port[0], (str(visits[link[0]].source), far), link)
-    ends = ends if visit.inport == "a" else (ends[1], ends[0])
+    ends = ends if visit.inport == graph.entities[port[0]].ports[0].name else (ends[1], ends[0])
     return Loop(ring, _texts(feeder, port), port[0], ends)
 
 
@@ -235,8 +235,8 @@ def _priorities(graph: _Graph, root: str, edges: Mapping[PortName, int]) -> dict
 
     def passive(name: str) -> int:
         entity = graph.entities[name]
-        if entity.is_rod:
-            return 4
+        if entity.carries_nothing:
+            return 4 if entity.is_rod else 5
         if not rates[name]:
             return 0
         if name in driven or name in graph.keep or entity.said_passive is False:

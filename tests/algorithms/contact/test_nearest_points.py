@@ -10,7 +10,7 @@ import gyrostat as gs
 from gyrostat.algorithms.contact.nearest_points import nearest_points
 from gyrostat.errors import GyrostatError
 from gyrostat.graph.contacts import contact_candidates
-from tests.support.contact_models import SIZES, flying, shape
+from tests.support.surface_models import SIZES, flying, shape
 
 
 @pytest.fixture(scope="module")

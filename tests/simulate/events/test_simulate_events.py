@@ -106,7 +106,7 @@ def test_mistakes_in_events_are_told():
     with pytest.raises(gs.GyrostatError, match=r"returned .*expected one finite number"):
         gs.simulate(ball(), t_end=1.0, events=gs.Event(lambda t, q, v: np.array([1.0, 2.0])))
     wrong = gs.Event(lambda t, q, v: t - 0.1, reset=lambda t, q, v: q)
-    with pytest.raises(gs.SimulationError, match=r"expected \(q, v\) or \(model, q, v\)"):
+    with pytest.raises(gs.SimulationError, match=r"expected \(q, v\), a model or \(model, q, v\)"):
         gs.simulate(ball(), t_end=1.0, events=wrong)
     forever = gs.Event(lambda t, q, v: t - 0.5 + v[0] * 0, 1, reset=lambda t, q, v: (q, v))
     assert len(gs.simulate(ball(), t_end=1.0, events=forever).events) == 1

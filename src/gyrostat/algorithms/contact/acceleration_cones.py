@@ -5,8 +5,8 @@
 
 With f = B x (x: normal forces of the sliding contacts, all rows of the others) the problem is u = A x + c, A = S G B,
 which is unsymmetric: friction may press a contact more than its force lifts it (Painleve 1895). Then there may be no
-solution, or several: whether, is found out by trying the sliding contacts, on or off, if A has minors that are not
-positive."""
+solution, or several: whether, is found out by trying the sliding contacts, on or off, if A is not positive definite or
+nothing is found. With more than eight of them, what is not found is said not to have converged, and no more."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from gyrostat.algorithms.contact.cone_rounds import rounds, solved
 from gyrostat.algorithms.contact.cone_scaling import ScaledProblem, scaled
 from gyrostat.errors import ShapeError
 
+REDUNDANT = 1e-9
+"""Eigenvalues below this one, in scaled rows, count as zero."""
 MOST_TRIED = 8
 """Sliding contacts that are tried on and off: 256 cases."""
 
@@ -29,8 +31,8 @@ MOST_TRIED = 8
 @dataclass(frozen=True)
 class PainleveSituation:
     """Rigid contact with friction has no solution ("inconsistent": an impact without collision) or several
-    ("indeterminate"); ``contacts``: those that slide and whose forces differ, or that press themselves;
-    ``others``: further forces (m,) that solve the problem."""
+    ("indeterminate"); ``contacts``: those that slide, and whose forces differ if there are several; ``others``: further
+    forces (m,) that solve the problem."""
 
     kind: Literal["inconsistent", "indeterminate"]
     contacts: tuple[int, ...]
@@ -106,41 +108,46 @@ def _reduced(at_rest: ForceSet, moving: ForceSet, layout: ConeLayout, slip: Arra
 def _answer(
     G: Array, c: Array, reduced: _Reduced, problem: ScaledProblem, x: Array, tolerance: float
 ) -> AccelerationSolution:
-    several = list[Array]()
-    doubtful = _doubtful(problem, reduced)
-    if doubtful and len(reduced.slides) <= MOST_TRIED:
-        several = _all_solutions(problem, reduced, tolerance)
-        count = 2 ** len(reduced.slides)
-        x = several[0] if several else x
+    doubt = _doubt(problem, reduced, G)
+    few = 0 < len(reduced.slides) <= MOST_TRIED
+    every = list[Array]()
+    x, residual, count = (x, np.inf, 0) if doubt and few else solved(problem, x, tolerance)
+    if few and residual > tolerance:
+        every, count = _all_solutions(problem, reduced, tolerance), count + 2 ** len(reduced.slides)
+        x = every[0] if every else x
         residual = problem.residual(x)
-    else:
-        x, residual, count = solved(problem, x, tolerance)
     f = reduced.B @ (x / problem.scale)
     situation = None
-    if len(several) > 1:
-        others = tuple(reduced.B @ (y / problem.scale) for y in several[1:])
-        differ = [i for i, k in reduced.slides if any(abs(y[k] - x[k]) > 1e-6 * problem.size for y in several[1:])]
+    if len(every) > 1:
+        others = tuple(reduced.B @ (y / problem.scale) for y in every[1:])
+        differ = [i for i, k in reduced.slides if any(abs(y[k] - x[k]) > 1e-6 * problem.size for y in every[1:])]
         situation = PainleveSituation("indeterminate", tuple(differ), others)
-    elif doubtful and residual > tolerance:
-        situation = PainleveSituation("inconsistent", doubtful)
+    elif few and residual > tolerance:
+        situation = PainleveSituation("inconsistent", tuple(i for i, _ in reduced.slides))
     return AccelerationSolution(f, G @ f + c, residual, count, residual <= tolerance, situation)
 
 
-def _doubtful(problem: ScaledProblem, reduced: _Reduced) -> tuple[int, ...]:
-    """Contacts that slide, if the problem may have no solution or several: the symmetric part of A is not positive
-    definite where it is not zero, seen from the sliding contacts alone (the others let go or held)."""
+def _doubt(problem: ScaledProblem, reduced: _Reduced, G: Array) -> bool:
+    """Whether sliding contacts with independent normals may have no solution or several: the symmetric part of A is not
+    positive definite, seen from them alone (the others let go or held). Loads that redundant normals can share in many
+    ways are no such case."""
     k = [row for _, row in reduced.slides]
     if not k:
-        return ()
+        return False
+    normals = reduced.kept[k]
+    own = G[np.ix_(normals, normals)] / np.outer(problem.scale[k], problem.scale[k])
+    if _least(own) <= REDUNDANT:
+        return False
     rest = [i for i in range(len(problem.c)) if i not in set(k)]
     loose = problem.A[np.ix_(k, k)]
-    held = loose
-    if rest:
-        inverse = np.linalg.pinv(problem.A[np.ix_(rest, rest)], rcond=1e-10)
-        held = loose - problem.A[np.ix_(k, rest)] @ inverse @ problem.A[np.ix_(rest, k)]
-    if min(np.linalg.eigvalsh((A + A.T) / 2)[0] for A in (loose, held)) > 1e-9:
-        return ()
-    return tuple(i for i, _ in reduced.slides)
+    inverse = np.linalg.pinv(problem.A[np.ix_(rest, rest)], rcond=1e-10)
+    held = loose - problem.A[np.ix_(k, rest)] @ inverse @ problem.A[np.ix_(rest, k)]
+    return min(_least(loose), _least(held)) <= REDUNDANT
+
+
+def _least(A: Array) -> float:
+    """Smallest eigenvalue of the symmetric part."""
+    return float(np.linalg.eigvalsh((A + A.T) / 2)[0])
 
 
 def _all_solutions(problem: ScaledProblem, reduced: _Reduced, tolerance: float) -> list[Array]:

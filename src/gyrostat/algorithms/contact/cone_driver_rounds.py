@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from gyrostat.algorithms.contact.cone_driver_newton import newton_step
+from gyrostat.algorithms.contact.cone_driver_newton import cone_newton_step
 from gyrostat.algorithms.contact.cone_driver_scaling import (
     HEAD,
     dead_rows,
@@ -15,8 +15,12 @@ from gyrostat.algorithms.contact.cone_driver_scaling import (
 from gyrostat.algorithms.contact.cone_driver_sweeps import LAW, made_feasible, natural_map, swept
 from gyrostat.engine.drivers.words import copy, count_at, ptr, words
 
-ROUNDS, STEPS = 8, 8
-FIRST_SWEEPS = 2
+ROUNDS, FEW_ROUNDS = 8, 3
+"""For a problem, and for each on the ways out."""
+FIRST_SWEEPS, FIRST_STEPS, MOST_STEPS = 2, 8, 40
+"""Of a round; twice as many in the next."""
+PATIENCE, SHORTEST = 3, 0.02
+"""How many steps of Newton may raise the sum of squares, and below which length they are not shortened."""
 
 
 def cone_stride(m: int) -> int:
@@ -31,7 +35,7 @@ def cone_wide(m: int) -> int:
 
 def cone_memory(m: int, count: int) -> int:
     """Doubles that :func:`cone_solve` needs."""
-    return HEAD + m * cone_stride(m) + (m + 1) * cone_wide(m) + count * LAW + 12 * cone_wide(m)
+    return HEAD + m * cone_stride(m) + (m + 1) * cone_wide(m) + count * LAW + 14 * cone_wide(m)
 
 
 def refined(
@@ -45,40 +49,54 @@ def refined(
     u: ptr,
     free: ptr,
     target: float,
+    steps: int,
     residual: float,
     head: ptr,
 ) -> float:
-    """Steps of Newton while each lowers the residual, shorter ones where the whole does not; the residual."""
+    """Steps of Newton, shorter ones where the whole does not lower the sum of squares; the best that they come across,
+    and its residual."""
     stride, wide = cone_stride(m), cone_wide(m)
     dP, Q, R, w = free, free + wide, free + 2 * wide, free + 3 * wide
     active, place = count_at(free + 4 * wide), count_at(free + 5 * wide)
-    for _step in range(STEPS):
-        if residual <= target:
-            return residual
+    best, speeds, memory, merit = free + 6 * wide, free + 7 * wide, free + 8 * wide, head + 3
+    if residual <= target:
+        return residual
+    square = merit[0]  # of P, for which the residual was found last
+    copy(stride, P, best)
+    copy(stride, u, speeds)
+    failures = 0
+    for _step in range(steps):
+        if residual <= target or failures > PATIENCE:
+            break
         copy(stride, P, Q)
         copy(stride, u, w)
         head[2] = head[2] + 1.0
-        found = newton_step(m, count, stride, wide, units, laws, A, Q, w, free + 6 * wide, dP, active, place)
-        better = 0
-        if found == 1:
-            length = 1.0
-            while length > 0.1:
-                for k in range(m):
-                    R[k] = Q[k] + length * dP[k]
-                    if length < 1.0:
-                        R[k] = P[k] + length * (Q[k] + dP[k] - P[k])
-                made_feasible(count, units, laws, R)
-                velocities(m, stride, A, b, R, w)
-                new = natural_map(count, units, laws, R, w)
-                if new < residual:
-                    better = 1
-                    residual = new
-                    copy(stride, R, P)
-                    copy(stride, w, u)
-                    break
-                length = length * 0.5
-        if better == 0:
-            return residual
+        if cone_newton_step(m, count, stride, wide, units, laws, A, Q, w, memory, dP, active, place) == 0:
+            break
+        for k in range(m):
+            dP[k] = Q[k] + dP[k] - P[k]
+        length = 1.0
+        new = 0.0
+        failures += 1
+        while length > SHORTEST:
+            for k in range(m):
+                R[k] = P[k] + length * dP[k]
+            made_feasible(count, units, laws, R)
+            velocities(m, stride, A, b, R, w)
+            new = natural_map(count, units, laws, R, w, merit)
+            if merit[0] < square:
+                failures = 0
+                break
+            length = length * 0.5
+        copy(stride, R, P)
+        copy(stride, w, u)
+        square = merit[0]
+        if new < residual:
+            residual = new
+            copy(stride, P, best)
+            copy(stride, u, speeds)
+    copy(stride, best, P)
+    copy(stride, speeds, u)
     return residual
 
 
@@ -99,16 +117,17 @@ def rounds(
     """Sweeps, more in each round, and Newton's method after them; the residual. P is feasible."""
     stride = cone_stride(m)
     velocities(m, stride, A, b, P, u)
-    residual = natural_map(count, units, laws, P, u)
-    for k in range(most):
+    residual = natural_map(count, units, laws, P, u, head + 3)
+    sweeps, steps = FIRST_SWEEPS, FIRST_STEPS
+    for _round in range(most):
         if residual <= target:
             return residual
-        sweeps = FIRST_SWEEPS + 3 * k
         for _sweep in range(sweeps):
             swept(count, stride, units, laws, A, P, u)
         head[1] = head[1] + sweeps
-        residual = natural_map(count, units, laws, P, u)
-        residual = refined(m, count, units, laws, A, b, P, u, free, target, residual, head)
+        sweeps, steps = sweeps * 2, min(steps * 2, MOST_STEPS)
+        residual = natural_map(count, units, laws, P, u, head + 3)
+        residual = refined(m, count, units, laws, A, b, P, u, free, target, steps, residual, head)
     return residual
 
 
@@ -141,14 +160,14 @@ def continued(
         for k in range(m, stride):
             near[k] = 0.0
         own_matrices(count, stride, units, A, laws)
-        rounds(m, count, units, laws, A, near, P, u, rest, target, 6, head)
+        rounds(m, count, units, laws, A, near, P, u, rest, target, FEW_ROUNDS, head)
         for k in range(m):
             A[k * stride + k] = A[k * stride + k] - e
         own_matrices(count, stride, units, A, laws)
         copy(stride, P, Q)
         velocities(m, stride, A, b, Q, u)
-        residual = natural_map(count, units, laws, Q, u)
-        residual = refined(m, count, units, laws, A, b, Q, u, rest, target, residual, head)
+        residual = natural_map(count, units, laws, Q, u, head + 3)
+        residual = refined(m, count, units, laws, A, b, Q, u, rest, target, MOST_STEPS, residual, head)
         if residual < least:
             least = residual
             copy(stride, Q, best)
@@ -162,9 +181,9 @@ def cone_solve(
     m: int, count: int, G: ptr, c: ptr, units: words, numbers: ptr, P: ptr, u: ptr, tolerance: float, memory: ptr
 ) -> int:
     """Forces P (stride,), which hold those to begin with, and velocities u = G P + c (stride,), for G (m, stride),
-    symmetric, c (m,), with stride = cone_stride(m); ``units`` (count, 2), ``numbers`` (count, 6), ``memory``
-    (cone_memory(m, count),). 1 if the residual is within the tolerance, else 0; memory[0]: the residual, relative to c,
-    memory[1]: sweeps, memory[2]: steps of Newton."""
+    symmetric, zeros beside it, c (m,), with stride = cone_stride(m); ``units`` (count, 2), ``numbers`` (count, 6),
+    ``memory`` (cone_memory(m, count),). 1 if the residual is within the tolerance, else 0; memory[0]: the residual,
+    relative to c, memory[1]: sweeps, memory[2]: steps of Newton."""
     stride, wide = cone_stride(m), cone_wide(m)
     head, A, laws = memory, memory + HEAD, memory + HEAD + m * stride
     scale, b = laws + count * LAW, laws + count * LAW + wide
@@ -175,7 +194,7 @@ def cone_solve(
     for k in range(m, stride):
         P[k] = 0.0
         b[k] = 0.0
-    size = scaled_rows(m, count, stride, G, c, units, A, scale, b)
+    size = scaled_rows(m, count, stride, G, c, units, A, scale, best, b)
     size = size if size > 0.0 else 1.0
     scaled_laws(count, units, numbers, scale, laws)
     dead_rows(count, stride, G, units, scale, laws)
@@ -202,15 +221,10 @@ def cone_solve(
                     copy(stride, Q, best)
         residual = least
         copy(stride, best, P)
+        velocities(m, stride, A, b, P, u)
     for k in range(m):
         P[k] = P[k] / scale[k]
-    copy(m, c, u)
-    for k in range(m, stride):
-        u[k] = 0.0
-    for k in range(m):
-        if P[k] != 0.0:
-            for j in range(m):
-                u[j] = u[j] + G[k * stride + j] * P[k]
+        u[k] = u[k] * scale[k]
     head[0] = residual / size
     head[3] = 1.0 if residual <= target else 0.0
     return 1 if residual <= target else 0

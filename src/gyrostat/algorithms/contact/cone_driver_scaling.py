@@ -10,12 +10,15 @@ NUMBERS = 6
 """Doubles of a unit that the caller gives: low, high; or mu, torsional, rolling, and a base of each (zero)."""
 HEAD = 4
 """Doubles at the start of the memory that tell: residual, sweeps, steps of Newton, whether it converged."""
-NEGLIGIBLE = 1e-14
+NEGLIGIBLE = 1e-22
 LARGEST = 1e100
 
 
-def scaled_rows(m: int, count: int, stride: int, G: ptr, c: ptr, units: words, A: ptr, scale: ptr, b: ptr) -> float:
-    """A (m, stride) = S^-1 G S^-1, ``scale`` (m,), b = S^-1 c; the largest of b. A negative scale: a dead row."""
+def scaled_rows(
+    m: int, count: int, stride: int, G: ptr, c: ptr, units: words, A: ptr, scale: ptr, inverse: ptr, b: ptr
+) -> float:
+    """A (m, stride) = S^-1 G S^-1, ``scale`` (m,), ``inverse`` of it, b = S^-1 c; the largest of b. Numbers of
+    G beside its rows are finite."""
     largest = 0.0
     for i in range(count):
         size, k = units[2 * i], units[2 * i + 1]
@@ -35,16 +38,22 @@ def scaled_rows(m: int, count: int, stride: int, G: ptr, c: ptr, units: words, A
     size_of_c = 0.0
     for k in range(m):
         d = scale[k]
-        x = sqrt(max(d, least)) if largest > 0.0 else 1.0
-        b[k] = c[k] / x
+        x = sqrt(d if d > least else largest) if largest > 0.0 else 1.0
+        inverse[k] = 1.0 / x
+        b[k] = c[k] * inverse[k]
         size_of_c = max(size_of_c, abs(b[k]))
         scale[k] = x
+    for k in range(m, stride):
+        inverse[k] = 0.0
     for k in range(m):
-        row, of, x = A + k * stride, G + k * stride, 1.0 / scale[k]
-        for j in range(m):
-            row[j] = of[j] * x / scale[j]
-        for j in range(m, stride):
-            row[j] = 0.0
+        row, of, x = A + k * stride, G + k * stride, inverse[k]
+        for j in range(0, stride, 4):
+            a, d, e, f = inverse[j] * x, inverse[j + 1] * x, inverse[j + 2] * x, inverse[j + 3] * x
+            a, d, e, f = of[j] * a, of[j + 1] * d, of[j + 2] * e, of[j + 3] * f
+            row[j] = a
+            row[j + 1] = d
+            row[j + 2] = e
+            row[j + 3] = f
     return size_of_c
 
 

@@ -146,27 +146,29 @@ def made_feasible(count: int, units: words, laws: ptr, P: ptr) -> int:
     return 0
 
 
-def disc_distance(p: float, q: float, a: float, b: float, radius: float) -> float:
-    """Larger entry of the natural map of a disc: forces (p, q), velocities (a, b)."""
+def disc_map(p: float, q: float, a: float, b: float, radius: float, merit: ptr) -> float:
+    """Larger entry of the natural map of a disc: forces (p, q), velocities (a, b); squares are added to merit[0]."""
     y, z = p - a, q - b
     s = shrink(y, z, radius)
-    return max(abs(p - y * s), abs(q - z * s))
+    y, z = p - y * s, q - z * s
+    merit[0] = merit[0] + y * y + z * z
+    return max(abs(y), abs(z))
 
 
-def natural_map(count: int, units: words, laws: ptr, P: ptr, u: ptr) -> float:
-    """Largest entry of P - proj(P - u)."""
+def natural_map(count: int, units: words, laws: ptr, P: ptr, u: ptr, merit: ptr) -> float:
+    """Largest entry of P - proj(P - u); merit[0]: the sum of all squares."""
     worst = 0.0
+    merit[0] = 0.0
     for i in range(count):
         law, size, k = laws + i * LAW, units[2 * i], units[2 * i + 1]
-        if size == 1:
-            worst = max(worst, abs(P[k] - min(max(P[k] - u[k], law[0]), law[1])))
-        else:
-            x = P[k]
-            worst = max(worst, abs(x - max(x - u[k], 0.0)))
-            if x != 0.0 or law[3] != 0.0 or P[k + 1] != 0.0 or P[k + 2] != 0.0:
-                worst = max(worst, disc_distance(P[k + 1], P[k + 2], u[k + 1], u[k + 2], law[0] * x + law[3]))
-            if size > 3:
-                worst = max(worst, disc_distance(P[k + 3], 0.0, u[k + 3], 0.0, law[1] * x + law[4]))
-            if size > 4:
-                worst = max(worst, disc_distance(P[k + 4], P[k + 5], u[k + 4], u[k + 5], law[2] * x + law[5]))
+        x = P[k]
+        y = x - min(max(x - u[k], law[0]), law[1]) if size == 1 else x - max(x - u[k], 0.0)
+        merit[0] = merit[0] + y * y
+        worst = max(worst, abs(y))
+        if size > 1:
+            worst = max(worst, disc_map(P[k + 1], P[k + 2], u[k + 1], u[k + 2], law[0] * x + law[3], merit))
+        if size > 3:
+            worst = max(worst, disc_map(P[k + 3], 0.0, u[k + 3], 0.0, law[1] * x + law[4], merit))
+        if size > 4:
+            worst = max(worst, disc_map(P[k + 4], P[k + 5], u[k + 4], u[k + 5], law[2] * x + law[5], merit))
     return worst

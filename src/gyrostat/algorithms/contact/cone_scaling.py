@@ -10,8 +10,8 @@ import numpy as np
 
 from gyrostat.algorithms.contact.cone_layout import Array, Disc, ForceSet
 
-NEGLIGIBLE = 1e-14
-"""Rows with a smaller diagonal, relative to the largest, move nothing: their force stays zero."""
+NEGLIGIBLE = 1e-22
+"""Rows with a smaller diagonal, relative to the largest, are rounding and move nothing: their force stays zero."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,11 @@ class ScaledProblem:
     dead: Array
     size: float
 
+    def square(self, P: Array) -> float:
+        """Sum of the squares of the natural map at scaled, feasible forces."""
+        distances = self.forces.natural_map(P, self.A @ P + self.c)
+        return float(distances @ distances)
+
     def residual(self, P: Array) -> float:
         """Largest entry of the natural map at scaled, feasible forces, relative to c."""
         return float(np.abs(self.forces.natural_map(P, self.A @ P + self.c)).max(initial=0.0)) / self.size
@@ -35,9 +40,9 @@ def scaled(G: Array, c: Array, forces: ForceSet, diagonal: Array | None = None) 
     diagonal = np.array(np.diag(G) if diagonal is None else diagonal)
     for disc in forces.discs:
         diagonal[disc.rows] = diagonal[disc.rows].mean()
-    least = NEGLIGIBLE * diagonal.max(initial=0.0)
-    dead = diagonal <= least
-    scale = np.sqrt(np.maximum(diagonal, least)) if least > 0.0 else np.ones(len(c))
+    largest = diagonal.max(initial=0.0)
+    dead = diagonal <= NEGLIGIBLE * largest
+    scale = np.sqrt(np.where(dead, largest, diagonal)) if largest > 0.0 else np.ones(len(c))
     low, high = forces.low * scale, forces.high * scale
     discs = tuple(
         Disc(

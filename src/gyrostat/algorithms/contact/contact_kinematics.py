@@ -90,6 +90,23 @@ def contact_gaps(network: Network, on: Setting, candidates: Sequence[Candidate],
     return _stacked([_touch(network, motions, c).gap for c in candidates], ())
 
 
+def contact_spins(network: Network, on: Setting, candidates: Sequence[Candidate], q: Array) -> Array:
+    """Rows (k, 3, nv) with spin = rows v: the angular velocity of a against b in contact axes [rad/s], about the normal
+    (torsional friction) and across it (rolling). A base that moves by itself stands still."""
+    expect_closed_form(candidates)
+    on, n = weightless(on, INERTIAL), network.model.nv
+    motions = sweep_motion(network, on, q, np.zeros(n), np.zeros(n))
+    jacobians = port_jacobians(network, on, candidates, q)
+    rows: list[Array] = []
+    for c in candidates:
+        total: Any = np.zeros((3, n))
+        for surface, sign in ((c.a, 1.0), (c.b, -1.0)):
+            port = place_of(network, surface)[0]
+            total = total if port is None else total + jacobians[port][:3] * sign
+        rows.append(_touch(network, motions, c).axes @ total)
+    return _stacked(rows, (3, n))
+
+
 def expect_closed_form(candidates: Sequence[Candidate]) -> None:
     """Others need nearest points from elsewhere."""
     for c in candidates:

@@ -18,15 +18,17 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.contact.cone_driver import ConeSolver
 from gyrostat.algorithms.contact.cone_layout import Array, ConeLayout, ForceSet, force_set
 from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked
-from gyrostat.algorithms.contact.cone_rounds import rounds, solved
-from gyrostat.algorithms.contact.cone_scaling import scaled
+from gyrostat.algorithms.contact.cone_rounds import solved
+from gyrostat.algorithms.contact.cone_scaling import NEGLIGIBLE, scaled
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError
 
 LAWS = ("poisson", "newton", "sequential")
 ROUNDING = 1e-12
 """Energy that counts as none, relative to the sum of P w-."""
+TINY = float(np.finfo(float).tiny)
 HALVINGS = 20
 MOST_IMPACTS = 200
 """How many single impacts a sequence has before what is left over meets without restitution."""
@@ -52,22 +54,27 @@ class _Meeting:
 
     G: Array
     w: Array
+    layout: ConeLayout
     forces: ForceSet
     e: Array
     tolerance: float
 
     def cones(self, c: Array, forces: ForceSet | None = None, thorough: bool = True) -> ConeSolution:
-        """The cones from velocities c; where there may be no solution, not ``thorough``: rounds only."""
-        problem = scaled(self.G, c, forces or self.forces)
-        way = solved if thorough else rounds
-        P, residual, count = way(problem, problem.forces.feasible(np.zeros(len(c))), self.tolerance)
+        """The cones from velocities c: in machine code, and where that does not end, if ``thorough``, by all ways."""
+        forces = forces or self.forces
+        found = ConeSolver.of(self.layout, forces)(self.G, c, tolerance=self.tolerance)
+        if found.converged or not thorough:
+            return found
+        problem = scaled(self.G, c, forces)
+        P, residual, count = solved(problem, found.P * problem.scale, self.tolerance)
         P = P / problem.scale
         return ConeSolution(P, self.G @ P + c, residual, count, residual <= self.tolerance)
 
     def result(self, P: Array, scale: float, parts: list[ConeSolution]) -> ImpactSolution:
         w = self.w + self.G @ P
         gained = float(P @ (self.w + w)) / 2
-        return ImpactSolution(P, w, gained, scale, max(p.residual for p in parts), all(p.converged for p in parts))
+        residual = max((p.residual for p in parts), default=0.0)
+        return ImpactSolution(P, w, gained, scale, residual, all(p.converged for p in parts))
 
 
 def impact(
@@ -87,9 +94,9 @@ def impact(
     or one for each contact and then each limit, 0 to 1. Bilateral rows take part and end at rest."""
     G, w, _ = checked(G, w_minus, layout, None, "impact")
     forces = force_set(layout, mu, torsional, rolling, bounds, "impact")
-    meeting = _Meeting(G, w, forces, restitutions(layout, restitution), tolerance)
+    meeting = _Meeting(G, w, layout, forces, restitutions(layout, restitution), tolerance)
     if law == "sequential":
-        return _sequential(meeting, layout)
+        return _sequential(meeting)
     if law not in LAWS:
         raise GyrostatError(f"impact: law {law!r} is not one of {', '.join(map(repr, LAWS))}")
     return _without_gain(meeting, _poisson if law == "poisson" else _newton)
@@ -146,26 +153,39 @@ def _newton(meeting: _Meeting, scale: float) -> ImpactSolution:
     return meeting.result(cones.P, scale, [cones])
 
 
-def _sequential(meeting: _Meeting, layout: ConeLayout) -> ImpactSolution:
+def _sequential(meeting: _Meeting) -> ImpactSolution:
     total, w, parts, scale = np.zeros(len(meeting.w)), meeting.w, list[ConeSolution](), 1.0
-    rows = np.array(layout.one_sided, dtype=int)
-    still = ROUNDING * float(np.abs(w).max(initial=0.0))
+    rows = np.array(meeting.layout.one_sided, dtype=int)
+    units = np.sqrt(np.maximum(np.diag(meeting.G), NEGLIGIBLE * np.diag(meeting.G).max(initial=0.0))) + TINY
+    still = ROUNDING * float(np.abs(w / units).max(initial=0.0))
     for _ in range(MOST_IMPACTS):
-        speeds = w[rows] / np.sqrt(np.maximum(np.diag(meeting.G)[rows], np.finfo(float).tiny))
-        first = int(speeds.argmin()) if len(rows) else 0
-        if not len(rows) or w[rows[first]] >= -still:
+        approach = (w / units)[rows]
+        first = int(approach.argmin()) if len(rows) else 0
+        if not len(rows) or approach[first] >= -still:
             break
-        single = _without_gain(_alone(meeting, int(rows[first]), rows, w), _poisson)
+        own, alone = _alone(meeting, first, w)
+        single = _without_gain(alone, _poisson)
         parts.append(ConeSolution(single.P, single.w, single.residual, 0, single.converged))
-        total, w, scale = total + single.P, meeting.w + meeting.G @ (total + single.P), min(scale, single.scaled)
+        total[own] += single.P
+        w, scale = meeting.w + meeting.G @ total, min(scale, single.scaled)
     else:
         scale = 0.0
-    rest = replace(meeting, w=w).cones(w)
-    return meeting.result(total + rest.P, scale, [*parts, rest])
+    held = (w / units)[len(w) - meeting.layout.bilateral :]
+    if scale == 0.0 or np.abs(held).max(initial=0.0) > still:
+        smaller = np.abs(meeting.w).max() / np.abs(w).max()  # what is left is known to the rounding of what there was
+        rest = replace(meeting, w=w, tolerance=min(meeting.tolerance * smaller, 1.0)).cones(w)
+        total, parts = total + rest.P, [*parts, rest]
+    return meeting.result(total, scale, parts)
 
 
-def _alone(meeting: _Meeting, row: int, rows: Array, w: Array) -> _Meeting:
-    """The impact of one contact: the others give no impulse."""
-    high = meeting.forces.high.copy()
-    high[rows[rows != row]] = 0.0
-    return replace(meeting, w=w, forces=replace(meeting.forces, high=high))
+def _alone(meeting: _Meeting, which: int, w: Array) -> tuple[Array, _Meeting]:
+    """Rows of one contact or limit, with boxes and bilateral rows, and their impact: the others give no impulse."""
+    layout, contacts = meeting.layout, len(meeting.layout.sizes)
+    first, beside = layout.one_sided[which], sum(layout.sizes) + layout.limits
+    size = layout.sizes[which] if which < contacts else 1
+    rows = np.array([*range(first, first + size), *range(beside, layout.rows)])
+    one = replace(layout, contacts=(size,) if which < contacts else (), limits=int(which >= contacts))
+    discs = tuple(replace(d, first=d.first - first, normal=0) for d in meeting.forces.discs if d.normal == first)
+    forces = replace(meeting.forces, low=meeting.forces.low[rows], high=meeting.forces.high[rows], discs=discs)
+    G = meeting.G[np.ix_(rows, rows)]
+    return rows, replace(meeting, G=G, w=w[rows], layout=one, forces=forces, e=meeting.e[rows])

@@ -75,11 +75,19 @@ class Factors:
 
     def solve(self, B: Array) -> Array:
         """M^-1 B for B (nv,) or (nv, columns)."""
+        return self.outward(self.inward(B))
+
+    def inward(self, B: Array) -> Array:
+        """L^-T B, the first half of :meth:`solve`: sparse where B is, along the tree."""
         X: dict[int, Any] = {k: B[k] for k in self.inboard}
         for k, inboard in reversed(list(self.inboard.items())):
             for j in inboard:
                 X[j] = X[j] - X[k] * self.L[k, j]
-        X = {k: x * self.inverse[k] for k, x in X.items()}
+        return np.array([X[k] for k in range(len(B))]).reshape(np.shape(B))
+
+    def outward(self, B: Array) -> Array:
+        """L^-1 D^-1 B, the second half."""
+        X: dict[int, Any] = {k: B[k] * self.inverse[k] for k in self.inboard}
         for k, inboard in self.inboard.items():
             for j in inboard:
                 X[k] = X[k] - X[j] * self.L[k, j]

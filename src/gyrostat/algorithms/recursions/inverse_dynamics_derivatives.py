@@ -13,6 +13,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.sensitivity import (
+    NO_FORCES,
     JointRate,
     Outboard,
     Spinning,
@@ -62,8 +63,11 @@ class MotionSums:
         return columns
 
 
-def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """d tau / dq on the manifold, d tau / dv, d tau / da = M, each (nv, nv), by (3.51)-(3.53)."""
+def rnea_derivatives(
+    network: Network, on: Setting, q: Array, v: Array, a: Array, carried: Mapping[int, Array] = NO_FORCES
+) -> tuple[Array, Array, Array]:
+    """d tau / dq on the manifold, d tau / dv, d tau / da = M, each (nv, nv), by (3.51)-(3.53); ``carried``: external
+    forces at ports that turn with their body."""
     n, kind = network.model.nv, np.result_type(*(np.asarray(x) for x in (q, v, a)), np.float64)
     sums = MotionSums(n, kind, follower_slopes(network.transmission, q, v, a))
     M = sums.a
@@ -105,7 +109,7 @@ def rnea_derivatives(network: Network, on: Setting, q: Array, v: Array, a: Array
         by_q, by_v = F @ other.Q + G @ other.P, F @ (other.P + other.dS_dt) + G @ other.S
         sums.put(k, other.tied, by_q, by_v, entry)
 
-    sweep_sensitivity(network, on, (q, v, a), visit, spun, same, inboard, sums.send)
+    sweep_sensitivity(network, on, (q, v, a), visit, spun, same, inboard, sums.send, carried=carried)
     for total, entries in zip((sums.q, sums.v, M), element_derivatives(network, q, v, a), strict=True):
         for (j, k), x in entries.items():
             total.put(((j, 1.0),), ((k, 1.0),), x)

@@ -59,6 +59,10 @@ class Outboard:
         columns = summed(self.columns, other.columns)
         return Outboard(self.M + other.M, self.B + other.B, self.f + other.f, self.l + other.l, columns)
 
+    def __sub__(self, load: Array) -> Outboard:
+        """With an external force (6,) that is carried along."""
+        return replace(self, f=self.f - load)
+
     def moved(self, shift: Shift) -> Outboard:
         columns = {k: shift.force(F) for k, F in self.columns.items()}
         return Outboard(shift.inertia(self.M), shift.inertia(self.B), shift.force(self.f), shift.force(self.l), columns)
@@ -218,6 +222,9 @@ def sent(tied: TiedRate, forces: Array) -> dict[int, Array]:
     return {k: scaled(forces, x) for k, x in tied.ties}
 
 
+NO_FORCES: Mapping[int, Array] = {}
+
+
 def sweep_sensitivity(
     network: Network,
     on: Setting,
@@ -228,9 +235,10 @@ def sweep_sensitivity(
     inboard: Meet,
     send: Send,
     spinning: float = 1.0,
+    carried: Mapping[int, Array] = NO_FORCES,
 ) -> None:
     """Kinematics outward; composite bodies and the forces of the rates inward. ``spinning``: which share of the
-    momentum of rotors counts as that of gyrostats.
+    momentum of rotors counts as that of gyrostats; ``carried``: external forces at ports that turn with their body.
 
     ``same(rate j, rate k, forces of k, ...)`` for rates of one joint, ``inboard(rate j, k, forces)`` for rates j of
     joints inboard of k; ``send`` gives the forces of a rate to those that it follows."""
@@ -265,4 +273,4 @@ def sweep_sensitivity(
             columns = summed(columns, send(rate.tied, forces))
         return replace(total, columns=columns).moved(next(iter(effect.shifts.values())))
 
-    inward(network, Outboard(), step, {})
+    inward(network, Outboard(), step, carried)

@@ -47,10 +47,9 @@ def sources(function: Callable[..., Any]) -> dict[str, FunctionType]:
                 called = f.__globals__.get(node.func.id)
                 if not isinstance(called, FunctionType) or called.__module__ == language.__name__:
                     continue
-                if called is not f and called.__name__ not in found:
+                if called is not f and found.get(called.__name__) is not called:
                     visit(called)
-        found.setdefault(f.__name__, f)
-        if found[f.__name__] is not f:
+        if found.setdefault(f.__name__, f) is not f:
             raise CompileError(f"two drivers are called '{f.__name__}'")
 
     visit(function)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Direction:
     m: Array
     c: Any = 0.0
     unit: str = "rad"
+    holonomic: ClassVar[bool] = True
 
     def at(self, R: Array, p: Array) -> Row:
         turned = R @ self.m
@@ -57,6 +58,7 @@ class Position:
 
     n: Array
     unit: str = "m"
+    holonomic: ClassVar[bool] = True
 
     def at(self, R: Array, p: Array) -> Row:
         return Row(self.n @ p, ZERO3, self.n, lambda w, u: 0.0)
@@ -68,13 +70,26 @@ class Distance:
 
     length: Any
     unit: str = "m"
+    holonomic: ClassVar[bool] = True
 
     def at(self, R: Array, p: Array) -> Row:
         over = 1.0 / self.length
         return Row((p @ p * over - self.length) * 0.5, ZERO3, p * over, lambda w, u: (u @ u) * over)
 
 
-Equation = Direction | Position | Distance
+class Equation(Protocol):
+    """What closes a loop says one of these for each relative motion that it takes away. ``holonomic``: whether it is
+    the derivative of g; else g is zero, and the row acts on velocities alone
+    (:mod:`~gyrostat.graph.loops.rolling`)."""
+
+    holonomic: ClassVar[bool]
+
+    @property
+    def unit(self) -> str: ...
+
+    def at(self, R: Array, p: Array) -> Row:
+        """The row where frame 2 is at R, p of frame 1."""
+        ...
 
 
 # ------------------------------------------------------------------------------------------------ by kind of joint

@@ -58,14 +58,15 @@ class LoopNumbers:
         return 2.0 if min(cosines, default=1.0) < FACING else 0.0
 
     def size(self, q: Array) -> float:
-        """A length of the mechanism [m]: how far closing frames are from where their ways part."""
+        """A length of the mechanism [m]: how far closing frames are from where their ways part, or from a plane."""
         every = self.network.transmission.coordinates(q)
         lengths = [
             float(np.linalg.norm(follow(way, every, None, self.step).p.astype(float)))
             for closure in self.closures
             for way in closure.ways
         ]
-        return max([*lengths, 1e-6])
+        radii = [float(closure.props["radius"]) for closure in self.closures if closure.rolls]
+        return max([*lengths, *radii, 1e-6])
 
 
 def moved_along(model: Model, q: Array, dv: Array) -> Array:

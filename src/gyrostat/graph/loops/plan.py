@@ -84,11 +84,15 @@ class _Planner:
         at = [self.numbers.jacobian(q)[1] for q in points]
         ranks = [_rank(J) for J in at]
         rank = max(ranks)
+        tied = np.array([not c.rolls for c in self.closures for _ in c.equations], dtype=bool)
         samples = [q for q, r in zip(points[:-1], ranks[:-1], strict=True) if r == rank]  # others are singular
         at = [J for J, r in zip(at, ranks, strict=True) if r == rank]
         J = at[0]
         present = [k for k in range(J.shape[1]) if np.abs(J[:, k]).max(initial=0.0) > 0.0]
-        dependents = [] if self.model.context.loops == "maximal" else self._dependents(at, present, rank)
+        follow = [J[tied] for J in at]
+        may = [k for k in present if np.abs(follow[0][:, k]).max(initial=0.0) > 0.0]
+        maximal = self.model.context.loops == "maximal"
+        dependents = [] if maximal else self._dependents(follow, may, _rank(follow[0]))
         independent = tuple(self.rates[k] for k in present if self.rates[k] not in dependents)
         moved = self.net.transmission
         every = np.asarray(moved.coordinates(reference), dtype=float)
@@ -103,7 +107,7 @@ class _Planner:
         ).solve()
         done = {step.loop for step in solved} | redundant
         left = tuple(i for i in range(len(self.closures)) if i not in done)
-        if treatment == "minimal" and left:
+        if treatment == "minimal" and not all(self.closures[i].rolls for i in left):
             told = "; ".join(f"{self.closures[i].loop}: {reasons[i]}" for i in left)
             raise LoopError(
                 f"'{self.model.name}': loops='minimal', but {len(left)} loop(s) have no closed form: {told}. "

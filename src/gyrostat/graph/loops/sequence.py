@@ -51,7 +51,8 @@ class Sequence:
 
     def solve(self) -> tuple[list[Solved], set[int], dict[int, str]]:
         """Loops that are solved, in order; those that are closed by others; why the rest is not solved."""
-        pending, redundant, reasons = list(range(len(self.closures))), set[int](), dict[int, str]()
+        reasons = {i: "a wheel that rolls stays a constraint" for i, c in enumerate(self.closures) if c.rolls}
+        pending, redundant = [i for i in range(len(self.closures)) if i not in reasons], set[int]()
         progress = True
         while progress and pending:
             progress = False

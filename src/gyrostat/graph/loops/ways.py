@@ -20,6 +20,7 @@ from gyrostat.graph.loops.closure import (
     closure_rows,
     same_axes,
 )
+from gyrostat.graph.loops.rolling import ROLLING
 from gyrostat.graph.lower import Placement, Values, lower
 from gyrostat.spatial.algebra import Array, compose, motion_to_child
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
@@ -82,7 +83,12 @@ class Closure:
 
     @property
     def equations(self) -> list[Equation]:
-        return EQUATIONS[self.kind](self.props)
+        return (ROLLING if self.rolls else EQUATIONS)[self.kind](self.props)
+
+    @property
+    def rolls(self) -> bool:
+        """Whether it is a wheel on a plane: its slip is no derivative of anything, so that no coordinate follows."""
+        return self.kind in ROLLING
 
     @property
     def components(self) -> tuple[Component, ...]:

@@ -57,7 +57,7 @@ def solvers_schema() -> dict[str, Any]:
     known |= {"expressed_in": {"enum": ["local", "aligned", "world"]}, "contacts": {"type": ["object", "array"]}}
     known |= {"answers": {"type": "object", "description": f"one of {', '.join(ANSWERS)}, or names of your own"}}
     known |= {"of": {"enum": ["tau", "a"]}, "negligible": {"type": "number"}}
-    known |= {"constrained": {"type": "boolean"}}
+    known |= {"constrained": {"type": "boolean"}, "restitution": {"type": "number"}}
     known |= {"method": {"enum": ["auto", "closed-form", "forward-mode"]}}
     kinds = []
     for name, kind in KINDS.items():

@@ -38,23 +38,29 @@ from gyrostat.simulate.blocks.shaping import (
     sum_of,
 )
 from gyrostat.simulate.blocks.table import Table
+from gyrostat.simulate.blocks.whole_body import WholeBody
+from gyrostat.solvers.legs.tasks import CenterOfMassTask, FrameTask, MomentumTask, PostureTask
 
 __all__ = [
     "PID",
     "Block",
+    "CenterOfMassTask",
     "ComputedTorque",
     "Constant",
     "DeadZone",
     "Delay",
     "Diagram",
+    "FrameTask",
     "Function",
     "Gain",
     "GravityCompensation",
     "HydraulicCylinder",
     "InverseDynamicsFeedforward",
     "Joints",
+    "MomentumTask",
     "MotorCurrent",
     "Parallel",
+    "PostureTask",
     "Quantiser",
     "RateLimit",
     "Reference",
@@ -66,6 +72,7 @@ __all__ = [
     "StateSpace",
     "Sum",
     "Table",
+    "WholeBody",
     "at_joints",
     "computed_torque",
     "diagram",

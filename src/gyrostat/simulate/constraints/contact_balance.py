@@ -20,8 +20,6 @@ Array = np.ndarray
 TOLERANCE = 1e-9
 """Accelerations and forces, relative to the largest, that are none."""
 OTHER_WAYS = "less friction, compliance (stiffness=...), or method='moreau', whose impulses exist there"
-ROUNDS = 60
-"""How often the direction of a slip that begins is improved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +51,9 @@ class AtRest:
         """``leaves``: contacts whose force has just become zero; ``slips``: those whose friction is used up, with the
         direction in which they begin to slide. What they are expected to do is tried first."""
         if leaves or slips:
-            found = self._solved(_begun(touching, leaves, slips), dict(slips))
+            same = self.contacts.mu_static == self.contacts.mu_dynamic
+            forced = {i: d for i, d in slips.items() if same[i]}  # others have an acceleration that tells the direction
+            found = self._solved(_begun(touching, leaves, forced), slips)
             if found is not None and self._stay_apart(leaves, *found[1:]):
                 return self._phases(*found)
         found = self._solved(touching, {})
@@ -63,43 +63,38 @@ class AtRest:
 
     # ------------------------------------------------------------------ one problem
     def _solved(
-        self, touching: Touching, begins: dict[int, Array]
+        self, touching: Touching, slips: Mapping[int, Array]
     ) -> tuple[Touching, ConeSolution, ContactProblem] | None:
-        """The solution in which all that begins to slide has the direction of its acceleration; None if there is
-        none."""
-        for _ in range(ROUNDS):
+        """The solution in which all that begins to slide has the cone of mu_dynamic; None if there is none."""
+        mu, sliding = self.contacts.mu_static.copy(), set(slips)
+        start = None
+        for _ in range(len(touching.contacts) + 1):
+            mu[list(sliding)] = self.contacts.mu_dynamic[list(sliding)]
             problem = contact_problem(self.plant, touching, self.state, self.J, self.bias)
             G, c = problem.delassus(self.M_inverse), problem.J @ self.a + problem.bias
             self._expect_pushes(touching, problem, G, c)
-            mu = friction_of(touching.contacts, self.contacts.mu_static)
-            solution = solve_cones(G, c, problem.layout, mu, bounds=self.bounds, tolerance=1e-11)
+            coefficients = friction_of(touching.contacts, mu)
+            solution = solve_cones(G, c, problem.layout, coefficients, start, bounds=self.bounds, tolerance=1e-11)
             if not solution.converged and solution.residual > 1e-8:
                 return None
-            turned = self._turned(touching, solution, problem, begins)
-            if turned is None:
+            more = self._begin(touching, solution, problem) - sliding
+            if not more:
                 return touching, solution, problem
-            touching = turned
-        return touching, solution, problem
+            sliding |= more
+            start = solution.P
+        return None
 
-    def _turned(
-        self, touching: Touching, found: ConeSolution, problem: ContactProblem, begins: dict[int, Array]
-    ) -> Touching | None:
-        """The same with better directions for what begins to slide, and with mu_dynamic for what is found to slide;
-        None if nothing changes."""
-        directions, changed = list(touching.directions), False
-        for k, i in enumerate(touching.contacts):
-            first, size = problem.first[k], problem.sizes[k]
-            begins_now = size == 3 and self.contacts.mu_static[i] != self.contacts.mu_dynamic[i]
-            if i not in begins and not begins_now:
-                continue
-            a_t = self._acceleration(found, problem)[1:, i] if size == 1 else found.u[first + 1 : first + 3]
-            length, small = float(np.linalg.norm(a_t)), self._small(found)
-            if size == 3 and (length <= small or found.P[first] <= 0.0):
-                continue
-            if length > small and (size == 3 or np.linalg.norm(a_t / length - begins[i]) > 1e-12):
-                directions[k] = begins[i] = a_t / length
-                changed = True
-        return replace(touching, directions=tuple(directions)) if changed else None
+    def _begin(self, touching: Touching, found: ConeSolution, problem: ContactProblem) -> set[int]:
+        """Contacts that begin to slide with less friction than they had at rest."""
+        small = self._small(found)
+        return {
+            i
+            for i, first, size in zip(touching.contacts, problem.first, problem.sizes, strict=True)
+            if size == 3
+            and self.contacts.mu_static[i] != self.contacts.mu_dynamic[i]
+            and found.P[first] > 0.0
+            and np.linalg.norm(found.u[first + 1 : first + 3]) > small
+        }
 
     def _acceleration(self, found: ConeSolution, problem: ContactProblem) -> Array:
         """u (3, k) of all contacts, with the forces that were found."""
@@ -158,7 +153,9 @@ def spanned(row: Array, rows: list[Array]) -> bool:
 
 def _begun(touching: Touching, leaves: set[int], slips: Mapping[int, Array]) -> Touching:
     """Without those that leave, and with those that begin to slide."""
-    kept = [(i, slips.get(i, d)) for i, d in zip(touching.contacts, touching.directions, strict=True) if i not in leaves]
+    kept = [
+        (i, slips.get(i, d)) for i, d in zip(touching.contacts, touching.directions, strict=True) if i not in leaves
+    ]
     return replace(touching, contacts=tuple(i for i, _ in kept), directions=tuple(d for _, d in kept))
 
 

@@ -1,8 +1,8 @@
-"""How far closed contacts are from leaving, from slipping, and from coming to rest: the functions whose change of sign is
+"""How far closed contacts are from leaving, from slipping, and from coming to rest: functions whose change of sign is
 an event.
 
-Where rows depend on each other (a table on four feet) only sums of forces are known, f + N z with any z: then forces are
-those that are the farthest inside their cones, and something gives way where even these touch one."""
+Where rows depend on each other (a table on four feet) only sums of forces are known, f + N z with any z: then forces
+are some that are inside their cones, and something gives way where there are none."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.simulate.constraints.inner_forces import inner_forces
-from gyrostat.simulate.plant.contact_phases import STICK, ContactPhases, ContactState
+from gyrostat.simulate.plant.contact_phases import SLOW, STICK, ContactPhases, ContactState
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 INSIDE = 1e-300
 TINY = 1e-14
-TURNED, SLOWEST = 0.3, 1e-7
-"""Slip across the reference, as a part of that along it, that asks for a new reference; and the least slip [m/s] for
-which it does."""
+TURNED = 0.3
+"""Slip across the reference, as a part of that along it, that asks for a new reference."""
+LITTLE = 1e-4
+"""Normal force, as a part of the largest, below which all are alike."""
 
 
 class Margins(NamedTuple):
@@ -53,11 +54,26 @@ def of_forces(phases: ContactPhases, rows: ActiveRows, f: Array, state: ContactS
     if found.least >= 0.0 or rows.full:
         return found
     start = len(f) - sum(phases.sizes)
+    shared = shared_forces(phases, rows, f, start)
+    found = _margins(phases, shared, state, v)
+    if found.least >= 0.0:
+        return found
     _, s, vt = np.linalg.svd(rows.F.T)
     N = vt[int(np.sum(s > 1e-10 * s[0])) :].T
     cones = [(start + first, phases.rules.mu_static[i] if phases.phase[i] == STICK else None)
              for i, first in zip(phases.closed, phases.starts, strict=True)]  # fmt: skip
-    return _margins(phases, inner_forces(f, N, cones), state, v)
+    return _margins(phases, inner_forces(shared, N, cones), state, v)
+
+
+def shared_forces(phases: ContactPhases, rows: ActiveRows, f: Array, start: int) -> Array:
+    """Forces that do the same as f, friction of each contact about as large a part of its normal force as that of the
+    others: the shortest, measured in roots of normal forces."""
+    normal = np.array([f[start + first] for first in phases.starts])
+    weight = np.ones(len(f))
+    scale = max(1e-300, float(normal.max(initial=0.0)))
+    for first, size, x in zip(phases.starts, phases.sizes, normal, strict=True):
+        weight[start + first + 1 : start + first + size] = np.sqrt(max(x / scale, LITTLE))
+    return weight * np.linalg.lstsq(rows.F.T * weight, rows.F.T @ f, rcond=1e-12)[0]
 
 
 def _margins(phases: ContactPhases, f: Array, state: ContactState, v: Array) -> Margins:
@@ -87,6 +103,6 @@ def turned(phases: ContactPhases, state: ContactState, v: Array) -> float:
         if phases.phase[i] != STICK and phases.rules.rough[i]:
             w = state.J[i, 1:] @ v
             along = float(phases.reference[i] @ w)
-            if along > SLOWEST:
+            if along > SLOW:
                 most = max(most, float(np.linalg.norm(w - along * phases.reference[i])) / along - TURNED)
     return most

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.constrained.active_set import ActiveRows
+from gyrostat.algorithms.constrained.constraint_set import Active
 from gyrostat.errors import StateError
 from gyrostat.simulate.constraints.contact_balance import AtRest, Balance
 from gyrostat.simulate.constraints.contact_impacts import AT_REST, Impacts
@@ -132,9 +133,10 @@ class ContactTransitions:
                     "Hint: start where all gaps are positive, or zero"
                 )
 
-    def all_apart(self, t: float, before: ContactPhases | None) -> list[ContactChange]:
+    def all_apart(self, t: float, before: Active) -> list[ContactChange]:
         """Nothing touches."""
-        return [] if before is None else self._told(t, before, {})
+        phases = before.contacts
+        return self._told(t, phases, {}) if isinstance(phases, ContactPhases) else []
 
     # ------------------------------------------------------------------ an instant
     def settle(
@@ -229,7 +231,9 @@ class ContactTransitions:
         slips = {i: d for i, d in self.slips.items() if i in closing and i not in leaves}
         return at_rest.balanced(touching, leaves, slips)
 
-    def _active(self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array):
+    def _active(
+        self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array
+    ) -> Active:  # fmt: skip
         rows, active = self.plant.constraints, self.plant.active
         on = np.zeros(len(rows), dtype=bool)
         on[list(touching.loops)] = True

@@ -1,4 +1,4 @@
-"""Forces that are the farthest inside their cones, among those that do the same.
+"""Forces that are inside their cones, among those that do the same; if there are none, those that are the nearest.
 
     max s   over z, s   with   f = f0 + N z,   f_n >= s,   mu f_n - |f_t| >= s   of every contact,
 
@@ -27,7 +27,9 @@ def inner_forces(f0: Array, N: Array, cones: Sequence[Cone]) -> Array:
     weight, f0 = 1.0, f0 / size
     while weight > ENOUGH:
         x = _centred(x, f0, N, cones, weight)
-        weight *= 0.1
+        weight *= 0.05
+        if least(f0 + N @ x[:-1], cones) > 0.0:  # inside all cones
+            break
     return size * (f0 + N @ x[:-1])
 
 

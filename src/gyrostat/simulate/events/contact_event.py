@@ -70,7 +70,7 @@ class Meet(RunEvent):
 class GiveWay(RunEvent):
     """A closed contact would have to pull, or needs more friction than it has."""
 
-    name, fine = "contact", True
+    name, fine, in_driver, within = "contact", True, True, 1e-16  # forces stay inside their cones
 
     def __init__(self, contacts: ContactTransitions):
         self.contacts = contacts
@@ -101,7 +101,7 @@ class GiveWay(RunEvent):
 class SlipEnds(RunEvent):
     """The slip of a contact comes to its end: it sticks, or slides on or back."""
 
-    name = "slip"
+    name, in_driver = "slip", True
 
     def __init__(self, contacts: ContactTransitions):
         self.contacts = contacts
@@ -113,8 +113,11 @@ class SlipEnds(RunEvent):
 
     def happens(self, run: RunState) -> Outcome:
         phases = self.contacts.phases
-        left = slip_left(phases, phases.rules.at(run.q, run.v), run.v)
-        self.contacts.stopped |= {int(i) for i in np.flatnonzero(left <= max(float(left.min()), 0.0) + 1e-9)}
+        state = phases.rules.at(run.q, run.v)
+        left = slip_left(phases, state, run.v)
+        slip = phases.slip(state, run.v)
+        alike = 2.0 * max(float(slip[int(np.argmin(left))]), 0.5e-9)  # those that stop with it
+        self.contacts.stopped |= {int(i) for i in np.flatnonzero((left <= alike) & (slip <= alike))}
         run.keep(run.q, run.v)
         return Outcome(run.q, run.settle(run.q, run.v))
 
@@ -122,7 +125,7 @@ class SlipEnds(RunEvent):
 class SlipTurns(RunEvent):
     """The slip of a contact has turned: its direction is continued from another one."""
 
-    name = "slip turns"
+    name, in_driver = "slip turns", True
 
     def __init__(self, contacts: ContactTransitions):
         self.contacts = contacts

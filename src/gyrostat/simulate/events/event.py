@@ -22,8 +22,11 @@ REMEMBERING = "reset is called once for every event and may remember; compiled=F
 class Event:
     """``function(t, q, v)`` changes its sign; ``direction``: 1 from below, -1 from above, 0 both.
 
-    ``terminal`` ends the run. ``reset(t, q, v)`` returns the state (q, v) from which it goes on, or (model, q, v) with
-    another model of the same coordinates, for example with a payload; or None, if nothing changes."""
+    ``terminal`` ends the run. ``reset(t, q, v)`` returns the state (q, v) from which it goes on; or (model, q, v) with
+    another model; or a model alone, which goes on from where the robot is; or None, if nothing changes. A model with
+    the same coordinates keeps q and v, whatever its masses are. Where coordinates, closed loops or wheels that roll are
+    others (grasp and release, dock, lock), bodies stay where they are, and rates follow from the impact
+    (:mod:`~gyrostat.simulate.events.structure_change`); q and v that are None are found so, too."""
 
     function: Callable[[float, Array, Array], Any]
     direction: int = 0
@@ -78,8 +81,8 @@ def event_memory(event: Event, model: Model) -> UserMemory:
     return memory
 
 
-def reset_state(event: Event, model: Model, t: float, q: Array, v: Array) -> tuple[Model, Array, Array]:
-    """What an event's ``reset`` makes of the state."""
+def reset_state(event: Event, model: Model, t: float, q: Array, v: Array) -> tuple[Model, Any, Any]:
+    """What an event's ``reset`` makes of the state; q and v are None where another model finds them itself."""
     q_given, v_given = q.copy(), v.copy()
     given = None if event.reset is None else event.reset(t, q_given, v_given)
     if given is None:
@@ -87,9 +90,17 @@ def reset_state(event: Event, model: Model, t: float, q: Array, v: Array) -> tup
             raise ShapeError(f"{WHO}: reset of '{event.name}' changed its arguments and returned nothing, which has no "
                              "effect. Hint: return q, v")  # fmt: skip
         return model, q, v
+    if isinstance(given, Model):
+        given = given, None, None
     if not isinstance(given, tuple) or len(given) not in (2, 3):
-        raise ShapeError(f"{WHO}: reset of '{event.name}' returned {clipped(given)}, expected (q, v) or (model, q, v)")
-    new = given[0] if len(given) == 3 else model
-    if not isinstance(new, Model) or new.coordinates != model.coordinates or new.dofs != model.dofs:
-        raise ShapeError(f"{WHO}: reset of '{event.name}' must return a model with the same coordinates. Hint: replace")
-    return new, given[-2], given[-1]
+        raise ShapeError(
+            f"{WHO}: reset of '{event.name}' returned {clipped(given)}, expected (q, v), a model or (model, q, v)"
+        )
+    if len(given) == 2:
+        return model, *given
+    if not isinstance(given[0], Model):
+        raise ShapeError(
+            f"{WHO}: reset of '{event.name}' returned {clipped(given[0])} in the place of a model. Hint: model.attach, "
+            "model.detach, model.replace and gs.grasp make one"
+        )
+    return given

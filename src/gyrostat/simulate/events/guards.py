@@ -18,6 +18,7 @@ from gyrostat.simulate.events.crossings import Watch
 from gyrostat.simulate.events.watches import Watches
 from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.law_kernels import shared_code
+from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import address
 from gyrostat.simulate.plant.plant import Plant
@@ -31,6 +32,7 @@ class Guards:
     def __init__(self, plant: Plant, harvest: Harvest):
         self.plant, self.harvest = plant, harvest
         self._built: list[Watch] = []
+        self._by_driver: list[Watch] = []
         self._machine: Any = None
         self._code: KernelCode | None = None
         self._constants = np.zeros(1)
@@ -41,6 +43,11 @@ class Guards:
         if not all_of_them:
             self.harvest.always = False
             return
+        self._by_driver = []
+        if self.plant.machine.watches_contacts:
+            self._by_driver = [watch for watch in all_of_them if watch.event.in_driver]
+        apart = {id(watch) for watch in self._by_driver}
+        all_of_them = [watch for watch in all_of_them if id(watch) not in apart]
         if len(self._built) != len(all_of_them) or any(
             x is not y for x, y in zip(self._built, all_of_them, strict=True)
         ):
@@ -54,11 +61,13 @@ class Guards:
             self.harvest.watch(signs, np.array([watch.last for watch in all_of_them]))
             self.harvest.look_at_the_end = bool(watches.users)
 
-    def looked(self) -> None:
+    def looked(self, step: Step) -> None:
         """A step is about to be looked at: the watches get to know the values at its beginning."""
         if self._code is not None and not self.harvest.always:
             for watch, last in zip(self._built, self.harvest.lasts.tolist(), strict=True):
                 watch.last = watch.event.from_guard(last)
+            for watch in self._by_driver:
+                watch.last = watch.value(step.t0, *step.dense(step.t0))
 
     def _build(self, watches: list[Watch]) -> None:
         self._built, self._code = list(watches), None

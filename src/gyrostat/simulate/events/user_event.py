@@ -11,11 +11,13 @@ import numpy as np
 from gyrostat.configuration.packing import coordinates, rates
 from gyrostat.simulate.events.event import Event, event_value, reset_state
 from gyrostat.simulate.events.run_event import Outcome, RunEvent, RunState
+from gyrostat.simulate.events.structure_change import another_structure, changed
 from gyrostat.simulate.methods.method import StepFailure
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
 WHO = "simulate"
+
 COMING, SOON = 9, 1e-6
 """So many intervals between events, each shorter than the one before, the last one below [s], are a sequence that has
 no end."""
@@ -34,6 +36,10 @@ class UserRun(RunState, Protocol):
 
     def change_model(self, model: Model) -> None:
         """Another model from here on."""
+        ...
+
+    def go_on_with(self, model: Model, q: Array, v: Array) -> None:
+        """Another run goes on from here with a model of another structure."""
         ...
 
     def expect_still_inside(self, q: Array, who: str) -> None:
@@ -69,6 +75,9 @@ class UserEvent(RunEvent):
         run.expect_no_memory()
         model, q_given, v_given = reset_state(event, plant.model, run.t, run.q, run.v)
         run.renew()
+        if model is not plant.model and another_structure(plant.model, model):
+            return self._another_run(run, model, (q_given, v_given))
+        q_given, v_given = (run.q if q_given is None else q_given), (run.v if v_given is None else v_given)
         q = np.array(coordinates(model, q_given, f"{WHO}: reset of '{event.name}'"))
         v = np.array(rates(model, v_given, f"{WHO}: reset of '{event.name}'", "v"))
         run.tell(event.name, "event", run.q, run.v, v)
@@ -78,6 +87,16 @@ class UserEvent(RunEvent):
         if event.terminal:
             return Outcome(q, v, f"ended by event '{event.name}' at t = {run.t:.9g} s")
         return Outcome(q, run.settle(q, v))
+
+    def _another_run(self, run: UserRun, model: Model, given: tuple[Any, Any]) -> Outcome:
+        """The run ends here, and another one goes on with the new structure."""
+        who = f"reset of '{self.name}'"
+        q, v = changed(run.plant.model, run.q, run.v, model, given, who, run.t)
+        run.tell(self.name, "structure", run.q, run.v, run.v)
+        if self.event.terminal:
+            return Outcome(run.q, run.v, f"ended by event '{self.name}' at t = {run.t:.9g} s")
+        run.go_on_with(model, q, v)
+        return Outcome(run.q, run.v, f"event '{self.name}' at t = {run.t:.9g} s changes the structure")
 
     def _expect_an_end(self, t: float) -> None:
         """Refuse events that come ever faster: a ball that bounces by resets does so without end in a finite time."""

@@ -23,6 +23,7 @@ class Watches:
     def __init__(self, transitions: Transitions, users: Sequence[Event]):
         self.transitions = transitions
         self.users = [Watch(UserEvent(event)) for event in users]
+        self.happened: Watch | None = None
         self.build()
 
     def build(self) -> None:
@@ -61,6 +62,14 @@ class Watches:
         for watch in [] if by_user else self.all:
             if not watch.event.by_user and watch.sign >= 0:
                 watch.sign = -1  # at a limit: inside until it goes out again
+
+    def take_over(self, before: Watches, t: float, q: Array, v: Array, p: Array) -> None:
+        """Go on with the events of users as a run before has left them, at the instant of one of them."""
+        for watch, old in zip(self.users, before.users, strict=True):
+            watch.event = old.event
+            if old is before.happened:
+                watch.sign = old.sign
+                watch.again(t, q, v, p)
 
     def looked(self, h: float, span: float) -> None:
         """A step of h [s] in a run of span [s] was looked at."""

@@ -86,8 +86,8 @@ def contact_scene(
     def function(t: Array, q: Array, end: Array, v: Array, tau: Array, h: Array, live: Array) -> Mapping[str, Any]:
         net, on = kernels.scene(t[0], live)
         screws, motions = _screws(net, on, end, v)
-        damping = _damping(net, q, v)
-        inboard = _with_fill(inboard_rates(net), damping)
+        damping = implicit_damping(net, q, v)
+        inboard = with_fill(inboard_rates(net), damping)
         H = np.array(composite_mass_matrix(net, on, q), dtype=object)
         for (j, k), d in damping.items():
             H[j, k] = H[j, k] + h[0] * d
@@ -167,7 +167,7 @@ def _chain(
     return tuple(chain)
 
 
-def _damping(net: Network, q: Array, v: Array) -> dict[tuple[int, int], Any]:
+def implicit_damping(net: Network, q: Array, v: Array) -> dict[tuple[int, int], Any]:
     """D by places: slopes of the torques of dampers and of smooth friction by the rates, where these are positive."""
     entries: dict[tuple[int, int], Any] = {}
     moved = net.transmission.at(q, v)
@@ -199,7 +199,7 @@ def _product(entries: Mapping[tuple[int, int], Any], x: Array) -> Array:
     return np.array(total)
 
 
-def _with_fill(
+def with_fill(
     inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]
 ) -> dict[int, tuple[int, ...]]:
     """The rows of L where D has entries beside those of M."""

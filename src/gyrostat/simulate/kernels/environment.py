@@ -49,5 +49,6 @@ from __future__ import annotations
     LOOP_WORK, LOOP_PROJECTOR,  # memory of residuals; 1 if loops are among the constraints of residuals
     LOOPS, BAUMGARTE,  # their memory, see loop_projection; CLOSE where accelerations draw loops together
     MARGINS, MARGIN_COUNT, MARGIN_MEMORY,  # of loops in closed form
-) = range(57)  # fmt: skip
+    CONTACTS,  # words of closed contacts, see closed_contacts; 0 if there are none, or they are treated in Python
+) = range(58)  # fmt: skip
 WORDS_OF_A_PLANT = 60

@@ -7,7 +7,9 @@ coordinates (``WAY``), then v (nv,), p (np,) and the work [J] of the efforts sin
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, kernel, ptr, sqrt, words
+from gyrostat.simulate.kernels.contact_margins import contact_margins
 from gyrostat.simulate.kernels.environment import (
+    CONTACTS,
     GUARD_CONSTANTS,
     GUARDS,
     MEMORY,
@@ -94,6 +96,9 @@ def watched(env: words, io: words, t0: float, t1: float, q0: ptr, q1: ptr, v1: p
     end = doubles(io[END_TIME])
     if io[LOOK_AT_END] == 1 and t1 >= end[0]:
         return 1
+    if env[CONTACTS] != 0:
+        if contacts_watched(env, io, t0, t1, q0, q1, v1, p1) == 1:
+            return 1
     count, m, n, np = io[WATCHES], coordinates_of(env, io), env[NV], env[NP]
     size = m + n + np + 1
     signs, lasts, values = doubles(io[SIGNS]), doubles(io[LASTS]), doubles(io[VALUES])
@@ -118,6 +123,20 @@ def watched(env: words, io: words, t0: float, t1: float, q0: ptr, q1: ptr, v1: p
     for k in range(count):
         lasts[k] = values[k]
     return 0
+
+
+def contacts_watched(env: words, io: words, t0: float, t1: float, q0: ptr, q1: ptr, v1: ptr, p1: ptr) -> int:
+    """Whether a closed contact may leave, slip or come to rest: at a quarter, half, three quarters, the end."""
+    m, n = coordinates_of(env, io), env[NV]
+    size = m + n + env[NP] + 1
+    y = doubles(io[SCRATCH]) + n
+    q = y + size
+    for quarter in range(1, 4):
+        s = 0.25 * quarter
+        inside(env, io, size, q0, s, y, q)
+        if contact_margins(env, t0 + s * (t1 - t0), q, y + m, y + m + n) == 1:
+            return 1
+    return contact_margins(env, t1, q1, v1, p1)
 
 
 def written(env: words, io: words, row: ptr, t: float, q: ptr, v: ptr, p: ptr, a: ptr, tau: ptr, work: float) -> int:
@@ -179,7 +198,7 @@ def harvested(
     looked at first: then nothing has been taken; -1 if a sample is not finite."""
     if passed_the_end(env, t1 - t0, q1, v1) == 1:
         return -1
-    if io[WATCHES] > 0 or io[ALWAYS] == 1:
+    if io[WATCHES] > 0 or io[ALWAYS] == 1 or env[CONTACTS] != 0:
         if watched(env, io, t0, t1, q0, q1, v1, p1) == 1:
             return 1
     if io[NEXT] < io[INSTANT_COUNT]:

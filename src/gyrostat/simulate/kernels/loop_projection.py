@@ -14,11 +14,13 @@ Memory, with n = nv: k1, k2, and two spare numbers | the last Newton step (n,) |
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
+from gyrostat.simulate.kernels.closed_contacts import contact_rates, contact_step
 from gyrostat.simulate.kernels.environment import (
     BAUMGARTE,
     CHART,
     CLOSE,
     CLOSED_RATES,
+    CONTACTS,
     LIVE,
     LOOP_COUNT,
     LOOP_ROWS,
@@ -54,7 +56,7 @@ def closed_place(env: words, q: ptr) -> float:
     for k in range(n):
         moved[k] = 0.0
     for _ in range(MOST):
-        if kernel(env[CLOSE])(doubles(env[TIME]), q, doubles(env[LIVE]), d, doubles(env[WORK])) != 0.0:
+        if closing_step(env, q, d) != 0.0:
             return 1.0
         largest = 0.0
         for k in range(n):
@@ -74,11 +76,25 @@ def closed_place(env: words, q: ptr) -> float:
     return 1.0
 
 
+def closing_step(env: words, q: ptr, d: ptr) -> float:
+    """d (nv,): towards closed loops, and closed contacts; zero if there is one."""
+    if env[CONTACTS] != 0:
+        return contact_step(env, q, d)
+    return kernel(env[CLOSE])(doubles(env[TIME]), q, doubles(env[LIVE]), d, doubles(env[WORK]))
+
+
+def closing_rates(env: words, q: ptr, v: ptr, rates: ptr) -> float:
+    """rates (nv,): v without what opens loops, and contacts; zero if all is finite."""
+    if env[CONTACTS] != 0:
+        return contact_rates(env, q, v, rates)
+    return kernel(env[CLOSED_RATES])(doubles(env[TIME]), q, v, doubles(env[LIVE]), rates, doubles(env[WORK]))
+
+
 def closed_rates(env: words, q: ptr, v: ptr) -> float:
     """v (nv,) loses what opens the loops at q; zero if all is finite."""
     n, memory = env[NV], doubles(env[LOOPS]) + HEAD
     moved, rates = memory + 2 * n, memory + 3 * n
-    bad = kernel(env[CLOSED_RATES])(doubles(env[TIME]), q, v, doubles(env[LIVE]), rates, doubles(env[WORK]))
+    bad = closing_rates(env, q, v, rates)
     for k in range(n):
         moved[k] = rates[k] - v[k]
         v[k] = rates[k]

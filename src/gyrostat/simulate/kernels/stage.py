@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, fma, kernel, ptr, words
+from gyrostat.simulate.kernels.closed_contacts import contact_accelerations
 from gyrostat.simulate.kernels.environment import (
     ANGULAR,
     BAUMGARTE,
@@ -10,6 +11,7 @@ from gyrostat.simulate.kernels.environment import (
     CLOSE,
     CONSTANTS,
     CONSTRAIN,
+    CONTACTS,
     DIRECTIONS,
     FORWARD,
     LAW,
@@ -38,17 +40,24 @@ def place(env: words, q0: ptr, x: ptr, v: ptr, q: ptr, x_rate: ptr) -> float:
     return kernel(env[CHART])(q0, x, v, q, x_rate, doubles(env[WORK]))
 
 
-def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
-    """a (nv,), dp/dt (np,) and tau (nv,); zero if all are finite."""
+def unconstrained(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
+    """a (nv,), dp/dt (np,) and tau (nv,) without active constraints, for any lanes; zero if all are finite."""
     time, work = doubles(env[TIME]), doubles(env[WORK])
     time[0] = t
     env[RHS_COUNT] = env[RHS_COUNT] + 1
     bad = kernel(env[LAW])(
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, p_rate, work
     )
-    bad = bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
-    if env[CONSTRAIN] != 0:
-        bad = bad + kernel(env[CONSTRAIN])(time, q, v, a, work)
+    return bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
+
+
+def accelerations(env: words, t: float, q: ptr, v: ptr, p: ptr, a: ptr, p_rate: ptr, tau: ptr) -> float:
+    """a (nv,), dp/dt (np,) and tau (nv,); zero if all are finite."""
+    bad = unconstrained(env, t, q, v, p, a, p_rate, tau)
+    if env[CONTACTS] != 0:
+        bad = bad + contact_accelerations(env, q, v, a)
+    elif env[CONSTRAIN] != 0:
+        bad = bad + kernel(env[CONSTRAIN])(doubles(env[TIME]), q, v, a, doubles(env[WORK]))
     if env[BAUMGARTE] != 0:
         bad = bad + drawn_together(env, q, v, a)
     return bad

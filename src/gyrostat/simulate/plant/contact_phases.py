@@ -24,8 +24,9 @@ Array = np.ndarray
 OPEN, STICK, SLIDE = 0, 1, 2
 """Phases."""
 NAMES = ("open", "stick", "slide")
-SLOW = 1e-9
-"""Slip [m/s] along the reference below which its direction is that of the reference."""
+SLOW = 1e-5
+"""Slip [m/s] along the reference below which that along it counts as so much: the direction of slip that begins, or
+ends, while it turns would turn without limit. Straight slip is not changed by it."""
 
 
 class ContactState(NamedTuple):
@@ -60,8 +61,8 @@ class ContactRules:
 
 @dataclass(frozen=True, eq=False)
 class ContactPhases:
-    """The contacts of ``rules`` in their phases (k,): a value, which does not change. ``reference`` (k, 2): unit vectors
-    in the tangents, near the slip of those that slide."""
+    """The contacts of ``rules`` in their phases (k,): a value, which does not change. ``reference`` (k, 2): unit
+    vectors in the tangents, near the slip of those that slide."""
 
     rules: ContactRules
     phase: Array
@@ -94,6 +95,10 @@ class ContactPhases:
     def changed(self, phase: Array, reference: Array) -> ContactPhases:
         """The same contacts in other phases."""
         return replace(self, phase=phase, reference=reference)
+
+    def slip(self, state: ContactState, v: Array) -> Array:
+        """Slip (k,) [m/s]."""
+        return np.linalg.norm(state.J[:, 1:] @ v, axis=1)
 
     # ------------------------------------------------------------------ at a state
     def rows(self, q: Array, v: Array) -> FurtherRows:

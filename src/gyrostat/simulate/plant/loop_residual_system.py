@@ -3,7 +3,8 @@ Gupta, J. Comput. Appl. Math. 12/13 (1985) 77-90]:
 
     q' = dq/dt(q, v + J^T mu),   rnea(q, v, v') - tau - J^T lambda = 0,   p' = f,   J v = 0,   g = 0,
 
-y = (q, v, p, lambda, mu). Both levels hold, mu is zero but for errors of the method. Errors of lambda and mu are not
+y = (q, v, p, lambda, mu). Both levels hold, mu is zero but for errors of the method. A row on velocities alone,
+of a wheel that rolls, has no g: its mu is zero. Errors of lambda and mu are not
 controlled: a multiplier does not act on later times."""
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ class LoopResidualSystem(ResidualSystem):
     def residual(self, t: float, y: Array, dy: Array) -> Array:
         q, v, p = self.parts(y)
         dq, a, dp = self.parts(dy)
-        m = self.loops.count
-        forces, shifts = y[self.own : self.own + m], y[self.own + m :]
+        m, holonomic = self.loops.count, self.loops.holonomic
+        forces, given = y[self.own : self.own + m], y[self.own + m :]
+        shifts = np.where(holonomic, given, 0.0)
         unit = self._unit(q, v)
         rows = self.loops.equations(unit, v)
         rate, rest, p_rate = self._newton_euler(t, q, v, a, p)
@@ -73,7 +75,8 @@ class LoopResidualSystem(ResidualSystem):
             rate = rate + rows.J.T @ shifts
         elif m:
             rate = self._lifted(q, v + rows.J.T @ shifts).rate
-        return np.concatenate([dq - rate, rest - rows.J.T @ forces, dp - p_rate, rows.J @ v, rows.g])
+        closed = np.where(holonomic, rows.g, given)
+        return np.concatenate([dq - rate, rest - rows.J.T @ forces, dp - p_rate, rows.J @ v, closed])
 
     def residual_jacobian(self, t: float, y: Array, dy: Array, c: float) -> Array:
         """dF/dy + c dF/dy' (n, n) by central differences along both at once."""

@@ -21,6 +21,8 @@ from gyrostat.simulate.kernels.loop_margins import margin_memory_size
 from gyrostat.simulate.kernels.loop_projection import K1, K2, closed_rows, loop_memory_size
 from gyrostat.simulate.kernels.loop_projector import loop_work_size
 from gyrostat.simulate.kernels.stage import applied_rows, one_place, one_stage
+from gyrostat.simulate.plant.contact_memory import ContactMemory
+from gyrostat.simulate.plant.rigid_contacts import contact_code
 from gyrostat.solvers.functions import aba, coriolis, crba, rnea, rnea_derivatives
 
 if TYPE_CHECKING:
@@ -91,6 +93,8 @@ class Machine:
             self.words[word] = address(array)
         self.projector, self.projector_bias = np.zeros((plant.nv, plant.nv)), np.zeros(plant.nv)
         self._needed: dict[int, Any] = {}
+        self._contacts: ContactMemory | None = None
+        self._taken: Any = None
         self._loop_work: Array | None = None
         self._y, self._dy = np.zeros((2, 2 * plant.nv + plant.np + 1))
         self._q, self._tau = np.zeros(model.nq), np.zeros(model.nv)
@@ -165,9 +169,13 @@ class Machine:
     def _stabilise(self, plant: Plant) -> None:
         """Whether states are projected, or accelerations draw loops together; beside other constraints in Python, and
         where contacts are closed."""
+        self.words[at.CONTACTS] = 0
         if plant.active.touching:
-            self.words[at.CLOSE], self.words[at.CLOSED_RATES] = self._closing()
             self.words[at.BAUMGARTE] = 0
+            if self._contacts_in_machine_code():
+                self.words[at.CLOSE] = 1
+            else:
+                self.words[at.CLOSE], self.words[at.CLOSED_RATES] = self._closing()
             return
         if plant.loops is None:
             self.words[at.CLOSE] = 0
@@ -178,6 +186,33 @@ class Machine:
         projects = plant.loops.settings.projects
         self.words[at.CLOSE], self.words[at.BAUMGARTE] = (close, 0) if projects else (0, close)
         self.words[at.CLOSED_RATES] = rates
+
+    def _contacts_in_machine_code(self) -> bool:
+        """Whether drivers find the forces of closed contacts."""
+        plant = self.plant
+        if plant.contacts is None or plant.model_in_python:
+            return False
+        if self._contacts is None:
+            code = contact_code(plant.moving)
+            if code.work > len(self._work):
+                self._work = np.zeros(code.work + 64)
+                self.words[at.WORK] = address(self._work)
+            self._contacts = ContactMemory(plant, plant.contacts, code)
+            if plant.loops is not None:
+                self.need(at.LOOP_ROWS)
+        if not self._contacts.serves():
+            return False
+        if self._taken is not plant.active:
+            self._contacts.take(plant.active.contacts)  # type: ignore[arg-type]
+            self._taken = plant.active
+        self.words[at.CONTACTS] = self._contacts.address
+        return True
+
+    @property
+    def watches_contacts(self) -> bool:
+        """Whether drivers watch closed contacts."""
+        self.refresh()
+        return bool(self.words[at.CONTACTS])
 
     def _closing(self) -> tuple[int, int]:
         """Projections that leave other active constraints as they are."""
@@ -317,10 +352,12 @@ class Machine:
             self.words[at.CONSTRAIN] = self.words[at.PROJECT] = self.words[at.PROJECTOR] = 0
         else:
             self._projects(plant)
-            known = self.callbacks.get("constrain")
-            if known is None:
-                known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
-            self.words[at.CONSTRAIN] = known.address if plant.others_active else 0
+            self.words[at.CONSTRAIN] = 0
+            if plant.others_active and not self.words[at.CONTACTS]:
+                known = self.callbacks.get("constrain")
+                if known is None:
+                    known = self._callback("constrain", self._constrain, (1, plant.nq, plant.nv, plant.nv), ())
+                self.words[at.CONSTRAIN] = known.address
         alone = plant.loops is not None and not plant.others_active
         self.words[at.LOOP_PROJECTOR] = alone and self._loop_work is not None
         if alone:

@@ -48,6 +48,7 @@ class PlantLoops:
         every = row_names(plant.network)
         self.loops = [every[i][0] for i in self.structure.rows]
         self.count = len(self.structure.rows)
+        self.holonomic = np.array([every[i][0].equations[every[i][1]].holonomic for i in self.structure.rows], bool)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -106,6 +107,13 @@ class PlantLoops:
         worst = int(np.argmax(speed)) if len(speed) else 0
         if len(speed) and not speed[worst] <= STILL * (1.0 + float((np.abs(rows.J) @ np.abs(v))[worst])):
             closure = self.loops[worst]
+            if closure.rolls:
+                raise LoopError(
+                    f"{WHO}: {names[1]} lets the wheel '{closure.name}' slip, or leave its plane, with "
+                    f"{speed[worst]:.3g} m/s, expected that it rolls. Hint: gs.close(model, q0, v0)[1] are the nearest "
+                    "rates with which it does",
+                    [closure.loop.entities],
+                )
             raise LoopError(
                 f"{WHO}: {names[1]} opens the loop '{closure.name}' ({closure.loop}) with {speed[worst]:.3g} (m/s, or "
                 "of a direction), expected that it stays closed. Hint: gs.close(model, q0, v0)[1], or rates of all "

@@ -12,7 +12,9 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.contact.contact_kinematics import contact_gaps, contact_kinematics
+from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.configuration.model_cache import cached_on
+from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import GyrostatError
@@ -49,14 +51,14 @@ def _expect_by_events(model: Model, candidates: Sequence[Candidate]) -> None:
     for c in candidates:
         if not c.closed_form:
             raise GyrostatError(
-                f"{WHO}: contact '{c.name}' is a {c.a.kind} and a {c.b.kind}, whose nearest points have no closed form: "
-                f"events are not found there. Hint: {MOREAU}, or exclude it by ContactPair"
+                f"{WHO}: contact '{c.name}' is a {c.a.kind} and a {c.b.kind}, whose nearest points have no closed "
+                f"form: events are not found. Hint: {MOREAU}, or exclude it by ContactPair"
             )
         for what in ("torsional", "rolling"):
             if getattr(c.law, what):
                 raise GyrostatError(
-                    f"{WHO}: contact '{c.name}' has {what} friction {getattr(c.law, what):g} m, which events do not know. "
-                    f"Hint: {MOREAU}"
+                    f"{WHO}: contact '{c.name}' has {what} friction {getattr(c.law, what):g} m, which events do not "
+                    f"know. Hint: {MOREAU}"
                 )
     if candidates and not isinstance(model.context.base, str):
         raise GyrostatError(
@@ -93,6 +95,24 @@ def _rules(model: Model, candidates: Sequence[Candidate]) -> ContactRules:
         gaps_at=lambda q: gaps_at(q)["g"],
         recorded_gaps=lambda q: contact_gaps(net, on, candidates, q),
     )
+
+
+def contact_code(moving: Model) -> KernelCode:
+    """Machine code of (q, v | M, g, J, b) for the equations of ``moving``, kept with it."""
+    kept = cached_on(moving)
+    if "contact code" not in kept:
+        net, candidates = kept_network(moving), rigid_candidates(moving)
+        on = Setting(representation("body"), gravity(moving.context.gravity), 0.0)
+
+        def function(q: Array, v: Array) -> Mapping[str, Any]:
+            found = contact_kinematics(net, on, candidates, q, v)
+            M = composite_mass_matrix(net, on, q)
+            return {"M": M, "g": found.gaps, "J": found.J.reshape(-1), "bias": found.bias.reshape(-1)}
+
+        shapes = {"q": (moving.nq,), "v": (moving.nv,)}
+        with np.errstate(all="ignore"):
+            kept["contact code"] = KernelCode(record(function, shapes, f"{moving.name}_contact_rows"))
+    return kept["contact code"]
 
 
 def _called(model: Model, function: Any, name: str) -> Any:

@@ -1,6 +1,8 @@
-"""Forces of contacts at the samples of a run, from its motion: what Newton and Euler find left over.
+"""Forces of contacts at the samples of a run, from its motion: without them the acceleration would have been
 
-    rnea(q, v, a) - tau - J^T w = F^T f      of all rows that were active at a sample, contacts last."""
+    a - M^-1 (rnea(q, v, a) - tau - J^T w),
+
+and forces of all rows that were active at a sample, contacts last, are those that the run has found for it."""
 
 from __future__ import annotations
 
@@ -37,10 +39,11 @@ def _span(plant: Plant, active: Active, rows: Array, wrenches: Sequence[Array]) 
     if plant.places:
         left = left - applied_efforts(plant.model, plant.places, rows[:, 0], q, np.array(wrenches))
     found = []
-    for q_k, v_k, r in zip(q, v, left, strict=True):
+    for q_k, v_k, a_k, r in zip(q, v, a, left, strict=True):
         r = r - plant.constraints.sliding_efforts(v_k, active.directions)
         at = active.rows(q_k, v_k)
         contacts = active.contacts
-        f = np.linalg.lstsq(at.F.T, r, rcond=1e-10)[0]  # type: ignore[union-attr]
+        M_inverse = plant.inverse_inertia(q_k)
+        f = at.forces(M_inverse, a_k - M_inverse @ r)  # type: ignore[union-attr]
         found.append(of_forces(contacts, at, f, contacts.rules.at(q_k, v_k), v_k).forces)  # type: ignore[union-attr,arg-type]
     return np.array(found)

@@ -47,6 +47,17 @@ def closure_history(model: Model, q: Array, v: Array) -> dict[str, ClosureHistor
     return found
 
 
+def rolling_forces(model: Model, multipliers: Array) -> dict[str, Array]:
+    """(T, 3) of every wheel that rolls, out of the multipliers (T, m) of all loops."""
+    found: dict[str, Array] = {}
+    at = 0
+    for closure in kept_network(model).closures:
+        own = slice(at, at + len(closure.equations))
+        at = own.stop
+        found |= {closure.name: multipliers[:, own]} if closure.rolls else {}
+    return found
+
+
 def loop_multipliers(model: Model, q: Array, rest: Array, t: Array) -> Array:
     """Multipliers (T, m) whose forces J^T f are what inverse dynamics leaves over, ``rest`` (T, nv). Refused where
     something else acts too: stops, or friction that sticks."""

@@ -17,14 +17,22 @@ from gyrostat.simulate.constraints.contact_transitions import ContactPhase, Impu
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
+from gyrostat.simulate.results.contact_wrenches import with_contacts
 from gyrostat.simulate.results.kept_rows import KeptRows
-from gyrostat.simulate.results.loop_history import ClosureHistory, closure_history, loop_multipliers
+from gyrostat.simulate.results.loop_history import (
+    ClosureHistory,
+    closure_history,
+    loop_multipliers,
+    rolling_forces,
+)
 from gyrostat.simulate.results.sensitivity import Sensitivity
+from gyrostat.simulate.results.sensor_history import sensor_history
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
 from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
 from gyrostat.solvers.kinematics.forward_kinematics import Motions
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Application, Wrench
+from gyrostat.solvers.sensors.measured import SensorValues
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -158,6 +166,11 @@ class Result:
         _ = self.t, self.a, self.counters  # addresses stay here
         return {name: x for name, x in self.__dict__.items() if name not in ("_kept", "_counted", "_later")}
 
+    @property
+    def parts(self) -> tuple[Result, ...]:
+        """One result for each structure: this one, unless coordinates change on the way."""
+        return (self,)
+
     # ------------------------------------------------------------------ by joint, by frame
     def __getitem__(self, joint: str) -> JointHistory:
         block = self.model.layout.of.get(joint)
@@ -176,23 +189,33 @@ class Result:
         """The cut force (T, 6) at every port, or at some ``ports``, of every sample: torque [N m] about the port's
         origin, then force [N], in the port's axes; what the side of the base exerts on the far side [AS 4.2, KV (32)].
 
-        It is that of Newton and Euler for the motion as it was, so that friction, stops, springs, efforts and external
-        wrenches are all in it, a joint that sticks or rests at its stop included."""
+        It is that of Newton and Euler for the motion as it was, so that friction, stops, springs, efforts, external
+        wrenches and contacts are all in it, a joint that sticks or rests at its stop included."""
         parts: list[dict[str, Array]] = []
         for model, at in self._spans():
-            wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
+            wrenches = self._wrenches(model, at)
             options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
             solver = cached_solver(model, InverseDynamics, representation="body")
             motion = self.q[at], self.v[at], self.a[at]
             loops: dict[str, Any] = {}
             if kept_network(model).closures:
-                tree = solver(*motion, **options) - self.tau[at] - self._applied[at]
-                loops = {"multipliers": loop_multipliers(model, self.q[at], tree, self.t[at])}
+                loops = {"multipliers": self._of_loops(model, at)}
             parts.append(solver.port_forces(*motion, wrenches or None, ports=ports, **options, **loops))
         if not parts:
             raise StateError("result: there are no samples. Hint: a run of more than no time")
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return PortForces(network(self.model), joined)
+
+    def _wrenches(self, model: Model, at: slice) -> dict[str, Wrench]:
+        """Of samples with one model: those of the user, and those of rigid contacts."""
+        wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
+        return with_contacts(model, self.q[at], {name: f[at] for name, f in self.contact_forces.items()}, wrenches)
+
+    @cached_property
+    def sensors(self) -> SensorValues:
+        """Values (T, n) of the sensors of the model by name, see :class:`~gyrostat.spec.sensor.Sensor`; one that only
+        some phases of the run have is not among them."""
+        return sensor_history(self)
 
     def _spans(self) -> Iterator[tuple[Model, slice]]:
         """The model in force, and its samples."""
@@ -217,6 +240,28 @@ class Result:
             for name in names
             if all(name in part for part in parts)
         }
+
+    @cached_property
+    def rolling_forces(self) -> dict[str, Array]:
+        """Forces (T, 3) [N] of the ground on every wheel that rolls, by the name of its :class:`Rolling`: along z (the
+        normal), x and y of the frame of the ground, at the point of contact; zero while a structure without it is in
+        force. Empty where nothing rolls."""
+        spans = list(self._spans())
+        parts = [rolling_forces(model, self._of_loops(model, at)) for model, at in spans]
+        names = dict.fromkeys(name for part in parts for name in part)
+        sizes = [at.stop - at.start for _, at in spans]
+        pairs = [*zip(parts, sizes, strict=True)]
+        return {name: np.concatenate([x.get(name, np.zeros((n, 3))) for x, n in pairs]) for name in names}
+
+    def _of_loops(self, model: Model, at: slice) -> Array:
+        """Multipliers (T, m) of the model in force at some samples."""
+        if not kept_network(model).closures:
+            return np.zeros((at.stop - at.start, 0))
+        options = {} if isinstance(model.context.base, str) else {"t": self.t[at]}
+        tree = cached_solver(model, InverseDynamics, representation="body")(
+            self.q[at], self.v[at], self.a[at], **options
+        )
+        return loop_multipliers(model, self.q[at], tree - self.tau[at] - self._applied[at], self.t[at])
 
     # ------------------------------------------------------------------ energy
     def _piecewise(self, of: Any, *arrays: Array) -> Array:

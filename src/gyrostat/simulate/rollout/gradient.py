@@ -53,6 +53,7 @@ class Gradient:
     def __call__(self, weights: Any) -> dict[str, Array]:
         """Derivatives of sum(w_q q) + sum(w_v v) by name, shaped as given; those by q0 along the rates."""
         self._expect_finite_run()
+        self._expect_no_bounce()
         w_q, w_v = self._weights(weights)
         kernel, robots = self.kernel, self.rows.robots
         sizes = {of.SUM_Q: kernel.model.nq, of.SUM_V: kernel.model.nv}
@@ -72,6 +73,15 @@ class Gradient:
             raise StateError(
                 f"{WHO}: robot {bad[0]} diverged in step {int(self.rows.first_bad[bad[0]])}, it has no derivatives. "
                 "Hint: leave such robots out, or take a smaller dt"
+            )
+
+    def _expect_no_bounce(self) -> None:
+        contact = self.kernel.contact
+        name = None if contact is None else contact.step.bouncing
+        if name is not None:
+            raise StateError(
+                f"{WHO}: contact '{name}' has a restitution, and impacts that bounce have no derivatives here. "
+                "Hint: restitution=0.0, or compliant contact (stiffness=...)"
             )
 
     def _weights(self, weights: Any) -> tuple[Array | None, Array | None]:
@@ -150,7 +160,10 @@ def along_rates(kernel: RolloutKernel, q: Array, bar_q: Array) -> Array:
 def adjoint_codes(kernel: RolloutKernel, lanes: int) -> dict[int, KernelCode]:
     """Kernels of the sweep backwards, by their words."""
     source = kernel.source
-    codes = {of.FORWARD_ADJOINT: kernel.kernels.code("forward_adjoint", lanes)}
+    if kernel.contact is not None:
+        codes = {of.CONTACT_ADJOINT: kernel.contact.code("adjoint", lanes)}
+    else:
+        codes = {of.FORWARD_ADJOINT: kernel.kernels.code("forward_adjoint", lanes)}
     wrt = ["q", "v", "p", "m", "parameters"]
     codes[of.LAW_ADJOINT] = shared_pullback(source.lifted.program, ["tau", "p_rate"], wrt, lanes)
     if source.update is not None:

@@ -1,6 +1,7 @@
 """Machine code of a rollout: kernels of the model and of what drives it, for one lane or W.
 
-Kernels and formulas are those of ``gs.simulate``; the steps are :mod:`~gyrostat.simulate.rollout.lane_steps`."""
+Kernels and formulas are those of ``gs.simulate``; the steps are :mod:`~gyrostat.simulate.rollout.lane_steps`, those
+with contacts :mod:`~gyrostat.simulate.rollout.moreau_steps`."""
 
 from __future__ import annotations
 
@@ -20,14 +21,15 @@ from gyrostat.simulate.kernels.loop_programs import margin_count
 from gyrostat.simulate.kernels.model_kernels import ModelKernels, kept_kernels
 from gyrostat.simulate.methods.rk4 import ClassicalRungeKutta
 from gyrostat.simulate.rollout.control_law import WHO, Law
+from gyrostat.simulate.rollout.moreau_model import moreau_programs
 from gyrostat.simulate.rollout.source import RolloutSource, Shapes
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.spec.context import MovingBase
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
-METHODS = {"rk4": ClassicalRungeKutta.table, "semi-implicit": None}
-"""Tables of the explicit methods; semi-implicit Euler has none."""
+METHODS = {"rk4": ClassicalRungeKutta.table, "semi-implicit": None, "moreau": None}
+"""Tables of the explicit methods; semi-implicit Euler and steps with contacts have none."""
 
 
 class RolloutKernel:
@@ -44,11 +46,28 @@ class RolloutKernel:
         self.stages = 0 if self.table is None else self.table.stages - 1
         self.source = RolloutSource(model, law, wrenches, live).looked_at()
         self.kernels = _of_model(model, live)
+        self.contact = moreau_programs(model, self.kernels) if method == "moreau" else None
 
     @cached_property
     def margins(self) -> int:
         """Roots in the closed forms of loops."""
         return margin_count(kept_network(self.model), neutral(self.model))
+
+    @cached_property
+    def impulses(self) -> int:
+        """Rows of contacts and stops, whose impulses robots carry along."""
+        return 0 if self.contact is None else self.contact.pattern.rows
+
+    @property
+    def solution(self) -> int:
+        """Impulses of a step in its record: those, and the ones that correct depth."""
+        return 0 if self.contact is None else self.impulses + len(self.contact.pattern.cones)
+
+    @cached_property
+    def m0(self) -> Array:
+        """What a robot remembers at the start: digital parts; impulses, residual, and steps that did not converge."""
+        more = 0 if self.contact is None else self.impulses + 2
+        return np.concatenate([self.source.m0, np.zeros(more)])
 
     @property
     def plain(self) -> bool:
@@ -58,12 +77,15 @@ class RolloutKernel:
     def record(self) -> int:
         """Columns of the record of a step."""
         n, nq, stages = 2 * self.model.nv + len(self.source.p0), self.model.nq, max(1, self.stages)
-        return stages * (2 * n + nq) + n + nq + 2 * len(self.source.m0)
+        return stages * (2 * n + nq) + n + nq + 2 * len(self.m0) + self.solution
 
     @property
     def operations(self) -> int:
         """In one step."""
-        each = len(self.kernels.forward.nodes) + len(self.source.lifted.program.nodes) + 8 * self.model.nv
+        law = len(self.source.lifted.program.nodes)
+        if self.contact is not None:
+            return law + self.contact.operations
+        each = len(self.kernels.forward.nodes) + law + 8 * self.model.nv
         return max(1, self.stages) * each
 
     @cached_property
@@ -81,7 +103,9 @@ class RolloutKernel:
     def codes(self, lanes: int) -> dict[int, KernelCode]:
         """Kernels by the words of the environment."""
         named = {at.FORWARD: "forward"} | ({} if self.plain else {at.CHART: "chart", at.RETRACT: "retract"})
-        if self.stages:
+        if self.contact is not None:
+            named = {} if self.plain else {at.RETRACT: "retract"}
+        elif self.stages:
             named.pop(at.RETRACT, None)
         else:
             named.pop(at.CHART, None)

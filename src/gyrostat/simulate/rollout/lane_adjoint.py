@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import LANES, copy, doubles, fma, kernel, ptr, shared, some, words
 from gyrostat.simulate.kernels.environment import (
-    CONSTANTS,
     DIRECTIONS,
     LIVE,
     NM,
@@ -27,7 +26,51 @@ from gyrostat.simulate.kernels.environment import (
     UPDATE_CONSTANTS,
     WORK,
 )
+from gyrostat.simulate.rollout.adjoint_words import (  # noqa: F401
+    BAR_K,
+    BAR_Q,
+    BAR_TAU,
+    BAR_Y,
+    CHART_ADJOINT,
+    CONTACT_ADJOINT,
+    FIRST_ROBOT,
+    FIRST_ROW,
+    FIRST_STEP,
+    FORWARD_ADJOINT,
+    HERE,
+    IN_A_ROW,
+    LAW_ADJOINT,
+    MORE_LIVE,
+    MORE_M,
+    MORE_P,
+    MORE_PARAMETERS,
+    MORE_Q,
+    MORE_V,
+    RETRACT_ADJOINT,
+    STEPS,
+    SUM_LIVE,
+    SUM_M,
+    SUM_P,
+    SUM_PARAMETERS,
+    SUM_Q,
+    SUM_SIZE,
+    SUM_V,
+    SUMS,
+    TOTAL_LIVE,
+    TOTAL_PARAMETERS,
+    TOTAL_Q,
+    TOTAL_V,
+    UPDATE_ADJOINT,
+    W_Q,
+    W_V,
+    WORDS_OF_AN_ADJOINT,
+    ZEROS,
+    added,
+    law_adjoint,
+)
 from gyrostat.simulate.rollout.lane_steps import (
+    CONTACT,
+    DIGITAL,
     EVERY,
     LIVE_SIZE,
     PARAMETER_SIZE,
@@ -42,17 +85,7 @@ from gyrostat.simulate.rollout.lane_steps import (
     scattered,
     taken_up,
 )
-
-(
-    FORWARD_ADJOINT, LAW_ADJOINT, UPDATE_ADJOINT, CHART_ADJOINT, RETRACT_ADJOINT,  # kernels
-    SUM_Q, SUM_V, SUM_P, SUM_M, SUM_PARAMETERS, SUM_LIVE,  # weights of states and parameters so far
-    BAR_K, BAR_Y, BAR_Q, BAR_TAU, MORE_Q, MORE_V, MORE_P, MORE_M, MORE_PARAMETERS, MORE_LIVE, ZEROS,  # scratch
-    W_Q, W_V, FIRST_ROW, IN_A_ROW, FIRST_ROBOT, HERE,  # weights of rows, the first of them; robots
-    FIRST_STEP, STEPS,  # of this stretch
-    TOTAL_Q, TOTAL_V, TOTAL_PARAMETERS, TOTAL_LIVE, SUM_SIZE,  # rows of each robot; columns of all sums
-) = range(35)  # fmt: skip
-WORDS_OF_AN_ADJOINT = 40
-SUMS = SUM_Q, SUM_V, SUM_P, SUM_M, SUM_PARAMETERS, SUM_LIVE
+from gyrostat.simulate.rollout.moreau_adjoint import moreau_adjoint
 
 
 def forward_stretch(env: words, run: words, back: words, tab: ptr, h: float, keep: int) -> int:
@@ -66,13 +99,6 @@ def forward_stretch(env: words, run: words, back: words, tab: ptr, h: float, kee
             record = record + run[RECORD_SIZE]
         if k + 1 < count or keep == 0:
             begun(env, run, y1, record)
-    return 0
-
-
-def added(size: int, x: ptr, total: ptr) -> int:
-    """total += x."""
-    for k in range(size):
-        total[k] = total[k] + x[k]
     return 0
 
 
@@ -97,30 +123,16 @@ def stage_adjoint(
 ) -> float:
     """Weights of one evaluation of the right-hand side at q, y = (x, v, p), where the accelerations were a: bar_k of
     its results to BAR_Q (nq,) and v, p in bar_y; those of parameters and memory are added up."""
-    n, nq, nm = env[NV], env[NQ], env[NM]
-    time, work, live, parameters = doubles(env[TIME]), doubles(env[WORK]), doubles(env[LIVE]), doubles(env[PARAMETERS])
-    bar_tau, bar_q, more_q, more_v = (
-        doubles(back[BAR_TAU]),
-        doubles(back[BAR_Q]),
-        doubles(back[MORE_Q]),
-        doubles(back[MORE_V]),
-    )
-    more_m, more_parameters, more_live = doubles(back[MORE_M]), doubles(back[MORE_PARAMETERS]), doubles(back[MORE_LIVE])
+    n = env[NV]
+    time, work, live = doubles(env[TIME]), doubles(env[WORK]), doubles(env[LIVE])
+    bar_tau, bar_q, more_live = doubles(back[BAR_TAU]), doubles(back[BAR_Q]), doubles(back[MORE_LIVE])
     time[0] = t
     bad = kernel(back[FORWARD_ADJOINT])(
         time, q, y + n, a, doubles(env[DIRECTIONS]), live, bar_k + n,
         bar_tau, bar_q, bar_y + n, more_live, work,
     )  # fmt: skip
-    bad = bad + kernel(back[LAW_ADJOINT])(
-        time, q, y + n, y + 2 * n, m, parameters, doubles(env[CONSTANTS]), bar_tau, bar_k + 2 * n,
-        more_q, more_v, bar_y + 2 * n, more_m, more_parameters, work,
-    )  # fmt: skip
-    added(nq, more_q, bar_q)
-    added(n, more_v, bar_y + n)
-    added(nm, more_m, doubles(back[SUM_M]))
-    added(run[PARAMETER_SIZE], more_parameters, doubles(back[SUM_PARAMETERS]))
     added(run[LIVE_SIZE], more_live, doubles(back[SUM_LIVE]))
-    return bad
+    return bad + law_adjoint(env, run, back, q, y, m, bar_k, bar_y)
 
 
 def chart_adjoint(env: words, back: words, q0: ptr, y: ptr, bar_q: ptr, bar_rate: ptr, bar_y: ptr) -> float:
@@ -209,7 +221,7 @@ def semi_implicit_adjoint(env: words, run: words, back: words, t: float, h: floa
 def sample_adjoint(env: words, run: words, back: words, t: float, record: ptr) -> float:
     """What digital parts hold during a step was set at its beginning: weights of the memory go to the state there, and
     to the memory before."""
-    s, n, np, nq, nm = max(1, run[STAGES]), env[NV], env[NP], env[NQ], env[NM]
+    s, n, np, nq, nm = max(1, run[STAGES]), env[NV], env[NP], env[NQ], run[DIGITAL]
     size = 2 * n + np
     y, time = record + s * size, doubles(env[TIME])
     q = y + s * size
@@ -242,9 +254,11 @@ def backward_stretch(env: words, run: words, back: words, tab: ptr, h: float) ->
             row_added(env, back, (number + 1) // every)
         if run[STAGES] > 0:
             bad = bad + explicit_adjoint(env, run, back, tab, t, h, record)
+        elif run[CONTACT] != 0:
+            bad = bad + moreau_adjoint(env, run, back, t, h, record)
         else:
             bad = bad + semi_implicit_adjoint(env, run, back, t, h, record)
-        if env[NM] > 0 and number % run[SAMPLE] == 0:
+        if run[DIGITAL] > 0 and number % run[SAMPLE] == 0:
             bad = bad + sample_adjoint(env, run, back, t, record)
     return 1 if some(bad != 0.0) else 0
 

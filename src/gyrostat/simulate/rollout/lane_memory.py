@@ -11,7 +11,9 @@ from gyrostat.simulate.kernels import environment as at
 from gyrostat.simulate.kernels.loop_margins import margin_memory_size
 from gyrostat.simulate.plant.machine import address
 from gyrostat.simulate.rollout import lane_steps as of
+from gyrostat.simulate.rollout import moreau_steps as contact
 from gyrostat.simulate.rollout.kernel import RolloutKernel
+from gyrostat.simulate.rollout.moreau_programs import MoreauPrograms
 
 Array = np.ndarray
 
@@ -72,12 +74,13 @@ class LaneMemory:
 
     def __init__(self, kernel: RolloutKernel, rows: Rows, lanes: int, records: int = 1, work: int = 0):
         model, source, codes = kernel.model, kernel.source, kernel.codes(lanes)
-        n, nq, np_, nm = model.nv, model.nq, len(source.p0), len(source.m0)
+        n, nq, np_, nm = model.nv, model.nq, len(source.p0), len(kernel.m0)
         self.kernel, self.lanes, self.size = kernel, lanes, 2 * n + np_
         numbers = {at.CONSTANTS: source.lifted.constants}
         if source.update is not None:
             numbers[at.UPDATE_CONSTANTS] = source.update.constants
-        work = max(work, *(code.work for code in codes.values()))
+        self.contact = None if kernel.contact is None else ContactMemory(kernel, kernel.contact, lanes)
+        work = max(work, *(code.work for code in codes.values()), 0 if self.contact is None else self.contact.work)
         sizes = {
             at.MEMORY: nm, at.NEW_MEMORY: nm, at.PARAMETERS: source.size, at.LIVE: kernel.kernels.live_size, at.TIME: 1,
             at.DIRECTIONS: 0, at.WORK: -(-work // lanes), at.MARGIN_MEMORY: margin_memory_size(kernel.margins),
@@ -99,7 +102,8 @@ class LaneMemory:
         for word, value in known.items():
             self.environment[word] = value
         told = {of.STAGES: kernel.stages, of.SAMPLE: rows.sample, of.EVERY: rows.every, of.RECORD_SIZE: kernel.record}
-        told |= {of.RECORD: address(self.records)}
+        told |= {of.RECORD: address(self.records), of.DIGITAL: len(source.m0)}
+        told |= {} if self.contact is None else {of.CONTACT: address(self.contact.words)}
         told |= {of.PARAMETER_SIZE: rows.parameters.shape[1], of.LIVE_SIZE: rows.live.shape[1]}
         for word, value in told.items():
             self.words[word] = value
@@ -147,6 +151,25 @@ class LaneMemory:
         y, q = self._first
         ends = len(y), len(y) + len(q)
         y[:], q[:], self.given[at.MEMORY][:] = np.split(values, ends)
+
+
+class ContactMemory:
+    """Words and columns of steps with contacts; ``work``: doubles that their kernels need."""
+
+    def __init__(self, kernel: RolloutKernel, programs: MoreauPrograms, lanes: int):
+        sizes = programs.sizes
+        self.columns = Columns({word: sizes[name] for word, name in contact.COLUMNS.items()}, lanes)
+        self.words = np.zeros(contact.WORDS_OF_CONTACT, dtype=np.int64)
+        self.columns.tell(self.words)
+        names = contact.CODES | (contact.BOUNCING if programs.pattern.bounces else {})
+        codes = {word: programs.code(name, lanes) for word, name in names.items()}
+        for word, code in codes.items():
+            self.words[word] = code.address
+        counts = {contact.IMPULSES: kernel.impulses, contact.CONES: sizes["gaps"], contact.MOST_ROUNDS: contact.MOST}
+        counts[contact.BOUNCES] = len(programs.pattern.bounces)
+        for word, count in (counts | {contact.CARRIED: len(kernel.source.m0)}).items():
+            self.words[word] = count
+        self.work = max(code.work for code in codes.values())
 
 
 FROM = of.Q_FROM, of.V_FROM, of.P_FROM, of.M_FROM

@@ -4,7 +4,8 @@ The formulas are those of ``gs.simulate``: a step from q0 integrates y = (x, v, 
 
     k_i = f(t + c_i h, y_0 + h sum_j a_ij k_j),   y_1 = y_0 + h sum_j b_j k_j,   q_1 = q0 (+) x_1;
 
-semi-implicit Euler is v_1 = v_0 + h a, q_1 = q0 (+) h v_1, p_1 = p_0 + h p'. A digital part is sampled at the beginning
+semi-implicit Euler is v_1 = v_0 + h a, q_1 = q0 (+) h v_1, p_1 = p_0 + h p'; steps with contacts are in
+:mod:`~gyrostat.simulate.rollout.moreau_steps`. A digital part is sampled at the beginning
 of a step. A lane whose step is not finite, or turns too far, keeps the numbers that it had, and the number of the step
 is noted; the others do not notice.
 
@@ -45,10 +46,11 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 from gyrostat.simulate.kernels.loop_margins import ends_ahead
-from gyrostat.simulate.kernels.stage import accelerations, place
+from gyrostat.simulate.kernels.stage import place, unconstrained
 from gyrostat.simulate.methods.drivers.explicit_steps import TURN
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 from gyrostat.simulate.methods.drivers.stage_sums import combined
+from gyrostat.simulate.rollout.moreau_steps import moreau_step
 
 (
     STAGES, SAMPLE, RECORD, RECORD_SIZE,  # stages, 0: semi-implicit; steps between samples; the first record
@@ -57,7 +59,8 @@ from gyrostat.simulate.methods.drivers.stage_sums import combined
     Q_FROM, V_FROM, P_FROM, M_FROM, Q_TO, V_TO, P_TO, M_TO,  # rows to begin from, first rows to write
     ALL, FIRST_BAD,  # robots in a row; first bad step of each robot, or -1
     PARAMETER_ROWS, PARAMETER_SIZE, PARAMETER_STRIDE, LIVE_ROWS, LIVE_SIZE, LIVE_STRIDE,
-) = range(27)  # fmt: skip
+    DIGITAL, CONTACT,  # memory of digital parts; words of moreau_steps, or 0
+) = range(29)  # fmt: skip
 WORDS_OF_A_ROLLOUT = 32
 NAN = float("nan")
 
@@ -112,14 +115,14 @@ def explicit_step(env: words, stages: int, tab: ptr, t: float, h: float, record:
     K, Y = record, record + stages * size
     Q, c = Y + stages * size, tab + (stages + 1) * stages
     y1 = Q + stages * nq
-    bad = accelerations(env, t, Q, Y + n, Y + 2 * n, K + n, K + 2 * n, tau)
+    bad = unconstrained(env, t, Q, Y + n, Y + 2 * n, K + n, K + 2 * n, tau)
     copy(n, Y + n, K)  # x' = v at x = 0
     for i in range(1, stages):
         y, k = Y + i * size, K + i * size
         combined(size, i, tab + i * stages, K, h, Y, y)
         bad = bad + turned_too_far(env, y, 2.0 * TURN)
         bad = bad + place(env, Q, y, y + n, Q + i * nq, k)
-        bad = bad + accelerations(env, t + c[i] * h, Q + i * nq, y + n, y + 2 * n, k + n, k + 2 * n, tau)
+        bad = bad + unconstrained(env, t + c[i] * h, Q + i * nq, y + n, y + 2 * n, k + n, k + 2 * n, tau)
     combined(size, stages, tab + stages * stages, K, h, Y, y1)
     bad = bad + turned_too_far(env, y1, TURN)
     return bad + place(env, Q, y1, y1 + n, y1 + size, tau)
@@ -133,7 +136,7 @@ def semi_implicit_step(env: words, t: float, h: float, record: ptr, tau: ptr) ->
     q = y + size
     y1 = q + nq
     q1 = y1 + size
-    bad = accelerations(env, t, q, y + n, y + 2 * n, K + n, K + 2 * n, tau)
+    bad = unconstrained(env, t, q, y + n, y + 2 * n, K + n, K + 2 * n, tau)
     for k in range(n, size):
         y1[k] = fma(h, K[k], y[k])
     for k in range(n):
@@ -147,12 +150,12 @@ def sampled_memory(env: words, run: words, number: int, t: float, q: ptr, v: ptr
     nm = env[NM]
     bad = 0.0
     copy(nm, memory, before)
-    if number % run[SAMPLE] == 0:
+    if run[DIGITAL] > 0 and number % run[SAMPLE] == 0:
         time[0] = t
         bad = kernel(env[UPDATE])(
             time, q, v, p, before, doubles(env[PARAMETERS]), doubles(env[UPDATE_CONSTANTS]), fresh, doubles(env[WORK])
         )
-        copy(nm, fresh, memory)
+        copy(run[DIGITAL], fresh, memory)
     copy(nm, memory, before + nm)
     return bad
 
@@ -189,6 +192,8 @@ def lane_step(env: words, run: words, tab: ptr, h: float, number: int, record: p
         bad = sampled_memory(env, run, number, t, Q, Y + n, Y + 2 * n, y1 + size + nq)
     if run[STAGES] > 0:
         bad = bad + explicit_step(env, s, tab, t, h, record, tau)
+    elif run[CONTACT] != 0:
+        bad = bad + moreau_step(env, count_at(run[CONTACT]), t, h, record)
     else:
         bad = bad + semi_implicit_step(env, t, h, record, tau)
     bad = bad + not_finite(size + nq, y1) + ends_ahead(env, h, Q, Y + n)

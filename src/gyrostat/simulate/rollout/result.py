@@ -31,6 +31,23 @@ class Rollout:
     diverged: Array
     _torque: Any = field(repr=False, default=None)
     _gradient: Any = field(repr=False, default=None)
+    _contact: Any = field(repr=False, default=None)
+
+    @property
+    def contact_forces(self) -> dict[str, Array]:
+        """By the names of contact candidates (rows, N, 3) [N] in contact axes (normal, t1, t2), on the first surface:
+        means over the step before each row, zero at the start. With ``method="moreau"``."""
+        return self._contact.forces
+
+    @property
+    def contact_residual(self) -> Array:
+        """(rows, N) [m/s, rad/s]: by how much contacts and stops violated their laws in the step before each row."""
+        return self._contact.residual
+
+    @property
+    def unsettled(self) -> Array:
+        """(N,): how many steps of a robot kept a contact residual above 1e-8."""
+        return self._contact.unsettled
 
     @property
     def tau(self) -> Array:

@@ -17,6 +17,7 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.plant.parameters import further_arguments
+from gyrostat.simulate.rollout.contact_results import ContactRecord
 from gyrostat.simulate.rollout.control_law import WHO, Law, constant, is_block
 from gyrostat.simulate.rollout.gradient import Gradient
 from gyrostat.simulate.rollout.kernel import METHODS, RolloutKernel
@@ -58,8 +59,11 @@ def rollout(
 
     ``wrenches``: external ones by port, as :func:`simulate` takes them; arrays (6,), or (N, 6) with one for each robot.
 
-    ``method``: ``"rk4"`` (order 4) or ``"semi-implicit"`` Euler (order 1, one evaluation a step). ``every=None``: the
-    last state only, one row. ``threads``: over groups of robots; neither they nor the number of robots change a bit.
+    ``method``: ``"rk4"`` (order 4), ``"semi-implicit"`` Euler (order 1, one evaluation a step), or ``"moreau"``
+    (order 1): rigid contacts and joint limits as impulses of its steps, the scheme of ``gs.simulate(method="moreau")``
+    with all candidates in every step; ``Rollout.unsettled`` counts steps whose contact residual stayed above 1e-8 m/s.
+    ``every=None``: the last state only, one row. ``threads``: over groups of robots; neither they nor the number of
+    robots change a bit.
 
     A robot whose state is not finite any more raises :class:`DivergedError`, which names robot, step and time and
     carries the result; ``nonfinite="return"`` returns it, see ``Rollout.diverged``. The others are not affected."""
@@ -74,6 +78,8 @@ def rollout(
         raise StateError(f"{WHO}: q0 is missing. Hint: q0=gs.neutral(model), or one row for each robot")
     given = _parameters(model, controller, parameters or {})
     applied = RolloutWrenches(model, wrenches)
+    if method == "moreau" and h <= 0.0:
+        raise StateError(f"{WHO}: method 'moreau' goes forward in time, got dt = {h:g} s. Hint: dt={-h:g}")
     kernel = _kernel(model, method, controller, given, applied)
     arrays = {
         "q0": coordinates(model, q0, WHO),
@@ -216,7 +222,7 @@ def _rows(
 ) -> Rows:
     """Memory of a run, with the start in its first rows."""
     robots, source = lead[0] if lead else 1, kernel.source
-    start = {"q": arrays["q0"], "v": arrays["v0"], "p": source.p0, "m": source.m0}
+    start = {"q": arrays["q0"], "v": arrays["v0"], "p": source.p0, "m": kernel.m0}
     rows = {name: np.empty((steps[0] // steps[1] + 1, robots, x.shape[-1])) for name, x in start.items()}
     for name, array in rows.items():
         array[0] = start[name]
@@ -274,4 +280,5 @@ def _result(gradient: Gradient, every: int | None) -> Rollout:
         given = (t.reshape(-1, *[1] * len(lead), 1), q, v, *own, parameters if lead else parameters[0])
         return Kernel(law.program, WHO).call(*given, nonfinite="return")["tau"]
 
-    return Rollout(kernel.model, t, q, v, p, bad if lead else bad[0], torque, gradient)
+    contact = ContactRecord(kernel, run, cut, not lead)
+    return Rollout(kernel.model, t, q, v, p, bad if lead else bad[0], torque, gradient, contact)

@@ -22,6 +22,7 @@ from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.runs import Runs
 from gyrostat.simulate.run.settings import given_events, spelt
+from gyrostat.simulate.run.structures import carried_on
 from gyrostat.simulate.run.task import Task
 from gyrostat.spec.model import Model
 
@@ -129,7 +130,10 @@ class Batch:
         """Run k. What ends it ends no other."""
         start = self.start if k == self.first else time.perf_counter()
         try:
-            result = self._run(k, lane).go(self.task.t0, *self._state(k), self.ending, start, warn=k == self.first)
+            run = self._run(k, lane)
+            result = run.go(self.task.t0, *self._state(k), self.ending, start, warn=k == self.first)
+            if run.successor is not None:
+                result = carried_on(self.task, run, result, self.runs.parameters(k), False)
         except SimulationError as error:
             result = self._partial(error)
         except Exception as error:  # it did not begin; functions of users may fail in any way
@@ -155,6 +159,8 @@ class Batch:
         """Of a run that could not go on."""
         if not isinstance(error.result, Result):
             return self._nothing("failed", str(error))
+        if len(error.result.parts) > 1:
+            return error.result
         return replace(error.result, message=error.result.message.removesuffix(KEPT))
 
     def _nothing(self, status: str, message: str) -> Result:

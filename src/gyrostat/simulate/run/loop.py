@@ -67,6 +67,7 @@ class Run:
         method.take_constraints(constraints)
         self.watches = Watches(self.transitions, users)
         self.guards = Guards(plant, recorder.harvest)
+        self.before: Run | None = None
         self.asked(settings, t_end)
         self._at_the_start()
 
@@ -79,6 +80,7 @@ class Run:
         t0 = self.settings["t_start"]
         self.state: State = (t0, np.zeros(0), np.zeros(0), np.zeros(0))
         self.just_happened, self.often, self.last_event = False, 0, -np.inf
+        self.successor: tuple[Model, Array, Array] | None = None
         self.built, self.steps_until_looked = 0.0, 1
         self.due: list[float] = []
         times = self.plant.source.sample_times
@@ -119,10 +121,10 @@ class Run:
 
     def _begin(self, t: float, q: Array, v: Array, warn: bool = True) -> str:
         """The first state; what is said of a source that is not compiled."""
-        plant, p = self.plant, self.plant.source.p0.copy()
+        plant, p = self.plant, self.plant.source.p0.copy() if self.before is None else self._taken_over(self.before)
         if plant.loops is not None:
             q, v = plant.loops.begun(q, v)
-        if plant.source.sample_times:
+        if plant.source.sample_times and self.before is None:
             plant.sample(t, q, v, p)
         self.transitions.expect_inside(q)
         if words := plant.source.trouble(t, q, v, p, plant.memory):
@@ -137,9 +139,12 @@ class Run:
             warnings.warn(f"{WHO}: {told}", PerformanceWarning, stacklevel=4)
         self.state = (t, q, v, p)
         self.state = (t, q, self.settle(q, v), p)
-        settled = len(plant.constraints) > 0
+        settled = len(plant.constraints) > 0 or plant.contacts is not None
         self.recorder.start(*self.state, None if settled else known)
         self.watches.begin(*self.state)
+        if self.before is not None:
+            self.watches.take_over(self.before.watches, *self.state)
+            self.just_happened, self.often, self.last_event = True, self.before.often, self.before.last_event
         self.runaway.start(self.v)
         if self.method.compiled:
             self.method.attach(self.recorder.harvest, self.runaway.fastest)
@@ -209,6 +214,22 @@ class Run:
         self.recorder.change(model)
         self.transitions.build()
         self.watches.build()
+
+    def go_on_with(self, model: Model, q: Array, v: Array) -> None:
+        """Another run goes on from here with a model of another structure."""
+        self.successor = model, q, v
+
+    def _taken_over(self, before: Run) -> Array:
+        """Own states of the torque source, and the memory of digital parts, as the run before has left them."""
+        plant, p, memory = self.plant, before.p, before.plant.memory
+        if len(p) != plant.np or len(memory) != len(plant.memory):
+            raise StateError(
+                f"{WHO}: the structure changes from '{before.plant.model.name}' to '{plant.model.name}', and "
+                f"{plant.source.told} has {len(p)} states and {len(memory)} held values before, {plant.np} and "
+                f"{len(plant.memory)} after it. Hint: blocks whose states do not depend on the number of joints"
+            )
+        plant.memory = memory.copy()
+        return p.copy()
 
     # ------------------------------------------------------------------ functions of users
     def renew(self) -> None:
@@ -298,7 +319,7 @@ class Run:
         self.runaway(step)
         if not self.method.compiled and left_workspace(self.plant, step.t1 - step.t0, step.q1, step.v1):
             raise StepFailure("the step leaves the workspace of a loop in closed form", hint=WORKSPACE)
-        self.guards.looked()
+        self.guards.looked(step)
         seen = hits(self.watches.all, step, self.just_happened, step.t1 >= self.t_end)
         self.watches.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
         self.just_happened = False
@@ -346,6 +367,7 @@ class Run:
         self.last_event, self.just_happened = self.t, True
         if self.often > OFTEN:
             raise StepFailure(f"events follow each other without end, the last one of '{event.name}'", hint="see reset")
+        self.watches.happened = hit.watch
         q, v, end = event.happens(self)
         if self.plant.loops is not None and self.plant.loops.settings.projects:
             names = f"q after '{event.name}'", f"v after '{event.name}'"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gyrostat.errors import GyrostatError
 from gyrostat.simulate.methods.loop_multipliers import LoopDina, LoopGeneralisedAlpha, LoopNewmark, LoopTrapezoid
 from gyrostat.simulate.methods.method import Method
@@ -35,6 +37,12 @@ def for_loops(method: type[Method], plant: Plant) -> type[Method]:
             f"{WHO}: index={settings.index} is the form of the equations of {known}; '{name}' "
             + ("solves those of index 2" if name == "ida" else "projects what it integrates")
             + ". Hint: leave it out"
+        )
+    if settings.index == 3 and not loops.holonomic.all():
+        wheel = loops.loops[int(np.argmin(loops.holonomic))].name
+        raise GyrostatError(
+            f"{WHO}: index=3 asks that positions satisfy all equations, and '{wheel}' of '{plant.model.name}' rolls: "
+            "its slip is an equation of velocities alone. Hint: index=2, or leave it out"
         )
     if name == "ida" and not settings.projects:
         raise GyrostatError(

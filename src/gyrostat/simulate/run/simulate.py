@@ -14,8 +14,10 @@ from gyrostat.simulate.plant.parameters import given_parameters
 from gyrostat.simulate.run.batch import Batch
 from gyrostat.simulate.run.prepared import Words, keep, repeatable, repeated, taken
 from gyrostat.simulate.run.progress import Progress
+from gyrostat.simulate.run.rolled import rolled
 from gyrostat.simulate.run.runs import given_runs
 from gyrostat.simulate.run.settings import given_numbers, given_times, last_of
+from gyrostat.simulate.run.structures import carried_on
 from gyrostat.simulate.run.task import Task
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -66,6 +68,9 @@ def simulate(
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
     ``atol``. ``options`` are those of the method.
 
+    Rigid contacts of the model act by events, with joint limits, friction and loops: ``impact="poisson"`` (default),
+    ``"newton"`` or ``"sequential"``; see ``Result.contact_forces``, ``impulses``, ``contact_phases``.
+
     Loops that are constraints: ``stabilisation="projection"`` (default: stages and steps are projected onto closed
     loops) or ``"baumgarte"`` with ``k1`` [1/s], ``k2`` [1/s^2]; ``index=2`` (default) or 3 of the equations that
     newmark, trapezoid, generalised-alpha and dina solve with multipliers. ``Result.closure`` tells how far loops were
@@ -83,9 +88,9 @@ def simulate(
     numerical solution for fixed steps, and for adaptive ones with the steps that were chosen.
 
     ``t_eval`` (T,): instants [s] to keep; by default the end of every step. ``events``: :class:`Event`,
-    :class:`JointLimits`, or a list of them. ``progress``: True, False, a function of (t, step, fraction), or None: a
-    bar where there is a terminal. Ctrl-C returns what was computed, with the status "interrupted"; a run that cannot go
-    on raises :class:`SimulationError`, whose ``result`` holds it up to there.
+    :class:`JointLimits`, ``gs.Rolling(...).on(wheel)``, or a list of them. ``progress``: True, False, a function of
+    (t, step, fraction), or None: a bar where there is a terminal. Ctrl-C returns what was computed, with the status
+    "interrupted"; a run that cannot go on raises :class:`SimulationError`, whose ``result`` holds it up to there.
 
     **Batches.** ``q0`` (N, nq), ``v0`` (N, nv) or properties with N values, (N,) or (N, ...), are N runs, of which
     :class:`Results` come; what is given once serves all. Further arguments of a function then have the runs in front,
@@ -104,6 +109,7 @@ def simulate(
     t0, t1 = given_numbers(t_start, last_of(t_end, t_eval), dt)
     times = given_times(t_eval, t0, t1)
     expect_model(model, WHO)
+    model, events = rolled(model, events)
     if compiled is not None and not isinstance(compiled, bool):
         raise GyrostatError(f"{WHO}: compiled must be True, False or None, got {clipped(compiled)}. Hint: leave it out")
     count = check_threads(threads, WHO)
@@ -118,6 +124,8 @@ def simulate(
     told = numbers.replaced(model)
     run, prepared = taken(task, numbers, told)
     result = run.go(t0, np.array(q), np.array(v), Progress(progress, t0, t1), start)
+    if run.successor is not None:
+        return carried_on(task, run, result, numbers, progress)
     if result.status == "finished":
         keep(model, prepared, words if not options and repeatable(words) else None)
     return result

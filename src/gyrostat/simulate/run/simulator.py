@@ -27,6 +27,7 @@ from gyrostat.simulate.plant.torque_source import filled
 from gyrostat.simulate.plant.wrench_source import LoadedSource
 from gyrostat.simulate.results.files import place_of, written
 from gyrostat.simulate.run.failure import failed
+from gyrostat.simulate.run.rolled import rolled
 from gyrostat.simulate.run.settings import given_events, number, spelt
 from gyrostat.simulate.run.simulator_memory import given_back, saved_bytes, settings_of
 from gyrostat.simulate.run.step_export import exported
@@ -85,6 +86,7 @@ class Simulator:
         **options: Any,
     ):
         expect_model(model, WHO)
+        model, constraints = rolled(model, constraints)
         users, rows = given_events(constraints)
         if users:
             raise StateError(

@@ -7,7 +7,10 @@ from typing import Any
 from gyrostat.errors import GyrostatError
 from gyrostat.solvers.builders.answers import CLASSES
 from gyrostat.solvers.builders.master_solver import Solvers
+from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives
+from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics
+from gyrostat.solvers.dynamics.impact import Impact
 from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import ParameterJacobian
@@ -18,7 +21,16 @@ from gyrostat.spec.solver_spec import SolverSpec
 
 BUILDABLE: dict[str, Any] = CLASSES | {
     cls.__name__: cls
-    for cls in (ElasticInverseDynamics, ForwardKinematics, ParameterDerivatives, ParameterJacobian, Solvers)
+    for cls in (
+        ContactDynamics,
+        ContactDynamicsDerivatives,
+        ElasticInverseDynamics,
+        ForwardKinematics,
+        Impact,
+        ParameterDerivatives,
+        ParameterJacobian,
+        Solvers,
+    )
 }
 """Solvers that can be specified, by name."""
 

@@ -10,11 +10,17 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.crba import total_inertia
 from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.configuration.tangent import coordinate_rates
+from gyrostat.engine.tracing.dual import rates_of, with_rates
+from gyrostat.errors import GyrostatError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.center_of_mass import ABSOLUTE, centre_of, total_momentum
-from gyrostat.solvers.machinery.call_signatures import of_configuration, of_motion
-from gyrostat.solvers.machinery.state_solver import StateSolver
+from gyrostat.solvers.machinery.call_signatures import of_acceleration, of_configuration, of_motion
+from gyrostat.solvers.machinery.solver_cache import cached_solver
+from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spatial.algebra import force_to_child
+from gyrostat.spec.check import expect_model
+from gyrostat.spec.model import Model
 
 
 class CentroidalMomentum(StateSolver):
@@ -50,3 +56,31 @@ class CentroidalMatrix(StateSolver):
         p = centre_of(total, self)
         rows = [force_to_child(np.eye(3), p, columns.get(k, np.zeros(6))) for k in range(net.model.nv)]
         return {"A": np.stack(rows, axis=1) if rows else np.zeros((6, 0))}
+
+
+class CentroidalMomentumRate(StateSolver):
+    """Rate (..., 6) of the momentum about the centre of mass, world axes: A(q) a + dA/dt v, torque [N m], then force
+    [N]. It is what all external forces, weight among them, do about the centre of mass."""
+
+    loops = "any"
+    name = "centroidal_momentum_rate"
+    state = ("q", "v", "a")
+    __call__ = of_acceleration
+    needs = ("rigid",)
+    result = "dh"
+    rate_axes = (("dh", ()),)
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        if net.driven:
+            raise GyrostatError(
+                f"{self.name}: the base of '{self.model.name}' moves by itself. Hint: base='free' or 'fixed'"
+            )
+        moving = with_rates(x["q"], coordinate_rates(net.model, x["q"], x["v"]), 1)
+        total, momentum = total_momentum(net, on, moving, with_rates(x["v"], x["a"], 1))
+        return {"dh": rates_of(force_to_child(np.eye(3), centre_of(total, self), momentum), 1)}
+
+
+def centroidal_momentum_rate(model: Model, q: Any, v: Any, a: Any, **options: Any) -> Array:
+    """Rate (..., 6) of the momentum about the centre of mass; see :class:`CentroidalMomentumRate`."""
+    expect_model(model, CentroidalMomentumRate.name)
+    return cached_solver(model, CentroidalMomentumRate)(q, v, a, **options)

@@ -247,12 +247,13 @@ class InverseDynamics(StateSolver):
 
 
 def closing_ports(net: Network) -> dict[str, tuple[int, int]]:
-    """Ports of joints and rods that close loops and are not in the tree: number of the loop, and 0 for a, 1 for b."""
+    """Ports of joints and rods that close loops and are not in the tree: number of the loop, and 0 for a, 1 for b (of a
+    wheel that rolls: ground, wheel)."""
     return {
-        f"{closure.loop.closer}.{port}": (i, side)
+        f"{closure.loop.closer}.{port.name}": (i, side)
         for i, closure in enumerate(net.closures)
         if closure.loop.closer is not None
-        for side, port in enumerate("ab")
+        for side, port in enumerate(net.model.wiring.entities[closure.loop.closer].ports[:2])
     }
 
 

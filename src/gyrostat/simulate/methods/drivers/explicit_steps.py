@@ -9,7 +9,7 @@ s^(d+1). Stages beyond the last one serve the dense output alone."""
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, fma, ptr, some, sqrt, words
-from gyrostat.simulate.kernels.environment import ABORT, CLOSE, NP, NQ, NV, PLAIN, SIZE_OF
+from gyrostat.simulate.kernels.environment import ABORT, CLOSE, CONTACTS, NP, NQ, NV, PLAIN, SIZE_OF
 from gyrostat.simulate.kernels.harvest import DEGREE, MOST, POLYNOMIAL, ROW, harvested, wanted
 from gyrostat.simulate.kernels.loop_margins import longest_inside
 from gyrostat.simulate.kernels.loop_projection import moved_too_far, thrown
@@ -243,6 +243,7 @@ def explicit_steps(
                 ctl[H] = h * shrink
                 if (
                     env[CLOSE] != 0
+                    and env[CONTACTS] == 0
                     and (run[REASON] == PROJECTED_TOO_FAR or run[THROWN] > 0 or run[TRIES] >= FEW_TRIES)
                     and run[THROWN] < MOST_TRIES
                 ):

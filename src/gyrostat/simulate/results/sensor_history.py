@@ -1,0 +1,28 @@
+"""Sensors over the samples of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gyrostat.solvers.sensors.measured import FORCES, SensorValues, measured
+from gyrostat.spec.sensor import sensors_of
+
+if TYPE_CHECKING:
+    from gyrostat.simulate.results.result import Result
+
+
+def sensor_history(run: Result) -> SensorValues:
+    """Values (T, n) of every sensor that all models of a run have."""
+    parts: list[SensorValues] = []
+    for model, at in run._spans():
+        sensors = sensors_of(model.wiring)
+        through = [name for name, sensor in sensors.items() if sensor.measures in FORCES]
+        forces: Any = run.port_forces() if through else None
+        some = None if forces is None else {port: w[at] for port, w in forces.items()}
+        wrenches = run._wrenches(model, at)
+        t = None if isinstance(model.context.base, str) else run.t[at]
+        parts.append(measured(model, run.q[at], run.v[at], run.a[at], wrenches or None, t=t, forces=some))
+    names = [name for name in parts[0] if all(name in part for part in parts)] if parts else []
+    return SensorValues({name: np.concatenate([part[name] for part in parts]) for name in names})

@@ -1,0 +1,1 @@
+"""Robots on legs: reduced dynamics, criteria of balance."""
