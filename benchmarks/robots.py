@@ -34,7 +34,7 @@ def from_pinocchio(model: Any, name: str) -> gs.Model:
     parts: list[Any] = []
     tips = ["world.frame"]
     for k in range(1, model.njoints):
-        kind, axis = _joint(model.joints[k])
+        kind, axis = joint_kind(model.joints[k])
         joint, body = f"{model.names[k]}", f"body_{model.names[k]}"
         place, inertia = model.jointPlacements[k], model.inertias[k]
         parts += [
@@ -49,7 +49,8 @@ def from_pinocchio(model: Any, name: str) -> gs.Model:
     return gs.assemble(name, *parts, gravity=model.gravity.linear)
 
 
-def _joint(joint: Any) -> tuple[str, Any]:
+def joint_kind(joint: Any) -> tuple[str, Any]:
+    """Kind and axis of a joint with one degree of freedom."""
     short = joint.shortname().removeprefix("JointModel")
     kind = "revolute" if short.startswith("R") else "prismatic" if short.startswith("P") else ""
     if not kind or joint.nq != 1:

@@ -122,6 +122,9 @@ from gyrostat.solvers.functions import rnea_derivatives as rnea_derivatives
 from gyrostat.solvers.functions import rnea_reference as rnea_reference
 from gyrostat.solvers.functions import total_inertia as total_inertia
 
+# ---- sensors
+from gyrostat.simulate import sensors as sensors
+
 # ---- robots on legs
 from gyrostat.solvers.dynamics.centroidal_momentum import centroidal_momentum_rate as centroidal_momentum_rate
 from gyrostat.solvers.dynamics.capture_point import capture_point as capture_point

@@ -18,7 +18,8 @@ SCENE = """<mujoco model="scene"><compiler angle="radian"/>
 <body name="a" pos="0 0 1"><freejoint/><geom name="ball" size=".1" class="rubber"/>
 <geom name="rod" type="capsule" size=".05 .2" pos=".2 0 0" friction=".4" contype="3"/></body>
 <body name="b" pos="1 0 1"><freejoint/><geom name="slick" size=".2" condim="1"/>
-<body name="c" pos="0 0 .5"><joint name="h" axis="0 1 0"/><geom name="end" type="box" size=".1 .1 .2" solref=".01 1"/></body></body>
+<body name="c" pos="0 0 .5"><joint name="h" axis="0 1 0"/>
+<geom name="end" type="box" size=".1 .1 .2" solref=".01 1"/></body></body>
 <body name="d"><freejoint/><geom name="ghost" size=".1" contype="0" conaffinity="0"/></body>
 </worldbody>
 <contact>{contact}</contact></mujoco>"""
@@ -133,7 +134,8 @@ def test_contacts_are_those_of_mujoco(name):
 
 
 # ------------------------------------------------------------------------------------------------ URDF and SRDF
-LINK = """<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+LINK = """<link name="{0}"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
 <collision><geometry><sphere radius="0.1"/></geometry></collision></link>"""
 JOINT = """<joint name="{0}{1}" type="continuous"><parent link="{0}"/><child link="{1}"/><axis xyz="0 1 0"/></joint>"""
 SRDF = '<robot name="r"><disable_collisions link1="{}" link2="{}" reason="Never"/></robot>'

@@ -75,7 +75,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("trajectories",),
     ),
     "simulate.methods": (("*",), ("drivers",)),
-    "solvers": (("functions", "legs"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
+    "solvers": (("functions", "legs", "sensors"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (("achievable",),),
@@ -89,7 +89,7 @@ BACK: dict[tuple[str, str], str] = {}
 
 LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
-    ("environments.gym_env", "environments.gym_classes"): "they need gymnasium",
+    ("environments.gym_env", "environments.gym_classes"): "classes of Gymnasium need the extra `gym`",
     (
         "engine.tracing.recording_scalar",
         "engine.tracing.signals",

@@ -642,7 +642,7 @@ def test_every_robot_of_the_catalogue_is_sound_and_says_where_its_figures_are_fr
         gs.check(model)
         assert model.nv > 0
         said = f"{inspect.getdoc(make)} {inspect.getdoc(inspect.getmodule(make))}"
-        assert any(word in said for word in ("ours", "1994", "KV", "G13", "WM15", "H04", "uniform rod")), name
+        assert any(word in said for word in ("ours", "1994", "2007", "KV", "G13", "WM15", "H04", "uniform rod")), name
 
 
 @pytest.mark.parametrize("name", ["two_link", "arm6", "quadruped", "humanoid", "aibo"])

@@ -30,6 +30,7 @@ from gyrostat.spec.polynomial_coupling import PolynomialCoupling
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.sensor import Sensor
 from gyrostat.spec.shaft_elements import Backlash, Damper, Spring
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.solver_spec import SolverSpec
@@ -144,6 +145,14 @@ WRONG = {
     "a rod of no length": (
         lambda: looped(gyrostat.ConnectingRod("link", 0.0), connect("x.tip", "link.a"), connect("y.tip", "link.b")),
         "connecting rod 'link'", "rod-length", "'length' must be positive, got 0", "spherical joint"),
+    "a wheel of no radius": (
+        lambda: looped(gyrostat.Rolling("w", 0.0), connect("world", "w.ground"), connect("y.tip", "w.wheel")),
+        "rolling 'w'", "rolling-radius", "'radius' must be positive, got 0", "metres"),
+    "a tyre that is larger than its wheel": (
+        lambda: looped(
+            gyrostat.Rolling("wheel", 0.3, crown=0.4), connect("world", "wheel.ground"), connect("y.tip", "wheel.wheel")
+        ),
+        "rolling 'wheel'", "rolling-radius", "'crown' must be from 0 to the radius 0.3, got 0.4", "knife edge"),
     "a rod that carries a body": (
         lambda: looped(gyrostat.ConnectingRod("link", 1), rod("z"), connect("x.tip", "link.a"), connect("z", "link.b")),
         "connecting rod 'link'", "rod-closes", "closes no loop", "needs Joint"),
@@ -573,18 +582,25 @@ WRONG = {
     "a contact point that is nowhere": (
         lambda: arm(ContactPoint("p")),
         "contact point 'p'", "unreachable", "cannot be reached from the reference frame", "connect one of its ports"),
+    "a sensor that is nowhere": (
+        lambda: arm(Sensor("imu", measures="imu", at="rof")),
+        "sensor 'imu'", "sensor", "'at' is 'rof', there is no such frame", "rod"),
+    "an encoder of a body": (
+        lambda: arm(Sensor("encoder", measures="encoder", at="rod")),
+        "sensor 'encoder'", "sensor", "measures encoder at 'rod', which is no joint that moves", "name a joint"),
     "a pair of a surface with itself": (
         lambda: arm(Ground("floor"), ContactPair("floor", "floor")),
         "contact pair 'floor_floor'", "contact-pair", "'a' and 'b' are both 'floor'", "name two surfaces"),
     "a pair that excludes and says a law": (
-        lambda: arm(Ground("f"), ContactPoint("p"), connect("p", "rod"), ContactPair("f", "p", exclude=True, friction=1)),
+        lambda: arm(Ground("f"), ContactPoint("p"), connect("p", "rod"),
+                    ContactPair("f", "p", exclude=True, friction=1)),
         "contact pair 'f_p'", "contact-pair", "excludes the contact, but says 'friction'", "leave one of them out"),
     "a pair that names nothing": (
         lambda: arm(Ground("floor"), ContactPair("rof", "floor", exclude=True)),
         "contact pair 'rof_floor'", "contact-pair", "'a' is 'rof', there is no such entity", "floor"),
     "a pair with a body that cannot touch": (
         lambda: arm(Ground("floor"), ContactPair("rod", "floor")),
-        "contact pair 'rod_floor'", "contact-pair", "'a' is 'rod', which has nothing that can touch", "role='collision'"),
+        "contact pair 'rod_floor'", "contact-pair", "'a' is 'rod', which has nothing that can touch", "role='collis"),
     "a polynomial that is a constant": (
         lambda: geared(PolynomialCoupling("p", [0.3, 0, 0]), "p.follower", "p.driver"),
         "polynomial coupling 'p'", "polynomial", "beyond the first must not all be zero", "make the follower a fixed"),

@@ -9,6 +9,7 @@ import gyrostat as gs
 from gyrostat.graph.contacts import contact_candidates
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
+from gyrostat.view.scene.scene import scene
 from tests.support.surface_models import ball_on, shape
 
 
@@ -19,13 +20,15 @@ def biped(**law):
         return gs.RigidBody(name, mass=1.0, com=(0, 0, -0.2), inertia=(0.1, 0.1, 0.01), frames={"tip": (0, 0, -0.4)})
 
     leg = gs.assembly(
-        "leg", gs.Joint("knee", "revolute", axis="y"), rod("shin"), gs.ContactPoint("toe"), gs.connect("knee.b", "shin"),
+        "leg", gs.Joint("knee", "revolute", axis="y"), rod("shin"), gs.ContactPoint("toe"),
+        gs.connect("knee.b", "shin"),
         gs.connect("shin.tip", "toe.frame"), gs.ContactPair("toe", "floor", friction=0.9), exposes={"top": "knee.a"},
     )  # fmt: skip
+    trunk = gs.RigidBody("trunk", mass=5.0, inertia=(1, 1, 1), shapes=[shape("box")])
+    foot = gs.ContactPoint("foot", radius=0.05)
     return gs.assemble(
-        "biped",
-        gs.chain("world", gs.Joint("flight", "free"), gs.RigidBody("trunk", mass=5.0, inertia=(1, 1, 1), shapes=[shape("box")])),
-        gs.chain("trunk", gs.Joint("hip", "revolute", axis="y"), rod("thigh"), "tip", gs.ContactPoint("foot", radius=0.05)),
+        "biped", gs.chain("world", gs.Joint("flight", "free"), trunk),
+        gs.chain("trunk", gs.Joint("hip", "revolute", axis="y"), rod("thigh"), "tip", foot),
         leg, gs.connect("trunk", "leg.top"), gs.Ground("floor", friction=(0.8, 0.6), **law),
         gs.ContactPair("leg", "thigh", exclude=True), gs.ContactPair("foot", "trunk", restitution=0.2),
     )  # fmt: skip
@@ -100,6 +103,13 @@ def test_contact_points_are_frames():
     assert np.allclose(gs.jacobian(model, q, "foot", "aligned"), gs.jacobian(model, q, "thigh.tip", "aligned"))
 
 
+@pytest.mark.parametrize("base", ["fixed", "free", gs.HarmonicMotion(amplitude=(0, 0, 0.1), frequency=1.0)])
+def test_models_with_contact_are_drawn_and_told(base):
+    model = biped().replace({"context.base": base}) if base != "free" else ball_on().replace({"context.base": base})
+    assert "floor" in gs.diagram(model) and "floor" in str(model) and "ground" in repr(model)
+    assert all(link.name != "floor" for link in scene(model).links)
+
+
 # ------------------------------------------------------------------------------------------------ edits
 def test_pairs_follow_new_names():
     model = biped().rename("leg", "left").rename("left.toe", "claw").rename("floor", "lawn")
@@ -114,6 +124,12 @@ def test_points_and_pairs_go_with_what_carries_them():
     assert [n.split("|")[1] for n in names(model)] == ["floor"] * 9
 
 
+def test_what_pairs_speak_of_is_not_removed_without_them():
+    with pytest.raises(gs.SpecError, match=r"remove 'foot': 'foot_trunk' depends on it. Hint: model.detach\('foot'\)"):
+        biped().remove("foot")
+    assert "foot" not in biped().remove("foot_trunk").remove("foot").wiring.entities
+
+
 def test_a_second_robot_brings_its_ground_to_where_it_is_mounted():
     table = gs.assemble("table", gs.Ground("top", friction=0.3), gs.chain("world", gs.RigidBody("plate", mass=1.0)))
     model = biped().attach(table, "trunk", at=(0, 0, 0.5), prefix="t_")
@@ -124,7 +140,7 @@ def test_a_second_robot_brings_its_ground_to_where_it_is_mounted():
 def test_a_ground_inside_an_assembly_cannot_be_brought_along():
     inner = gs.assembly("inner", gs.Ground("top"), gs.RigidBody("plate", mass=1.0), exposes={"at": "plate.origin"})
     table = gs.assemble("table", inner, gs.connect("world", "inner.at"))
-    with pytest.raises(gs.SpecError, match="'inner.top' stands by itself inside an assembly"):
+    with pytest.raises(gs.SpecError, match=r"'inner.top' stands by itself inside an assembly"):
         biped().attach(table, "trunk")
 
 

@@ -12,8 +12,8 @@ MOST = 64
 
 
 def support_points(parts: list[MeshPart], most: int = MOST) -> tuple[Array, float]:
-    """Vertices (n, 3) [m] of which the lowest one is the lowest of the mesh, whichever way it is turned: all of them, if
-    there are at most ``most``; else the farthest ones in so many directions, evenly over the sphere. And how far [m]
+    """Vertices (n, 3) [m] of which the lowest one is the lowest of the mesh, whichever way it is turned: all of them,
+    if there are at most ``most``; else the farthest ones in so many directions, evenly over the sphere. And how far [m]
     another vertex is beyond these, at most, in 4096 directions."""
     vertices = np.unique(np.concatenate([part[0] for part in parts]), axis=0)
     if len(vertices) <= most:

@@ -20,6 +20,7 @@ from gyrostat.engine.cpython.dispatch import quick, remember
 from gyrostat.solvers.dynamics.bias_forces import Bias, GravityForces
 from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass, Centre, Mass, TotalInertia
 from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix, CentroidalMomentum
+from gyrostat.solvers.dynamics.contact_inverse_dynamics import contact_efforts
 from gyrostat.solvers.dynamics.coriolis_matrix import Coriolis
 from gyrostat.solvers.dynamics.derivatives import (
     ForwardDerivatives,
@@ -44,16 +45,21 @@ Array = np.ndarray
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def answered_by(solver: type[StateSolver]) -> Callable[[F], F]:
-    """Turn the declaration of a function of a model into that function: what ``solver`` of the model returns."""
+def answered_by(solver: type[StateSolver], **instead: Callable[..., Any]) -> Callable[[F], F]:
+    """Turn the declaration of a function of a model into that function: what ``solver`` of the model returns; or what
+    ``instead`` does, where a keyword of that name is given."""
 
     def made(declared: F) -> F:
         parameters = inspect.signature(declared).parameters.values()
-        usual = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        usual = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in instead}
 
         @functools.wraps(declared)
         def answer(*arguments: Any, **keywords: Any) -> Any:
             declared(*arguments, **keywords)  # arguments that do not fit are refused here, in Python's own words
+            for name, other in instead.items():
+                if keywords.get(name) is not None:
+                    return other(*arguments, **keywords)
+                keywords.pop(name, None)
             model, *state = arguments or (keywords.pop("model"),)
             chosen = {name: keywords.pop(name, value) for name, value in usual.items()}
             solver_of_model = cached_solver(model, solver, **chosen)
@@ -68,12 +74,26 @@ def answered_by(solver: type[StateSolver]) -> Callable[[F], F]:
 
 
 # ------------------------------------------------------------------------------------------------ dynamics
-@answered_by(InverseDynamics)
+@answered_by(InverseDynamics, contacts=contact_efforts)
 def rnea(
-    model: Model, q: Any, v: Any, a: Any, wrenches: Any = None, *, representation: str = "body", **options: Any
-) -> Array:
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    wrenches: Any = None,
+    *,
+    representation: str = "body",
+    contacts: Any = None,
+    **options: Any,
+) -> Any:
     """Inverse dynamics: generalised forces tau (..., nv) for q (..., nq), v, a (..., nv); see
-    :class:`InverseDynamics`."""
+    :class:`InverseDynamics`.
+
+    With ``contacts`` (as of :class:`ContactDynamics`): ``.tau``, zero where nothing drives the robot (a free base,
+    passive joints, those that ``passive`` names), and ``.forces[name]`` (..., 6) on the robot in the frames' axes, with
+    M a + h = tau + J^T f. Of all such forces those of least norm, inside the friction cones of contacts that have
+    friction: these only push, along their normal (extra ``control``). One state after the other, not recorded; what no
+    forces can do is refused."""
     ...
 
 

@@ -18,4 +18,5 @@ from gyrostat.spec import reference_frame as reference_frame
 from gyrostat.spec import rigid_body as rigid_body
 from gyrostat.spec import rolling as rolling
 from gyrostat.spec import rotor as rotor
+from gyrostat.spec import sensor as sensor
 from gyrostat.spec import shaft_elements as shaft_elements

@@ -12,6 +12,7 @@ from gyrostat.spec.loop_problems import loop_problems
 from gyrostat.spec.model import Model
 from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.sensor import sensor_problems
 from gyrostat.spec.solver_references import reference_problems
 from gyrostat.spec.state_problems import state_problems
 from gyrostat.spec.wiring import Wiring, label_of
@@ -73,6 +74,7 @@ def problems(model: Model, doubts: Doubts | None = None) -> list[Problem]:
     mistakes += model.shafts.problems
     if not doubts.names:
         mistakes += contact_problems(wiring)
+        mistakes += sensor_problems(wiring)
     if wiring.root is not None:
         mistakes += loop_problems(wiring, model.context)
     if wiring.root is not None:

@@ -55,11 +55,11 @@ class ContactPair(ContactEntity):
     """What is said of two surfaces: ``ContactPair("left.foot", "floor", friction=0.9)`` gives their contact another
     law, ``exclude=True`` takes it away; of two bodies that would pass through each other it makes a contact.
 
-    ``a``, ``b``: the names of a ground, a contact point, a body (all its shapes that can touch) or one of its
-    shapes (``"hand.palm"``, or by number among them, ``"hand.1"``), an assembly (all within), or ``"*"`` for everything. ``ContactPair("*",
-    "*")`` asks for contacts of all bodies with each other, but those that are joined by one joint. Where several
-    pairs speak of the same surfaces, the one with more exact names counts, then the later one. It has no ports; its
-    name comes from a and b unless ``name`` is given."""
+    ``a``, ``b``: the names of a ground, a contact point, a body (all its shapes that can touch) or one of its shapes
+    (``"hand.palm"``, or by number among them, ``"hand.1"``), an assembly (all within), or ``"*"`` for everything.
+    ``ContactPair("*", "*")`` asks for contacts of all bodies with each other, but those that are joined by one joint.
+    Where several pairs speak of the same surfaces, the one with more exact names counts, then the later one. It has no
+    ports; its name comes from a and b unless ``name`` is given."""
 
     a: str
     b: str

@@ -5,9 +5,9 @@ The graph has two kinds of nodes, entities and connections; its edges are the co
 tree, ports are cut, as many as there are independent loops. Which ones does not depend on the order in which entities,
 connections or ports are written, but on the entities in the loops. A port is cut in preference to others if
 
-1. it belongs to a wheel that rolls; else to a connecting rod; else to a passive joint that has neither limits nor anything on its shafts; else to
-   one that has; else to a joint that is driven, said to be actuated, or whose coordinate is to be kept; else to a rigid
-   entity,
+1. it belongs to a wheel that rolls; else to a connecting rod; else to a passive joint that has neither limits nor
+   anything on its shafts; else to one that has; else to a joint that is driven, said to be actuated, or whose
+   coordinate is to be kept; else to a rigid entity,
 2. the joint has more rates: n of them leave 6 - n equations that close the loop,
 3. it turns: angles are found more easily from the others than shifts are,
 4. the entity is farther from the reference frame, counted in connections,
@@ -53,8 +53,8 @@ class Loop:
     """A closed chain of entities, from the one where its two ways part and back to it; ``cut``: the outport that feeds
     the connection which closes it, and the port that is cut off there. ``closer``: the joint or rod that closes it and
     is not in the tree, None where the two ports of ``frames`` coincide; ``frames``: the ports of the tree at its a and
-    at its b (its first and second port). ``link``: another joint and a displacement between it and the ``closer`` that is a massless rod; then all
-    three are left out."""
+    at its b (its first and second port). ``link``: another joint and a displacement between it and the ``closer`` that
+    is a massless rod; then all three are left out."""
 
     entities: tuple[str, ...]
     cut: tuple[str, str]

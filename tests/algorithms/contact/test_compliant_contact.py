@@ -82,9 +82,8 @@ def test_forward_and_inverse_dynamics_agree_and_derivatives_are_those_of_differe
     by_v = np.stack(
         [(gs.rnea(model, q, v + h * e, a) - gs.rnea(model, q, v - h * e, a)) / (2 * h) for e in np.eye(model.nv)], 1
     )
-    by_q = np.stack(
-        [(gs.rnea(model, gs.integrate(model, q, h * e), v, a) - gs.rnea(model, gs.integrate(model, q, -h * e), v, a)) / (2 * h)
-         for e in np.eye(model.nv)], 1)  # fmt: skip
+    sides = [[gs.rnea(model, gs.integrate(model, q, s * e), v, a) for s in (h, -h)] for e in np.eye(model.nv)]
+    by_q = np.stack([(ahead - behind) / (2 * h) for ahead, behind in sides], 1)
     scale = 1.0 + np.abs(by_q).max()
     assert np.abs(found.dtau_dv - by_v).max() < 1e-6 * scale and np.abs(found.dtau_dq - by_q).max() < 1e-5 * scale
 
@@ -188,3 +187,41 @@ def test_many_at_once_move_as_one_alone():
     many = gs.rollout(model, q0=starts, v0=np.tile(v0, (5, 1)), steps=300, dt=1e-3)
     one = gs.rollout(model, q0=starts[3], v0=v0, steps=300, dt=1e-3)
     assert np.allclose(many.q[-1, 3] if many.q.shape[0] == 301 else many.q[3, -1], np.squeeze(one.q)[-1], atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ elastic joints, C
+def elastic_finger():
+    links = [
+        gs.RigidBody(f"l{k}", mass=1.0, com=(0, 0, 0.2), inertia=(0.01,) * 3, frames={"tip": (0, 0, 0.4)})
+        for k in (1, 2)
+    ]
+    joints = [gs.Joint(f"j{k}", "revolute", axis="x") for k in (1, 2)]
+    tip = gs.ContactPoint("tip", radius=0.05)
+    model = gs.assemble(
+        "finger",
+        gs.chain("world", joints[0], links[0], joints[1], links[1], tip),
+        gs.Ground("floor", stiffness=1e3, damping=0.1, friction=(0.5, 0.4)),
+    )
+    for joint in joints:
+        model = model.with_drive(joint.name, rotor_inertia=1e-4, gear_ratio=100.0, stiffness=1e4)
+    return model
+
+
+def test_elastic_inverse_dynamics_differentiates_the_contact_force():
+    """The rate of the motor angles is that of their values along the motion."""
+    solve = gs.ElasticInverseDynamics(elastic_finger())
+    x = np.zeros((solve.order + 1, 2))
+    x[:4] = [1.6, 0.3], [0.1, 0.2], [0.3, -0.1], [1.0, 2.0]
+
+    def at(t):
+        powers = [t**k / np.prod(np.arange(1, k + 1)) for k in range(len(x))]
+        return np.array([sum(p * y for p, y in zip(powers, x[k:], strict=False)) for k in range(len(x))])
+
+    h = 1e-5
+    rate = (solve(at(h)).theta - solve(at(-h)).theta) / (2 * h)
+    assert np.allclose(solve(x).theta_dot, rate, rtol=1e-6)
+
+
+def test_a_compliant_contact_is_exported(tmp_path):
+    files = gs.ForwardDynamics(ball_on(**SOFT)).export_c(tmp_path)
+    assert any(file.suffix == ".c" and "exp" in file.read_text() for file in files)

@@ -51,17 +51,18 @@ def test_friction_within_its_own_radii_is_the_convex_solution(seed):
     np.testing.assert_allclose(found.P, expected, atol=2e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("seed", range(20))
+def moves(case: RandomCones) -> bool:
+    """Whether every row moves something."""
+    return bool((np.diag(case.G) > 1e-12 * np.diag(case.G).max()).all())
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(30) if moves(random_cones(seed))])
 def test_without_friction_redundant_rows_have_the_velocities_of_the_convex_solution(seed):
     case = random_cones(seed)
-    if (np.diag(case.G) <= 1e-12 * np.diag(case.G).max()).any():
-        pytest.skip("a row that moves nothing")
     laws = {"torsional": 0.0, "rolling": 0.0, "bounds": case.laws["bounds"]}
     bare = RandomCones(case.J, case.W, case.v, case.layout, np.zeros(len(case.mu)), laws)
     found = solve_cones(bare.G, bare.c, bare.layout, 0.0, **laws)
-    P = convex_forces(bare, [0.0] * len(force_set(bare.layout, 0.0).discs) if not bare.layout.boxes else [
-        0.0 for _ in force_set(bare.layout, 0.0, bounds=laws["bounds"]).discs
-    ])  # fmt: skip
+    P = convex_forces(bare, [0.0] * len(force_set(bare.layout, 0.0, bounds=laws["bounds"]).discs))
     assert found.converged
     s = np.sqrt(np.diag(bare.G))
     np.testing.assert_allclose(found.u / s, (bare.G @ P + bare.c) / s, atol=1e-5 * np.abs(bare.c / s).max())

@@ -5,7 +5,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.contact.contact_kinematics import contact_gaps, contact_kinematics
+from gyrostat.algorithms.contact.contact_kinematics import contact_gaps, contact_kinematics, contact_spins
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import GyrostatError
@@ -117,6 +117,17 @@ def test_a_rolling_ball_has_no_slip_however_it_is_turned():
         assert np.abs(k.w).max() < 1e-15
         a = np.array([0, 0, 0, *np.cross(v[3:], v[:3])])  # the velocity stays the same in the world
         assert np.abs(k.J @ a + k.bias).max() < 1e-14
+
+
+@pytest.mark.parametrize("name", ["tree 2", "cams", "four bar, minimal"])
+def test_spins_are_angular_velocities_of_the_frames_in_contact_axes(name):
+    model = with_surfaces(ZOO[name](), 7)
+    q, v = state(model, 3)
+    on, cs = Setting(representation("body"), gravity(model.context.gravity), 0.0), closed_forms(model)
+    frames, k = gs.fk(model, q, v), kinematics_of(model, q)
+    turns = [[frames[s.port].velocity("aligned")[:3] if s.port else np.zeros(3) for s in (c.a, c.b)] for c in cs]
+    expected = [axes @ (a - b) for axes, (a, b) in zip(k.axes, turns, strict=True)]
+    assert np.allclose(contact_spins(network(model), on, cs, q) @ v, expected, atol=1e-12)
 
 
 def test_without_rates_there_is_no_bias():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 import subprocess
+from functools import cache
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_an_impact_turns_what_is_held_and_momentum_balances(name, e):
         assert got.v @ M @ got.v <= s.v @ M @ s.v + 1e-9 * size**2
 
 
-@pytest.mark.parametrize("name", ["tree 1", "drives 0", "five-bar, constraints"])
+@pytest.mark.parametrize("name", ["tree 1", "couplings 0", "five-bar, constraints"])
 def test_derivatives_of_the_recorded_program_are_those_of_differences(name):
     s = in_contact(name)
     h = 1e-6
@@ -81,7 +82,7 @@ def test_derivatives_of_the_recorded_program_are_those_of_differences(name):
             ends = [solver(*state[:k], x, *state[k + 1 :]) for x in steps]
             for part, output in enumerate(of):
                 way = T @ along if wrt == "q" else along
-                if name == "tree 1":
+                if name != "tree 1":
                     got = solver.jacobian(output, wrt)(*state) @ way
                 else:
                     got = solver.directional(output, [wrt])(*state, way)
@@ -128,6 +129,7 @@ def test_the_exported_c_gives_the_same(name, tmp_path):
 
 
 # ------------------------------------------------------------------------------------------------ redundant contacts
+@cache
 def standing(points=4, compliance=0.0):
     """A box on its corners: 3 * points rows of rank 6."""
     corners = {f"c{k}": (0.3 * (-1) ** k, 0.2 * (-1) ** (k // 2), -0.1 - 0.02 * (k // 4)) for k in range(points)}
@@ -175,6 +177,44 @@ def test_contacts_of_what_cannot_move_bear_nothing_and_singular_positions_are_no
     assert_close(impact.v, np.zeros(arm.nv), 1e-9)
 
 
+# ------------------------------------------------------------------------------------------------ impacts with friction
+@pytest.mark.parametrize("law", ["poisson", "newton", "sequential"])
+@pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
+def test_contacts_that_only_push_stay_in_their_cones_and_gain_nothing(law, e):
+    model, contacts = standing(4)
+    rng = np.random.default_rng(0)
+    for mu in (0.0, 0.4):
+        Q = np.stack([gs.random_configuration(model, rng) for _ in range(4)])
+        V = rng.normal(size=(4, 6))
+        got = gs.impact(model, Q, V, contacts, e, friction=mu, law=law)
+        for k in range(4):
+            M, R = gs.crba(model, Q[k]), gs.fk(model, Q[k])["box"].R
+            J = np.concatenate([gs.jacobian(model, Q[k], c.frame, "local") for c in contacts])
+            assert_close(M @ (got.v[k] - V[k]), J.T @ got.impulses.array[k].ravel(), 1e-9)
+            assert got.v[k] @ M @ got.v[k] <= V[k] @ M @ V[k] * (1.0 + 1e-9)
+            P = got.impulses.array[k, :, 3:] @ R.T
+            assert np.all(np.hypot(P[:, 0], P[:, 1]) <= mu * P[:, 2] + 1e-9)
+            for c in contacts:
+                assert gs.jacobian(model, Q[k], c.frame, "aligned")[5] @ got.v[k] >= -1e-8
+
+
+def test_held_contacts_stand_still_beside_those_that_push():
+    s = in_contact("plain tree 4")
+    held = gs.FrameContact("body2.origin", "point")
+    hit = [
+        gs.FrameContact("body5.origin", "point", friction=0.5),
+        gs.FrameContact("body3.origin", "normal", friction=0.0),
+    ]
+    got = gs.impact(s.model, s.q, s.v, [held, *hit], restitution=0.5)
+    assert list(got.impulses) == ["body2.origin", "body5.origin", "body3.origin"]
+    frames = gs.fk(s.model, s.q, got.v)
+    assert np.abs(frames["body2"].V[3:]).max() < 1e-8
+    for c in hit:
+        assert frames[c.frame].velocity("aligned")[5] >= -1e-8
+    M = gs.crba(s.model, s.q)
+    assert got.v @ M @ got.v <= s.v @ M @ s.v * (1.0 + 1e-9)
+
+
 # ------------------------------------------------------------------------------------------------ forms and words
 def test_every_form_of_contacts_is_the_same():
     s = in_contact("tree 6")
@@ -190,6 +230,15 @@ def test_every_form_of_contacts_is_the_same():
     assert all(np.array_equal(found[0], a) for a in found)
     one, two = (gs.ContactDynamics(s.model, c, mode="interpret") for c in ([frame], frame))
     assert np.array_equal(one(s.q, s.v, s.tau).a, two(s.q, s.v, s.tau).a)
+
+
+def test_the_inertia_at_contacts_takes_them_too():
+    s = in_contact("tree 6")
+    frame = s.contacts[0].frame
+    one, two = (gs.operational_inertia(s.model, s.q, c) for c in ({frame: "point"}, [gs.FrameContact(frame, "point")]))
+    assert np.array_equal(one.Lambda, two.Lambda)
+    with pytest.raises(gs.ShapeError, match="is 'normal'"):
+        gs.operational_inertia(s.model, s.q, [gs.FrameContact(frame, "normal")])
 
 
 def test_results_go_by_name_and_through_pickles():
@@ -217,6 +266,10 @@ WRONG = {
     "has no property 'mu'": lambda m, f: gs.ContactDynamics(m, {f: {"mu": 1.0}}),
     "contacts must be a name": lambda m, f: gs.ContactDynamics(m, 7),
     "frame|port": lambda m, f: gs.ContactDynamics(m, ["no such thing"]),
+    "is fixed, and a friction cone belongs to a point": lambda m, f: gs.impact(m, 0, 0, f, friction=0.5),
+    "law 'hard' is not one of": lambda m, f: gs.impact(
+        m, gs.neutral(m), np.zeros(m.nv), {f: "point"}, friction=0.5, law="hard"
+    ),
     "restitution must be a number between 0 and 1, got 1.5": lambda m, f: gs.impact(m, 0, 0, f, 1.5),
 }
 

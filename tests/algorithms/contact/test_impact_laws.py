@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -85,7 +87,7 @@ def test_bilateral_rows_take_part():
 def check_energy(seeds: range) -> None:
     for seed in seeds:
         case, rng = random_cones(seed), np.random.default_rng(seed)
-        laws = case.laws | {"bounds": np.zeros((case.layout.boxes, 2))}
+        laws: dict[str, Any] = case.laws | {"bounds": np.zeros((case.layout.boxes, 2))}
         many = len(case.layout.one_sided)
         e = rng.choice([0.0, 0.3, 0.9, 1.0], many) if seed % 3 else rng.choice([0.5, 1.0])
         law = LAWS[seed % 3 if seed % 2 else 0]
@@ -105,7 +107,7 @@ def test_kinetic_energy_never_grows():
 
 @pytest.mark.slow
 def test_kinetic_energy_never_grows_in_thousands_of_impacts():
-    check_energy(range(300, 5000))
+    check_energy(range(300, 2000))
 
 
 def test_mistakes_are_named():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gyrostat.algorithms.contact.cone_driver import ConeSolver
+from gyrostat.algorithms.contact.cone_layout import ConeLayout
 from gyrostat.algorithms.contact.cone_problem import solve_cones
 from tests.support.random_cones import RandomCones, random_cones
 
@@ -34,7 +35,7 @@ def check_law(case: RandomCones, P: np.ndarray, u: np.ndarray, tolerance: float)
 
 
 def run(seeds: range) -> dict[str, int]:
-    told = dict.fromkeys(("converged", "reference", "equal", "all"), 0)
+    told = {"converged": 0, "all": 0}
     for seed in seeds:
         case = random_cones(seed)
         found = ConeSolver(case.layout, case.mu, **case.laws)(case.G, case.c)
@@ -49,13 +50,47 @@ def run(seeds: range) -> dict[str, int]:
 
 def test_random_problems_are_solved():
     told = run(range(300))
-    assert told["converged"] >= 0.98 * told["all"], told
+    assert told["converged"] >= 0.995 * told["all"], told
 
 
 @pytest.mark.slow
 def test_ten_thousand_random_problems_are_solved():
     told = run(range(10_000))
-    assert told["converged"] >= 0.98 * told["all"], told
+    assert told["converged"] >= 0.995 * told["all"], told
+
+
+def stack(boxes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (normal, x, y) of four points below each box, on the next one or the ground, and the inverse mass matrix."""
+    a, mass = 0.1, np.linspace(0.5, 2.0, boxes)
+    W = np.diag(np.concatenate([[1.5 / (m * a * a)] * 3 + [1 / m] * 3 for m in mass]))
+    rows = []
+    for i in range(boxes):
+        for x, y in ((a, a), (a, -a), (-a, a), (-a, -a)):
+            row = np.zeros((3, 6 * boxes))
+            for box, z, sign in ((i, -a, 1.0), (i - 1, a, -1.0)):
+                if box >= 0:
+                    cross = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+                    row[:, 6 * box : 6 * box + 6] = sign * np.hstack([cross, np.eye(3)])[[2, 0, 1]]
+            rows.append(row)
+    return np.vstack(rows), W
+
+
+@pytest.mark.parametrize("boxes", [2, 5, 10])
+def test_stacks_of_boxes_come_to_rest(boxes):
+    """They are thrown at random; then only weight acts, in steps of 5 ms, 12 rows of rank 6 for each box."""
+    J, W = stack(boxes)
+    solver = ConeSolver(ConeLayout(4 * boxes), 0.5)
+    v, h = 0.05 * np.random.default_rng(boxes).normal(size=6 * boxes), 0.005
+    found = None
+    for _ in range(40):
+        v[5::6] -= 9.81 * h
+        found = solver(J @ W @ J.T, J @ v)
+        assert found.converged
+        v = v + W @ J.T @ found.P
+    assert found is not None
+    total = 9.81 * h / np.diag(W)[5::6]
+    assert found.P[:12:3].sum() == pytest.approx(total.sum(), rel=1e-6)  # the ground carries them all
+    assert np.abs(v).max() <= 1e-6
 
 
 @pytest.mark.parametrize("seed", range(40))

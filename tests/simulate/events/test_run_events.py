@@ -31,7 +31,7 @@ class State:
         self.told.append((name, kind, v_after.tolist()))
 
     def settle(self, q, v):
-        after, changes = self.transitions.settle(self.t, q, v, self.p)
+        after, changes, _ = self.transitions.settle(self.t, q, v, self.p)
         for name, kind in changes:
             self.tell(name, kind, q, v, after)
         return after

@@ -1,6 +1,7 @@
 """Structures that change at events: grasp and release, dock, lock, wheels put on and off; what is refused."""
 
 import importlib
+import pickle
 
 import numpy as np
 import pytest
@@ -303,3 +304,77 @@ def test_mistakes_of_grasp_and_release_are_told():
         gs.release(free, "box")
     with pytest.raises(gs.FrameError, match=r"f\.tpi"):
         gs.grasp(free, Q, "box", "f.tpi")
+
+
+# ------------------------------------------------------------------------------------------------ bases and controllers
+def test_a_free_flyer_keeps_its_momentum_when_a_joint_locks():
+    trunk = gs.RigidBody("trunk", mass=3.0, inertia=(0.1, 0.1, 0.1), frames={"hip": (0.1, 0, 0)})
+    leg = gs.chain("trunk.hip", gs.Joint("hip", "revolute", axis="y"), link("leg"))
+    free = gs.assemble("flyer", gs.connect("world", "trunk.origin"), trunk, leg, base="free", gravity=(0, 0, 0))
+    q, v = gs.neutral(free), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.0])
+    q[-1] = 0.3
+    stiff = free.lock("hip", 0.3)
+    q_after, v_after = changed(free, q, v, stiff, (None, None), "lock", 0.0)
+    momenta = gs.centroidal_momentum(free, q, v), gs.centroidal_momentum(stiff, q_after, v_after)
+    np.testing.assert_allclose(*momenta, atol=1e-13)
+    assert gs.kinetic_energy(stiff, q_after, v_after) < gs.kinetic_energy(free, q, v)
+
+
+def test_a_base_that_moves_takes_no_part_in_the_impact():
+    free = arm()
+    model = free.replace({"context.base": gs.HarmonicMotion(amplitude=(0.1, 0, 0), frequency=2.0)})
+    grasp = gs.Event(
+        lambda t, q, v: t - 0.1, reset=lambda t, q, v: gs.grasp(model, q, "box", "f.tip", t=t), name="grasp"
+    )
+    before, after = gs.simulate(model, q0=Q, v0=V, t_end=0.2, events=[grasp]).parts
+    q, v = before.q[-1], before.v[-1]
+    np.testing.assert_allclose(before.frames()["box.origin"].p[-1], after.frames()["box.origin"].p[0], atol=1e-14)
+    want = after_impact(gs.crba(free, q), gripping_rows(free, q), v)
+    np.testing.assert_allclose(after.v[0], want[:2], atol=1e-12)
+
+
+def test_digital_parts_keep_their_instants_and_what_they_hold():
+    """Sampled at multiples of 0.03 s, not at the change; the value that is held goes on."""
+    calls: list[float] = []
+
+    def law(t, q, v):
+        calls.append(round(t, 9))
+        return np.array([0.0, 0.1 + t, 0.0, 0.0, 0.0, 0.0])
+
+    grip = gs.Event(lambda t, q, v: t - 0.1, reset=lambda t, q, v: ROLLS, name="grip")
+    torque = gs.blocks.Sampled(law, 0.03)
+    run = gs.simulate(COIN, torque, q0=UPRIGHT, v0=[0, 10, 0, 0, 0, 0], t_end=0.2, events=[grip])
+    assert calls == [0.0, 0.03, 0.06, 0.09, 0.12, 0.15, 0.18]
+    at = (run.t > 0.0901) & (run.t < 0.1199)
+    assert at.sum() >= 2 and np.all(run.tau[at, 1] == 0.1 + 0.09)
+
+
+def test_what_a_controller_holds_for_each_joint_is_not_handed_on():
+    free = arm()
+    grasp = gs.Event(lambda t, q, v: t - 0.1, reset=lambda t, q, v: gs.grasp(free, q, "box", "f.tip"), name="grasp")
+    torque = gs.blocks.Sampled(lambda t, q, v: {"s": -q[0]}, 0.03)
+    with pytest.raises(gs.SimulationError, match=r"8 held values before, 0 and 2 after it.*Hint: blocks whose states"):
+        gs.simulate(free, torque, q0=Q, v0=V, t_end=0.2, events=[grasp])
+
+
+def test_a_stop_takes_its_share_of_the_impact():
+    """A joint about at its stop when the box is caught: one impact after the other is both at once."""
+    free = arm().replace({"s.lower": -1.0, "s.upper": 0.22})
+    grasp = gs.Event(lambda t, q, v: t - 0.1, reset=lambda t, q, v: gs.grasp(free, q, "box", "f.tip"), name="grasp")
+    run = gs.simulate(free, q0=Q, v0=V, t_end=0.2, events=[grasp, gs.JointLimits()], rtol=1e-9)
+    first, second = run.parts
+    assert [e.name for e in first.events] == ["s", "grasp"]
+    q, v = first.q[-1], first.v[-1]
+    rows = gripping_rows(free, q)
+    want = after_impact(gs.crba(free, q), rows, v)
+    if want[0] > 0.0:  # into the stop
+        want = after_impact(gs.crba(free, q), np.concatenate([rows, np.eye(8)[:1]]), v)
+    assert second.events[0].name == "s" and second.events[0].t < 0.1 + 1e-4  # it is just about there
+    np.testing.assert_allclose(second.events[0].v_after, want[:2], atol=1e-5)
+    assert run["s"].q.max() < 0.22 + 1e-9
+
+
+def test_results_of_parts_are_pickled():
+    run = parted()
+    again = pickle.loads(pickle.dumps(run))
+    assert np.array_equal(again.parts[1].q, run.parts[1].q) and len(again.events) == 1

@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import gyrostat as gs
+from tests.support.loop_models import four_bar
 from tests.support.rolling_models import MASS, RADIUS, disc, euler_rates, leaned, turntable
 
 G = 9.81
@@ -215,3 +216,56 @@ def test_a_wheel_that_nothing_else_holds_is_refused():
     parts = gs.Rolling("contact", RADIUS), gs.connect("world", "contact.ground"), gs.connect("disc", "contact.wheel")
     with pytest.raises(gs.SpecError, match="closes no loop"):
         gs.check(gs.assemble("loose", body, *parts))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_of_rolling_dynamics_are_exact(name):
+    """Along rates, and along displacements that keep the wheel on its plane, against differences."""
+    model = CASES[name] if name != "turntable" else turntable(5.0)
+    q, v = started(model, 3)
+    tau = np.random.default_rng(4).normal(size=model.nv)
+    exact, h = gs.aba_derivatives(model, q, v, tau), 1e-6
+
+    def along(function):
+        return np.array([(function(h * e) - function(-h * e)) / (2 * h) for e in np.eye(model.nv)]).T
+
+    np.testing.assert_allclose(exact.da_dv, along(lambda d: gs.aba(model, q, v + d, tau)), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(exact.da_dtau, along(lambda d: gs.aba(model, q, v, tau + d)), rtol=1e-6, atol=1e-6)
+    Z = np.eye(model.nv) - np.linalg.pinv(J := touch_row(model, q)) @ J
+
+    def moved(d: np.ndarray) -> np.ndarray:
+        return gs.aba(model, gs.close(model, gs.integrate(model, q, d)), v, tau)
+
+    slope = np.array([(moved(h * z) - moved(-h * z)) / (2 * h) for z in Z.T]).T
+    np.testing.assert_allclose(exact.da_dq @ Z, slope, rtol=2e-5, atol=2e-5)
+
+
+def touch_row(model: gs.Model, q: np.ndarray) -> np.ndarray:
+    """dg/dq of touching (1, nv)."""
+    from gyrostat.algorithms.constrained.loop_equations import loop_equations
+    from gyrostat.graph.network import network
+
+    return loop_equations(network(model), q).J[:1].astype(float)
+
+
+def test_loops_in_closed_form_stay_so_beside_a_wheel():
+    """Rolling takes no coordinate away from a four-bar, and is the same with it."""
+    body = gs.RigidBody("disc", mass=MASS, inertia=(ACROSS, AXIAL, ACROSS))
+    both = four_bar().attach(gs.Joint("pose", "free"), "world", check=False).attach(body, "pose.b")
+    both = both.with_rolling(gs.Rolling("contact", RADIUS).on("disc"))
+    assert sorted(loop.treatment for loop in gs.loops(both)) == ["closed form", "constraints"]
+    q, v = gs.close(CASES["disc"], leaned(0.1), [0.1, 5.0, 0.2, 0.0, 0.0, 0.0])
+    alone = gs.simulate(CASES["disc"], q0=q, v0=v, t_end=0.5, rtol=1e-10, atol=1e-12).q[-1]
+    start = {"A": -1.0, "pose": q}, {"A": 0.0, "pose": v}
+    run = gs.simulate(both, q0=start[0], v0=start[1], t_end=0.5, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(run["pose"].q[-1], alone, atol=1e-8)
+
+
+def test_the_radius_is_a_parameter():
+    model = CASES["disc"]
+    run = gs.simulate(
+        model, q0=[0, 0, 0.35, 0, 0, 0, 1], v0=[0, 10, 0, 3.5, 0, 0], t_end=0.5, parameters={"contact.radius": 0.35}
+    )
+    np.testing.assert_allclose(run.q[-1, :3], [1.75, 0.0, 0.35], atol=1e-5)
+    with pytest.raises(gs.LoopError, match=r"rollout.*2 loop\(s\) that are constraints"):
+        gs.rollout(gs.robots.bicycle(), np.zeros((1, 3, 9)), np.zeros((1, 10)), np.zeros((1, 9)), dt=1e-3)

@@ -273,9 +273,7 @@ class Active:
             return ActiveRows(J, None if bias is None else bias[self.on])
         more = self.contacts.rows(q, v)
         b = np.zeros(len(J)) if bias is None else bias[self.on]
-        return ActiveRows(
-            np.concatenate([J, more.J]), np.concatenate([b, more.bias]), np.concatenate([J, more.F])
-        )
+        return ActiveRows(np.concatenate([J, more.J]), np.concatenate([b, more.bias]), np.concatenate([J, more.F]))
 
     def position_rows(self, q: Array) -> tuple[Array, ActiveRows]:
         """g (k,) of all that has a residual, and its rows: what a projection of the configuration closes."""

@@ -1,8 +1,8 @@
 """Kinematics of contact: gaps, contact axes, rows J with w = J v + drift, and the rate of w at constant rates.
 
 w is the velocity of the material point of a, less that of b, at the contact point, in contact axes (normal, t1, t2).
-Its normal part is the rate of the gap: J_n = dg/dq along the rates. The bias is found by numbers with a rate: frames whose
-placement has the rate of their velocity, and whose velocity has the rate that it has at constant rates v. What is
+Its normal part is the rate of the gap: J_n = dg/dq along the rates. The bias is found by numbers with a rate: frames
+whose placement has the rate of their velocity, and whose velocity has the rate that it has at constant rates v. What is
 computed with them, the contact point as it travels along both surfaces and the axes as they turn, is exact for all
 shapes and all joints; a gap's second derivative is J_n a + bias_n."""
 
@@ -88,6 +88,23 @@ def contact_gaps(network: Network, on: Setting, candidates: Sequence[Candidate],
     rest = np.zeros(network.model.nv)
     motions = sweep_motion(network, weightless(on, INERTIAL), q, rest, rest)
     return _stacked([_touch(network, motions, c).gap for c in candidates], ())
+
+
+def contact_spins(network: Network, on: Setting, candidates: Sequence[Candidate], q: Array) -> Array:
+    """Rows (k, 3, nv) with spin = rows v: the angular velocity of a against b in contact axes [rad/s], about the normal
+    (torsional friction) and across it (rolling). A base that moves by itself stands still."""
+    expect_closed_form(candidates)
+    on, n = weightless(on, INERTIAL), network.model.nv
+    motions = sweep_motion(network, on, q, np.zeros(n), np.zeros(n))
+    jacobians = port_jacobians(network, on, candidates, q)
+    rows: list[Array] = []
+    for c in candidates:
+        total: Any = np.zeros((3, n))
+        for surface, sign in ((c.a, 1.0), (c.b, -1.0)):
+            port = place_of(network, surface)[0]
+            total = total if port is None else total + jacobians[port][:3] * sign
+        rows.append(_touch(network, motions, c).axes @ total)
+    return _stacked(rows, (3, n))
 
 
 def expect_closed_form(candidates: Sequence[Candidate]) -> None:

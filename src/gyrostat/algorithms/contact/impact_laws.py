@@ -22,12 +22,13 @@ from gyrostat.algorithms.contact.cone_driver import ConeSolver
 from gyrostat.algorithms.contact.cone_layout import Array, ConeLayout, ForceSet, force_set
 from gyrostat.algorithms.contact.cone_problem import ConeSolution, checked
 from gyrostat.algorithms.contact.cone_rounds import solved
-from gyrostat.algorithms.contact.cone_scaling import scaled
+from gyrostat.algorithms.contact.cone_scaling import NEGLIGIBLE, scaled
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError
 
 LAWS = ("poisson", "newton", "sequential")
 ROUNDING = 1e-12
 """Energy that counts as none, relative to the sum of P w-."""
+TINY = float(np.finfo(float).tiny)
 HALVINGS = 20
 MOST_IMPACTS = 200
 """How many single impacts a sequence has before what is left over meets without restitution."""
@@ -155,11 +156,12 @@ def _newton(meeting: _Meeting, scale: float) -> ImpactSolution:
 def _sequential(meeting: _Meeting) -> ImpactSolution:
     total, w, parts, scale = np.zeros(len(meeting.w)), meeting.w, list[ConeSolution](), 1.0
     rows = np.array(meeting.layout.one_sided, dtype=int)
-    still = ROUNDING * float(np.abs(w).max(initial=0.0))
-    units = np.sqrt(np.maximum(np.diag(meeting.G)[rows], np.finfo(float).tiny))
+    units = np.sqrt(np.maximum(np.diag(meeting.G), NEGLIGIBLE * np.diag(meeting.G).max(initial=0.0))) + TINY
+    still = ROUNDING * float(np.abs(w / units).max(initial=0.0))
     for _ in range(MOST_IMPACTS):
-        first = int((w[rows] / units).argmin()) if len(rows) else 0
-        if not len(rows) or w[rows[first]] >= -still:
+        approach = (w / units)[rows]
+        first = int(approach.argmin()) if len(rows) else 0
+        if not len(rows) or approach[first] >= -still:
             break
         own, alone = _alone(meeting, first, w)
         single = _without_gain(alone, _poisson)
@@ -168,7 +170,7 @@ def _sequential(meeting: _Meeting) -> ImpactSolution:
         w, scale = meeting.w + meeting.G @ total, min(scale, single.scaled)
     else:
         scale = 0.0
-    held = w[len(w) - meeting.layout.bilateral :]
+    held = (w / units)[len(w) - meeting.layout.bilateral :]
     if scale == 0.0 or np.abs(held).max(initial=0.0) > still:
         smaller = np.abs(meeting.w).max() / np.abs(w).max()  # what is left is known to the rounding of what there was
         rest = replace(meeting, w=w, tolerance=min(meeting.tolerance * smaller, 1.0)).cones(w)

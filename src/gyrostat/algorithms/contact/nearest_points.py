@@ -37,9 +37,9 @@ large a depth now and then with anything sharper than the first (8 of 1000 with 
 
 @dataclass(frozen=True)
 class NearestPoints:
-    """Of k candidates: ``gaps`` (..., k) [m], ``normals`` (..., k, 3) from b to a, ``on_a`` and ``on_b`` (..., k, 3) [m]
-    in the world; ``near`` (..., k): False where only a lower bound of the gap was needed (normals and points are those
-    of the bounding spheres)."""
+    """Of k candidates: ``gaps`` (..., k) [m], ``normals`` (..., k, 3) from b to a, ``on_a``, ``on_b`` (..., k, 3)
+    [m] in the world; ``near`` (..., k): False where only a lower bound of the gap was needed (normals and points are
+    those of the bounding spheres)."""
 
     gaps: Array
     normals: Array

@@ -1,5 +1,5 @@
-"""Forces between two frames: springs between points, bushings, compliant contacts. They act like external wrenches that depend on the
-motion.
+"""Forces between two frames: springs between points, bushings, compliant contacts. They act like external
+wrenches that depend on the motion.
 
 Protocol: two :class:`MovingFrame` in, one force [N] and one torque [N m] out, all in the world's axes. The wrench joins
 the external forces at the ports that carry the frames, so it is in every algorithm that takes these.

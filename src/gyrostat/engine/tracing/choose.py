@@ -34,6 +34,10 @@ def _select_rates(condition: Any, one: Any, two: Any) -> Any:
     """A recorded choice between numbers of which at least one has a rate: of the values, and of the rates."""
     level = max(_levels((one, two)))
     kind = next(type(x) for x in (one, two) if getattr(x, "level", None) == level)
+    if hasattr(kind, "c"):  # series in time, see :mod:`taylor`: coefficient by coefficient
+        order = min(len(x.c) for x in (one, two) if hasattr(x, "c"))
+        series = [x.c if hasattr(x, "c") else (x, *[0.0] * (order - 1)) for x in (one, two)]
+        return kind([_where(condition, x, y) for x, y in zip(*series, strict=False)])
     (x, dx), (y, dy) = ((n.x, n.r) if getattr(n, "level", None) == level else (n, 0.0) for n in (one, two))
     return kind(_where(condition, x, y), _where(condition, dx, dy), level)
 

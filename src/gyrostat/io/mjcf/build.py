@@ -52,6 +52,8 @@ class Parts:
     joint: dict[int, str] = field(default_factory=dict)
     body: dict[int, str] = field(default_factory=dict)
     sites: dict[int, list[int]] = field(default_factory=dict)  # body -> its sites
+    held_at: dict[str, str] = field(default_factory=dict)  # body -> the port that it, and all behind it, hangs on
+    site_frames: dict[str, str] = field(default_factory=dict)  # site -> frame of the model
 
     def __post_init__(self) -> None:
         self.names = Names(self.reader)
@@ -112,9 +114,10 @@ class Parts:
         root = self.reader.source.root
         element = next(root.iterchildren("worldbody"), root)
         self.add(ReferenceFrame(WORLD), element)
-        frames, shapes = self._frames(0), shapes_of(self.reader, self.done, 0)
-        if frames or shapes:
+        shapes = shapes_of(self.reader, self.done, 0)
+        if shapes or any(self.done.model.site(k).name for k in self.sites.get(0, ())):
             name = self.names.free("worldbody", "body")
+            frames = self._frames(0, name)
             self.add(RigidBody(name, mass=0.0, frames=frames, shapes=shapes), element)
             self.connections.append((f"{WORLD}.frame", f"{name}.origin"))
 
@@ -145,6 +148,8 @@ class Parts:
         port = self.displaced(port, X, body.name, element)
         self.add(body, element)
         self.connections.append((port, f"{body.name}.origin"))
+        if not port.endswith((".origin", ".frame")):  # others hang there, too
+            self.held_at[body.name] = port
 
     def _at_rest(self, j: int, X: Pose) -> Pose:
         """The frame behind a hinge or slide that an equality holds, from that before it."""
@@ -195,10 +200,10 @@ class Parts:
         I = R @ I @ R.T if not np.array_equal(R, np.eye(3)) else I
         I = (I + I.T) / 2.0
         values: dict[str, Any] = {"mass": mass, "com": m.body_ipos[b], "inertia": I if mass or unphysical else I * 0.0}
-        values |= {"frames": self._frames(b), "shapes": shapes_of(self.reader, self.done, b)}
+        values |= {"frames": self._frames(b, self.body[b]), "shapes": shapes_of(self.reader, self.done, b)}
         return (AcceptedBody if unphysical else RigidBody)(self.body[b], **values)
 
-    def _frames(self, b: int) -> tuple[Frame, ...]:
+    def _frames(self, b: int, owner: str) -> tuple[Frame, ...]:
         """Named sites and named frames of a body; those of ``<frame>`` come as sites with a name of our own."""
         m = self.done.model
         names = Names(self.reader, {"origin", *RigidBody.model_fields})
@@ -209,6 +214,7 @@ class Parts:
                 continue
             sort = "frame" if wanted.startswith(FRAME) else "site"
             name = names.give(wanted.removeprefix(FRAME), sort, self.done.elements["site"][k], sort)
+            self.site_frames[wanted] = f"{owner}.{name}"
             rotation = Quaternion(quaternion=xyzw(m.site_quat[k]))
             frames.append(Frame(name=name, translation=m.site_pos[k], rotation=rotation))
         return tuple(frames)

@@ -25,9 +25,10 @@ from gyrostat.io.mjcf.includes import Includes
 from gyrostat.io.mjcf.inertias import check_inertias, give_inertias
 from gyrostat.io.mjcf.meshes import MeshFile, collect_meshes
 from gyrostat.io.mjcf.missing_forces import check_compensation, check_options, check_tendons
+from gyrostat.io.mjcf.sensors import add_sensors
 from gyrostat.io.mjcf.source import MjcfReader, Source, open_source
-from gyrostat.io.mjcf.strip import strip
-from gyrostat.io.safe_xml import short
+from gyrostat.io.mjcf.strip import refuse_foreign, strip, take_sensors
+from gyrostat.io.safe_xml import Element, short
 from gyrostat.spec.check import problems
 from gyrostat.spec.context import Context
 from gyrostat.spec.model import Model
@@ -64,9 +65,10 @@ def read_mjcf(
 def _model(
     reader: MjcfReader, file: str, base: str | None, roots: Roots, off: set[str], contacts: bool | None
 ) -> Model | None:
-    meshes = _prepared(reader, file, roots)
-    if meshes is None:
+    prepared = _prepared(reader, file, roots)
+    if prepared is None:
         return None
+    meshes, sensors = prepared
     mujoco, source = load_mujoco(), reader.source
     spec = parse_spec(reader, mujoco, source.text())
     if spec is None:
@@ -91,6 +93,7 @@ def _model(
     Drives(parts, actuators, off).add()
     equalities = Equalities(parts, fixed_tendons(source.root))
     equalities.add(ties)
+    add_sensors(parts, sensors)
     floats = base == "free" and not (done.model.jnt_type == FREE).any()
     told = equalities.reference()
     about_loops = {"reference": told} if told else {}
@@ -103,8 +106,8 @@ def _model(
     return model
 
 
-def _prepared(reader: MjcfReader, file: str, roots: Roots) -> dict[str, MeshFile] | None:
-    """Make the tree what MuJoCo may see; the meshes of the file, None if there is no way on."""
+def _prepared(reader: MjcfReader, file: str, roots: Roots) -> tuple[dict[str, MeshFile], list[Element]] | None:
+    """Make the tree what MuJoCo may see; the meshes and the sensors of the file, None if there is no way on."""
     root = reader.source.root
     if root.tag != "mujoco":
         what, tag = "the outermost tag must be <mujoco>, or <robot> for URDF", short(root.tag)
@@ -112,11 +115,13 @@ def _prepared(reader: MjcfReader, file: str, roots: Roots) -> dict[str, MeshFile
         return None
     Includes(reader, roots, file).expand()
     folder, bare = _mesh_folder(root)
+    refuse_foreign(reader, root)
+    sensors = take_sensors(reader)
     strip(reader)
     if reader.notes.fatal:
         return None
     _name_frames(reader.source)
-    return collect_meshes(reader, roots, folder, bare)
+    return collect_meshes(reader, roots, folder, bare), sensors
 
 
 def _mesh_folder(root: Any) -> tuple[str, bool]:

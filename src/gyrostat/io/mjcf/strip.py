@@ -27,7 +27,6 @@ SECTIONS = {
     "size": "memory sizes are not in the model",
     "custom": "custom data are not in the model",
     "keyframe": "stored states are not in the model",
-    "sensor": "sensors are not in the model",
     "extension": "extension libraries are never loaded",
 }
 """Parts of the file that are passed over as a whole."""
@@ -79,10 +78,18 @@ _NUMERIC = re.compile(r"[-+]?\.?[0-9]")
 _HEX = re.compile(r"[-+]?0[xX]")
 
 
+def take_sensors(reader: MjcfReader) -> list[Element]:
+    """The sensors of the file, which MuJoCo does not get to see; numbers in them are not read."""
+    root, found = reader.source.root, list[Element]()
+    for section in list(root.iterchildren("sensor")):
+        found += [element for element in section if isinstance(element.tag, str)]
+        root.remove(section)
+    return found
+
+
 def strip(reader: MjcfReader) -> None:
     """Take out of the tree what MuJoCo must not see."""
     root = reader.source.root
-    _refuse_foreign(reader, root)
     for section in list(root):
         if section.tag in SECTIONS:
             if section.tag == "extension" and len(section):
@@ -110,7 +117,8 @@ def _inside(element: Element, root: Element) -> bool:
     return False
 
 
-def _refuse_foreign(reader: MjcfReader, root: Element) -> None:
+def refuse_foreign(reader: MjcfReader, root: Element) -> None:
+    """Names that are no part of MJCF, and text."""
     for element in root.iter():
         odd = [key for key in (element.tag, *element.attrib) if short(key) != key or ":" in key]
         if odd:

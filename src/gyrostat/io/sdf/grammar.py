@@ -102,7 +102,7 @@ UNUSED = {
     "projector": "projectors are not in the model",
     "battery": "batteries are not in the model",
     "particle_emitter": "particles are not in the model",
-    "surface": "friction and softness of surfaces are not in the model",
+    "surface": "friction and softness of contact are not in the model",
     "max_contacts": "how many contacts a simulator looks for is not in the model",
     "self_collide": "contact of bodies with each other is asked for by contacts=True",
     "laser_retro": "reflections are not in the model",

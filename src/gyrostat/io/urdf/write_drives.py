@@ -14,6 +14,7 @@ from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.motor import Motor
 from gyrostat.spec.rotor import RotorInertia
+from gyrostat.spec.sensor import Sensor
 from gyrostat.spec.shaft_elements import Friction, both_ways
 from gyrostat.spec.wiring import label_of
 
@@ -44,6 +45,8 @@ def drives_of(model: Model, parts: Parts) -> dict[Rate, Drive]:
             _rotor(model, name, entity, parts, drives)
         elif isinstance(entity, Motor):
             _motor(model, name, entity, parts, drives)
+        elif isinstance(entity, Sensor):
+            _tell(parts, entity, name, "URDF has no sensors", "keep them in YAML")
         elif not isinstance(entity, Gear) and entity.is_shaft_element:
             _tell(parts, entity, name, "URDF has no such element between shafts", "drive the joint directly")
     return drives

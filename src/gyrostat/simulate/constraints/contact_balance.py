@@ -82,7 +82,7 @@ class AtRest:
                 return touching, solution, problem
             sliding |= more
             start = solution.P
-        return touching, solution, problem
+        return None
 
     def _begin(self, touching: Touching, found: ConeSolution, problem: ContactProblem) -> set[int]:
         """Contacts that begin to slide with less friction than they had at rest."""

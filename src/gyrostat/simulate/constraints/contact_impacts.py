@@ -72,8 +72,8 @@ class Impacts:
         raise ContactError(f"impacts of {names} follow each other without end. Hint: restitution below 1")
 
     def ends(self, i: int, w: float, a: float) -> float | None:
-        """After which time [s] a contact that leaves with w > 0 [m/s] and is drawn back by a < 0 [m/s^2] rests for good;
-        None if that is not soon."""
+        """After which time [s] a contact that leaves with w > 0 [m/s] and is drawn back by a < 0 [m/s^2] rests; None
+        if that is not soon."""
         contacts = self.plant.contacts
         if contacts is None or a >= 0.0:
             self.flights.pop(i, None)

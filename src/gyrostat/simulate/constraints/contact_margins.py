@@ -1,8 +1,8 @@
-"""How far closed contacts are from leaving, from slipping, and from coming to rest: the functions whose change of sign is
+"""How far closed contacts are from leaving, from slipping, and from coming to rest: functions whose change of sign is
 an event.
 
-Where rows depend on each other (a table on four feet) only sums of forces are known, f + N z with any z: then forces are
-those that are the farthest inside their cones, and something gives way where even these touch one."""
+Where rows depend on each other (a table on four feet) only sums of forces are known, f + N z with any z: then forces
+are some that are inside their cones, and something gives way where there are none."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Touching:
-    """Who touches: ``contacts`` by number, each with the ``directions`` (2,) of its slip, or None at rest; ``stops`` and
+    """Who touches: ``contacts`` by number, each with the ``directions`` (2,) of its slip, None at rest; ``stops`` and
     ``loops``: rows of the constraints; ``frictions``: rows on speeds that rest."""
 
     contacts: tuple[int, ...]
@@ -37,7 +37,7 @@ class Touching:
 
 @dataclass(frozen=True, eq=False)
 class ContactProblem:
-    """Rows J (m, nv), directions F (m, nv) of forces, ``layout``; ``first``: row of each contact, ``sizes`` its rows."""
+    """Rows J (m, nv), directions F (m, nv) of forces, ``layout``; ``first``: row of each contact, of ``sizes`` rows."""
 
     layout: ConeLayout
     J: Array
@@ -77,9 +77,7 @@ def contact_problem(
     biases.append(np.zeros(len(others)) if bias is None else sign[others] * bias[others])
     layout = ConeLayout(sizes, len(touching.stops), len(touching.frictions), len(touching.loops))
     first = tuple(int(x) for x in np.cumsum([0, *sizes])[:-1])
-    return ContactProblem(
-        layout, np.concatenate(rows), np.concatenate(pushes), np.concatenate(biases), first, sizes
-    )
+    return ContactProblem(layout, np.concatenate(rows), np.concatenate(pushes), np.concatenate(biases), first, sizes)
 
 
 def friction_of(contacts: Sequence[int], mu: Array) -> Array:

@@ -133,9 +133,10 @@ class ContactTransitions:
                     "Hint: start where all gaps are positive, or zero"
                 )
 
-    def all_apart(self, t: float, before: ContactPhases | None) -> list[ContactChange]:
+    def all_apart(self, t: float, before: Active) -> list[ContactChange]:
         """Nothing touches."""
-        return [] if before is None else self._told(t, before, {})
+        phases = before.contacts
+        return self._told(t, phases, {}) if isinstance(phases, ContactPhases) else []
 
     # ------------------------------------------------------------------ an instant
     def settle(

@@ -1,4 +1,4 @@
-"""Forces that are inside their cones, among those that do the same; if there are none, those that are the nearest to it.
+"""Forces that are inside their cones, among those that do the same; if there are none, those that are the nearest.
 
     max s   over z, s   with   f = f0 + N z,   f_n >= s,   mu f_n - |f_t| >= s   of every contact,
 

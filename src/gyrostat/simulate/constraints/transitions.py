@@ -123,7 +123,7 @@ class Transitions:
         plant.active = self._balanced(t, q, v, p, J, touching, resting)
         friction = self.stick_slip
         changes = () if friction is None else friction.changes(t, before.sticking, before.directions, resting)
-        return Settled(v, changes, () if self.contacts is None else self.contacts.all_apart(t, before.contacts))
+        return Settled(v, changes, () if self.contacts is None else self.contacts.all_apart(t, before))
 
     def _with_contacts(
         self, contacts: ContactTransitions, t: float, q: Array, v: Array, p: Array, J: Array, g: Array

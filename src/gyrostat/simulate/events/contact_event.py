@@ -70,7 +70,7 @@ class Meet(RunEvent):
 class GiveWay(RunEvent):
     """A closed contact would have to pull, or needs more friction than it has."""
 
-    name, fine, in_driver = "contact", True, True
+    name, fine, in_driver, within = "contact", True, True, 1e-16  # forces stay inside their cones
 
     def __init__(self, contacts: ContactTransitions):
         self.contacts = contacts

@@ -134,7 +134,7 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
             if watch.fresh and not f_start:
                 watch.sign, watch.fresh, before, f_before = sign, False, t, f
                 continue
-            at = _sharpened(watch, step, root(value, start, t, f_start, f)) if f_start else start
+            at = _sharpened(watch, step, root(value, start, t, f_start, f, watch.event.within)) if f_start else start
             rising = watch.sign < 0
             watch.sign = -watch.sign
             if watch.event.direction in (0, watch.sign):

@@ -8,9 +8,10 @@ WITHIN = 1e-12
 """How far [s] a root may be from the true one, besides rounding of the time."""
 
 
-def root(f: Callable[[float], float], a: float, b: float, f_a: float, f_b: float) -> float:
+def root(f: Callable[[float], float], a: float, b: float, f_a: float, f_b: float, within: float = WITHIN) -> float:
     """The end of the bracket that lies behind the change of sign: f has the sign of f_b there (or is zero).
 
+    ``within`` [s]: how far it may be from the true one.
     ``f_a`` and ``f_b`` have different signs, or one of them is zero. Inverse quadratic or linear interpolation where
     it converges, else bisection."""
     if f_a == 0.0:
@@ -28,7 +29,7 @@ def root(f: Callable[[float], float], a: float, b: float, f_a: float, f_b: float
             before, f_before = best, f_best
             best, other = other, best
             f_best, f_other = f_other, f_best
-        tolerance = 4e-16 * abs(best) + 0.5 * WITHIN
+        tolerance = 4e-16 * abs(best) + 0.5 * within
         half = 0.5 * (other - best)
         if abs(half) <= tolerance:
             return other if (f_other > 0.0) == (f_b > 0.0) else (best if (f_best > 0.0) == (f_b > 0.0) else behind)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from gyrostat.simulate.events.roots import WITHIN
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
@@ -50,7 +51,8 @@ class RunState(Protocol):
 class RunEvent(ABC):
     """``direction``: 1 if it happens where the function rises through zero, -1 where it falls, 0 both. ``cuts``:
     whether the run must go on from the event anew; ``ends``: it ends the run; ``fine``: the function may change much
-    faster than the motion, and is looked at until its course is clear; ``by_user``: it is a user's event."""
+    faster than the motion, and is looked at until its course is clear; ``by_user``: it is a user's event;
+    ``within`` [s]: how exactly its instant is found."""
 
     name: str
     direction: int = 1
@@ -58,6 +60,7 @@ class RunEvent(ABC):
     ends: bool = False
     fine: ClassVar[bool] = False
     by_user: ClassVar[bool] = False
+    within: ClassVar[float] = WITHIN
 
     @abstractmethod
     def value(self, t: float, q: Array, v: Array, p: Array) -> float:
@@ -68,8 +71,8 @@ class RunEvent(ABC):
         return [self.value(float(t_k), *state) for t_k, *state in zip(t, q, v, p, strict=True)]
 
     sharp: Any = None
-    """``sharp(t, q, v, p)``: a smooth function that is zero at the event, and its rate, by which the instant is found to
-    the last digits; None if there is none."""
+    """``sharp(t, q, v, p)``: a smooth function that is zero at the event, and its rate, by which the instant is found
+    to the last digits; None if there is none."""
 
     calls, seconds = 0, 0.0
     """How often a function in Python was called, and how long that took [s]."""

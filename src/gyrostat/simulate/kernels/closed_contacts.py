@@ -29,7 +29,7 @@ SLOW = 1e-5
 """As in :mod:`~gyrostat.simulate.plant.contact_phases`."""
 
 
-def assembled(env: words, q: ptr, v: ptr) -> float:
+def rows_assembled(env: words, q: ptr, v: ptr) -> float:
     """M = L L^T, and B, F, C = b of all active rows at a state; zero if all is finite."""
     box, n = count_at(env[CONTACTS]), env[NV]
     M, J, bias = doubles(box[MASS]), doubles(box[ROWS]), doubles(box[BIASES])
@@ -55,13 +55,13 @@ def assembled(env: words, q: ptr, v: ptr) -> float:
         copy(size * n, own, push + m * n)
         copy(size, bias + 3 * numbers[i], c + m)
         if size == 1:
-            slides(box, i, n, own, v, push + m * n)
+            slip_push(box, i, n, own, v, push + m * n)
         m = m + size
     box[COUNT] = m
     return bad
 
 
-def slides(box: words, i: int, n: int, own: ptr, v: ptr, push: ptr) -> float:
+def slip_push(box: words, i: int, n: int, own: ptr, v: ptr, push: ptr) -> float:
     """push (n,) = J_n - mu d . J_t of closed contact i, which slides; its slip along the reference [m/s]."""
     mu, reference = doubles(box[MU]), doubles(box[REFERENCE]) + 2 * i
     x, y = 0.0, 0.0
@@ -77,7 +77,7 @@ def slides(box: words, i: int, n: int, own: ptr, v: ptr, push: ptr) -> float:
     return along
 
 
-def columns(n: int, m: int, L: ptr, rows: ptr, X: ptr) -> int:
+def mass_columns(n: int, m: int, L: ptr, rows: ptr, X: ptr) -> int:
     """X (m, n): M^-1 times each of the rows. 0."""
     copy(m * n, rows, X)
     for i in range(m):
@@ -85,31 +85,31 @@ def columns(n: int, m: int, L: ptr, rows: ptr, X: ptr) -> int:
     return 0
 
 
-def forces(env: words, q: ptr, v: ptr, a: ptr) -> float:
+def row_forces(env: words, q: ptr, v: ptr, a: ptr) -> float:
     """Forces of all active rows for the acceleration a (nv,) without them, in SOLUTION; zero if there are such."""
-    bad = assembled(env, q, v)
+    bad = rows_assembled(env, q, v)
     if bad != 0.0:
         return bad
     box, n = count_at(env[CONTACTS]), env[NV]
     m, rows, X, matrix = box[COUNT], doubles(box[B]), doubles(box[X_]), doubles(box[A])
     f, c = doubles(box[SOLUTION]), doubles(box[C])
-    columns(n, m, doubles(box[MASS]), doubles(box[F]), X)
+    mass_columns(n, m, doubles(box[MASS]), doubles(box[F]), X)
     for i in range(m):
         y = c[i]
         for k in range(n):
             y = fma(rows[i * n + k], a[k], y)
         f[i] = -y
-    products(n, m, rows, X, matrix)
+    row_products(n, m, rows, X, matrix)
     return least_solution(m, matrix, f, doubles(box[SPARE]), count_at(box[ORDER]))
 
 
 def shared_forces(env: words) -> float:
-    """SOLUTION of the last :func:`forces`, shared anew: friction of each contact about as large a part of its normal
-    force as that of the others; zero if there is such."""
+    """SOLUTION of the last :func:`row_forces`, shared anew: friction of each contact is about as large a part of its
+    normal force as that of the others; zero if there is such."""
     box, n = count_at(env[CONTACTS]), env[NV]
     m, rows, X, matrix = box[COUNT], doubles(box[B]), doubles(box[X_]), doubles(box[A])
     f, c, weight, sizes = doubles(box[SOLUTION]), doubles(box[C]), doubles(box[WEIGHT]), count_at(box[SIZES])
-    products(n, m, rows, X, matrix)
+    row_products(n, m, rows, X, matrix)
     for i in range(m):
         weight[i] = 1.0
         y = 0.0
@@ -137,7 +137,7 @@ def shared_forces(env: words) -> float:
     return bad
 
 
-def products(n: int, m: int, rows: ptr, X: ptr, matrix: ptr) -> int:
+def row_products(n: int, m: int, rows: ptr, X: ptr, matrix: ptr) -> int:
     """matrix (m, m) = rows X^T. 0."""
     for i in range(m):
         for j in range(m):
@@ -148,7 +148,7 @@ def products(n: int, m: int, rows: ptr, X: ptr, matrix: ptr) -> int:
     return 0
 
 
-def added(n: int, m: int, X: ptr, f: ptr, a: ptr) -> float:
+def rows_added(n: int, m: int, X: ptr, f: ptr, a: ptr) -> float:
     """a (n,) += X^T f; zero if it is finite."""
     for i in range(m):
         for k in range(n):
@@ -161,17 +161,17 @@ def added(n: int, m: int, X: ptr, f: ptr, a: ptr) -> float:
 
 def contact_accelerations(env: words, q: ptr, v: ptr, a: ptr) -> float:
     """a (nv,) with the forces of all active rows; zero if all is finite."""
-    bad = forces(env, q, v, a)
+    bad = row_forces(env, q, v, a)
     if bad != 0.0:
         return bad
     box = count_at(env[CONTACTS])
-    return added(env[NV], box[COUNT], doubles(box[X_]), doubles(box[SOLUTION]), a)
+    return rows_added(env[NV], box[COUNT], doubles(box[X_]), doubles(box[SOLUTION]), a)
 
 
 def contact_step(env: words, q: ptr, d: ptr) -> float:
     """d (nv,): Newton's step towards closed contacts and loops, which leaves stops; zero if there is one."""
     box, n = count_at(env[CONTACTS]), env[NV]
-    bad = assembled(env, q, doubles(box[STILL]))
+    bad = rows_assembled(env, q, doubles(box[STILL]))
     if bad != 0.0:
         return bad
     rows, picked, f, X = doubles(box[B]), doubles(box[F]), doubles(box[SOLUTION]), doubles(box[X_])
@@ -195,23 +195,23 @@ def contact_step(env: words, q: ptr, d: ptr) -> float:
         f[m] = -gaps[numbers[i]]
         m = m + 1
         at = at + sizes[i]
-    columns(n, m, doubles(box[MASS]), picked, X)
-    products(n, m, picked, X, doubles(box[A]))
+    mass_columns(n, m, doubles(box[MASS]), picked, X)
+    row_products(n, m, picked, X, doubles(box[A]))
     bad = least_solution(m, doubles(box[A]), f, doubles(box[SPARE]), count_at(box[ORDER]))
     for k in range(n):
         d[k] = 0.0
-    return bad + added(n, m, X, f, d)
+    return bad + rows_added(n, m, X, f, d)
 
 
 def contact_rates(env: words, q: ptr, v: ptr, rates: ptr) -> float:
     """rates (nv,): v without what closed rows do not allow; zero if all is finite."""
-    bad = assembled(env, q, v)
+    bad = rows_assembled(env, q, v)
     if bad != 0.0:
         return bad
     box, n = count_at(env[CONTACTS]), env[NV]
     m, rows, X, f = box[COUNT], doubles(box[B]), doubles(box[X_]), doubles(box[SOLUTION])
-    columns(n, m, doubles(box[MASS]), rows, X)
-    products(n, m, rows, X, doubles(box[A]))
+    mass_columns(n, m, doubles(box[MASS]), rows, X)
+    row_products(n, m, rows, X, doubles(box[A]))
     for i in range(m):
         y = 0.0
         for k in range(n):
@@ -219,4 +219,4 @@ def contact_rates(env: words, q: ptr, v: ptr, rates: ptr) -> float:
         f[i] = -y
     bad = least_solution(m, doubles(box[A]), f, doubles(box[SPARE]), count_at(box[ORDER]))
     copy(n, v, rates)
-    return bad + added(n, m, X, f, rates)
+    return bad + rows_added(n, m, X, f, rates)

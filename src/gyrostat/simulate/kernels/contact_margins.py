@@ -18,7 +18,7 @@ from gyrostat.simulate.kernels.closed_contacts import (
     SLOW,
     SOLUTION,
     VALUES,
-    forces,
+    row_forces,
     shared_forces,
 )
 from gyrostat.simulate.kernels.environment import (
@@ -55,7 +55,7 @@ def contact_margins(env: words, t: float, q: ptr, v: ptr, p: ptr) -> int:
     bad = bad + kernel(env[FORWARD])(time, q, v, tau, doubles(env[DIRECTIONS]), doubles(env[LIVE]), a, work)
     if not (bad == 0.0):
         return 1
-    if forces(env, q, v, a) != 0.0:
+    if row_forces(env, q, v, a) != 0.0:
         return 1
     if least_force(box) <= 0.0 and shared_forces(env) != 0.0:
         return 1

@@ -6,9 +6,10 @@ With the viscous damping D of the shafts, which steps take implicitly,
     v_m = v + h/2 H^-1 (tau - f(q, v)),
 
 f Newton-Euler efforts at rest of the accelerations: gyroscopic forces are those of the middle of the step, so that they
-gain no energy to second order. Beside it the placements of the ports that carry surfaces, and the
-screw of every rate in the world's axes about the world's origin: angular rate w, velocity of the point of the body at
-the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone 2005]."""
+gain no energy to second order. Beside it, at the ``end`` of the step without impulses, the placements of the ports that
+carry surfaces, and the screw of every rate in the world's axes about the world's origin: angular rate w, velocity of the
+point of the body at the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone
+2005]."""
 
 from __future__ import annotations
 
@@ -45,9 +46,9 @@ WORLD = Pose(np.eye(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class ContactScene:
-    """``program``: (t, q, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by the gyroscopic and damping
-    forces alone, where something bounces, L by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws
-    (own rates, 6), factors, boxes (frictions, 2) [N m, N], ends (followers,).
+    """``program``: (t, q, end, v, tau, h, live) to v_free (nv,), v_turned (nv,): v changed by gyroscopic forces alone,
+    L by rows, scale (nv,) = d^-1/2, poses (ports, 12), screws (own rates, 6), factors, boxes (frictions, 2) [N m, N],
+    ends (followers,).
 
     ``inboard``: columns of each row of L, in outward order; ``chains``: of each port (rate of the model, screw, factor)
     along its path; ``ends``: of each follower asked for (rate, factor)."""
@@ -77,16 +78,14 @@ def contact_scene(
     ports: Sequence[int | None],
     dry: DryFriction | None,
     followers: Sequence[int] = (),
-    bounces: bool = False,
 ) -> ContactScene:
-    """Of outports of the network, None for the world; ``followers``: those whose coordinates are asked for;
-    ``bounces``: whether something has a restitution."""
+    """Of outports of the network, None for the world; ``followers``: those whose coordinates are asked for."""
     model = kernels.model
     n, found = model.nv, {}
 
-    def function(t: Array, q: Array, v: Array, tau: Array, h: Array, live: Array) -> Mapping[str, Any]:
+    def function(t: Array, q: Array, end: Array, v: Array, tau: Array, h: Array, live: Array) -> Mapping[str, Any]:
         net, on = kernels.scene(t[0], live)
-        screws, motions = _screws(net, on, q, v)
+        screws, motions = _screws(net, on, end, v)
         damping = implicit_damping(net, q, v)
         inboard = with_fill(inboard_rates(net), damping)
         H = np.array(composite_mass_matrix(net, on, q), dtype=object)
@@ -94,19 +93,18 @@ def contact_scene(
             H[j, k] = H[j, k] + h[0] * d
         factors = factorise(inboard, H)
         middle = v + factors.solve(0.5 * h[0] * (tau - sweep_forces(net, on, q, v, np.zeros(n))[0]))
-        f = sweep_forces(net, on, q, middle, np.zeros(n))[0] - _product(damping, middle - v)
+        rest = sweep_forces(net, on, q, np.zeros(n), np.zeros(n))[0]
+        own = sweep_forces(net, on, q, middle, np.zeros(n))[0] - _product(damping, middle) - rest
+        turned = v - factors.solve(h[0] * own)
         ties = _Factors()
-        now = net.at(q, v)
+        now, moved = net.at(end, v), net.at(q, v).transmission
         chains = tuple(() if port is None else _chain(now, port, screws, ties) for port in ports)
-        moved = now.transmission
         ends = tuple(tuple((k, ties.number(x)) for k, x in moved.followers[i].ties) for i in followers)
         found["inboard"], found["chains"], found["ends"] = inboard, chains, ends
         at = [WORLD if port is None else motions[port].pose for port in ports]
         poses = [np.concatenate([np.ravel(pose.R), pose.p]) for pose in at]
-        own = f - sweep_forces(net, on, q, np.zeros(n), np.zeros(n))[0] if bounces else np.zeros(n)
-        turned = v - factors.solve(h[0] * own) if bounces else v
         return {
-            "v_free": turned + factors.solve(h[0] * (tau - f + own)),
+            "v_free": turned + factors.solve(h[0] * (tau - rest - _product(damping, v))),
             "v_turned": turned,
             "L": np.array([factors.L[k, j] for k, js in inboard.items() for j in js] or [0.0]),
             "scale": np.array([np.sqrt(factors.inverse[k]) for k in range(n)]),
@@ -117,7 +115,15 @@ def contact_scene(
             "ends": np.array([moved.followers[i].angle(q, moved.place) for i in followers] or [0.0]),
         }
 
-    shapes = {"t": (1,), "q": (model.nq,), "v": (n,), "tau": (n,), "h": (1,), "live": (kernels.live_size,)}
+    shapes = {
+        "t": (1,),
+        "q": (model.nq,),
+        "end": (model.nq,),
+        "v": (n,),
+        "tau": (n,),
+        "h": (1,),
+        "live": (kernels.live_size,),
+    }
     with np.errstate(all="ignore"):
         program = record(function, shapes, f"{model.name}_contact_scene")
     return ContactScene(program, found["inboard"], found["chains"], found["ends"])
@@ -176,7 +182,9 @@ def implicit_damping(net: Network, q: Array, v: Array) -> dict[tuple[int, int], 
         if is_zero(slope):
             continue
         slope = max(slope, 0.0) if isinstance(slope, float) else maximum(slope, 0.0)
-        shaft_ties = [(k, x * side) for port, side in zip(ports, (1.0, -1.0), strict=False) for k, x in c.shafts[port].ties]
+        shaft_ties = [
+            (k, x * side) for port, side in zip(ports, (1.0, -1.0), strict=False) for k, x in c.shafts[port].ties
+        ]
         for j, x in shaft_ties:
             for k, y in shaft_ties:
                 entries[j, k] = entries.get((j, k), 0.0) + slope * x * y
@@ -191,7 +199,9 @@ def _product(entries: Mapping[tuple[int, int], Any], x: Array) -> Array:
     return np.array(total)
 
 
-def with_fill(inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]) -> dict[int, tuple[int, ...]]:
+def with_fill(
+    inboard: Mapping[int, tuple[int, ...]], entries: Mapping[tuple[int, int], Any]
+) -> dict[int, tuple[int, ...]]:
     """The rows of L where D has entries beside those of M."""
     order = list(inboard)
     place = {k: i for i, k in enumerate(order)}

@@ -1,5 +1,5 @@
-"""The least solution of equations that may depend on each other, as a driver: elimination with the largest pivot of all,
-then without what cancels."""
+"""The least solution of equations that may depend on each other, as a driver: elimination with the largest pivot of
+all, then without what cancels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words) -> float:
         if not (best > DEPENDS * first):
             rank = k
             break
-        swapped(m, A, x, order, k, row, column)
+        pivot_swapped(m, A, x, order, k, row, column)
         for i in range(k + 1, m):
             factor = A[i * m + k] / A[k * m + k]
             for j in range(k + 1, m):
@@ -38,9 +38,9 @@ def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words) -> float:
             x[i] = x[i] - factor * x[k]
     for k in range(rank, m):
         x[k] = 0.0
-    upper(m, rank, A, x)
+    upper_solved(m, rank, A, x)
     if rank < m:
-        shortened(m, rank, A, x, spare)
+        shortest_of(m, rank, A, x, spare)
     for k in range(m):
         spare[order[k]] = x[k]
     for k in range(m):
@@ -48,7 +48,7 @@ def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words) -> float:
     return 0.0
 
 
-def swapped(m: int, A: ptr, x: ptr, order: words, k: int, row: int, column: int) -> int:
+def pivot_swapped(m: int, A: ptr, x: ptr, order: words, k: int, row: int, column: int) -> int:
     """Row and column of the pivot come to place k. 0."""
     if row != k:
         for j in range(m):
@@ -69,7 +69,7 @@ def swapped(m: int, A: ptr, x: ptr, order: words, k: int, row: int, column: int)
     return 0
 
 
-def upper(m: int, rank: int, A: ptr, x: ptr) -> int:
+def upper_solved(m: int, rank: int, A: ptr, x: ptr) -> int:
     """x (rank,) becomes the solution of the upper triangle of A. 0."""
     for k in range(rank - 1, -1, -1):
         y = x[k]
@@ -79,7 +79,7 @@ def upper(m: int, rank: int, A: ptr, x: ptr) -> int:
     return 0
 
 
-def shortened(m: int, rank: int, A: ptr, x: ptr, spare: ptr) -> int:
+def shortest_of(m: int, rank: int, A: ptr, x: ptr, spare: ptr) -> int:
     """x (m,) loses what A takes to zero: N y with N^T (x - N y) = 0. 0."""
     p = m - rank
     S, y = spare + p * m, spare + p * m + p * p
@@ -87,7 +87,7 @@ def shortened(m: int, rank: int, A: ptr, x: ptr, spare: ptr) -> int:
         row = spare + c * m
         for k in range(rank):
             row[k] = -A[k * m + rank + c]
-        upper(m, rank, A, row)
+        upper_solved(m, rank, A, row)
         for k in range(rank, m):
             row[k] = 1.0 if k == rank + c else 0.0
     for c in range(p):

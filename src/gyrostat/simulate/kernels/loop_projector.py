@@ -25,8 +25,8 @@ from gyrostat.simulate.kernels.environment import (
     TURNS,
     WORK,
 )
-from gyrostat.simulate.kernels.rooted_matrix import rooted, rooted_solve
 from gyrostat.simulate.kernels.loop_projection import ALLOWED, HEAD, K1, K2, closed_state
+from gyrostat.simulate.kernels.rooted_matrix import rooted, rooted_solve
 
 
 def loop_work_size(n: int, m: int) -> int:

@@ -92,8 +92,7 @@ class Moreau(FixedSteps):
         net, dry = plant.network, DryFriction.of(plant.model)
         ports = ports_of(net, self.candidates)
         limits, followers = limit_tables(model, self.limits)
-        bounces = any(c.law.restitution for c in self.candidates) or any(row[-1] for row in limits)
-        scene, code = _kept_scene(plant, ports, dry, followers, bounces)
+        scene, code = _kept_scene(plant, ports, dry, followers)
         machine = plant.machine
         machine.need_work(code.work)
         self._code, self._scene, n = code, scene, plant.nv
@@ -113,7 +112,7 @@ class Moreau(FixedSteps):
         tables |= {word: np.zeros(size) for word, size in zip(outputs, sizes, strict=True)}
         tables[at.LOOP_EQUATIONS] = np.zeros(loops * (n + 2) + 1)
         tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 9)
-        tables[at.TWISTS] = np.zeros(6 * max(1, len(ports)))
+        tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
         k = len(self.candidates)
         tables[at.KEPT] = np.zeros(3 * k + len(limits) + loops + boxes + 1)
         tables[at.PHASES], tables[at.PHASES_NOW] = np.zeros((2, max(1, k)), dtype=np.int64)
@@ -200,13 +199,13 @@ def driver_memory(rows: int) -> int:
 
 
 def _kept_scene(
-    plant: Plant, ports: Sequence[int | None], dry: DryFriction | None, followers: Sequence[int], bounces: bool
+    plant: Plant, ports: Sequence[int | None], dry: DryFriction | None, followers: Sequence[int]
 ) -> tuple[ContactScene, KernelCode]:
     """The program and its machine code, which stay with the model."""
     kernels = plant.kernels
     kept = cached_on(plant.moving).setdefault("contact scenes", {})
-    key = tuple(ports), tuple(followers), tuple(kernels.live.items()), dry is not None, bounces
+    key = tuple(ports), tuple(followers), tuple(kernels.live.items()), dry is not None
     if key not in kept:
-        scene = contact_scene(kernels, ports, dry, followers, bounces)
+        scene = contact_scene(kernels, ports, dry, followers)
         kept[key] = scene, KernelCode(scene.program)
     return kept[key]

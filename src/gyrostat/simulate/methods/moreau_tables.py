@@ -28,9 +28,9 @@ def rigid_pairs(model: Model, driven: bool) -> tuple[Candidate, ...]:
     for c in rigid:
         if not c.closed_form:
             raise GyrostatError(
-                f"{WHO}: contact '{c.name}': a {c.a.kind} and a {c.b.kind} have no nearest points in closed form, which "
-                "method 'moreau' needs. Hint: spheres and capsules with each other, and all shapes with the ground, have; "
-                "gs.ContactPair(..., exclude=True) leaves a pair out"
+                f"{WHO}: contact '{c.name}': a {c.a.kind} and a {c.b.kind} have no nearest points in closed form, "
+                "which method 'moreau' needs. Hint: spheres and capsules with each other, and all shapes with the ground, "
+                "have; gs.ContactPair(..., exclude=True) leaves a pair out"
             )
         if c.law.torsional or c.law.rolling:
             raise GyrostatError(
@@ -94,7 +94,9 @@ def _segment(s: Surface, R: Array, p: Array) -> Array:
     return np.array([*(p - 0.5 * along), *along, radius, radius + 0.5 * float(np.linalg.norm(along))])
 
 
-def limit_tables(model: Model, limits: JointLimits | None) -> tuple[list[tuple[int, int, int, float, float]], list[int]]:
+def limit_tables(
+    model: Model, limits: JointLimits | None
+) -> tuple[list[tuple[int, int, int, float, float]], list[int]]:
     """Stops of joints with one coordinate: (coordinate or -1 - follower, rate or -1, side, limit, restitution); numbers
     of the followers among the transmission's."""
     if limits is None:
@@ -108,9 +110,7 @@ def limit_tables(model: Model, limits: JointLimits | None) -> tuple[list[tuple[i
     return rows, numbers
 
 
-def limit_words(
-    rows: Sequence[tuple[int, int, int, float, float]], scene: ContactScene
-) -> tuple[Array, Array, Array]:
+def limit_words(rows: Sequence[tuple[int, int, int, float, float]], scene: ContactScene) -> tuple[Array, Array, Array]:
     """Words (k, 3), numbers (k, 4), entries (rate, factor)."""
     words, numbers = np.zeros((len(rows) + 1, 3), dtype=np.int64), np.zeros((len(rows) + 1, 4))
     entries: list[tuple[int, int]] = []

@@ -25,8 +25,8 @@ OPEN, STICK, SLIDE = 0, 1, 2
 """Phases."""
 NAMES = ("open", "stick", "slide")
 SLOW = 1e-5
-"""Slip [m/s] along the reference below which that along it counts as so much: the direction of slip that begins, or ends,
-while it turns would turn without limit. Straight slip is not changed by it."""
+"""Slip [m/s] along the reference below which that along it counts as so much: the direction of slip that begins, or
+ends, while it turns would turn without limit. Straight slip is not changed by it."""
 
 
 class ContactState(NamedTuple):
@@ -61,8 +61,8 @@ class ContactRules:
 
 @dataclass(frozen=True, eq=False)
 class ContactPhases:
-    """The contacts of ``rules`` in their phases (k,): a value, which does not change. ``reference`` (k, 2): unit vectors
-    in the tangents, near the slip of those that slide."""
+    """The contacts of ``rules`` in their phases (k,): a value, which does not change. ``reference`` (k, 2): unit
+    vectors in the tangents, near the slip of those that slide."""
 
     rules: ContactRules
     phase: Array

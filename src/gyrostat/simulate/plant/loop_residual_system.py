@@ -75,7 +75,8 @@ class LoopResidualSystem(ResidualSystem):
             rate = rate + rows.J.T @ shifts
         elif m:
             rate = self._lifted(q, v + rows.J.T @ shifts).rate
-        return np.concatenate([dq - rate, rest - rows.J.T @ forces, dp - p_rate, rows.J @ v, np.where(holonomic, rows.g, given)])
+        closed = np.where(holonomic, rows.g, given)
+        return np.concatenate([dq - rate, rest - rows.J.T @ forces, dp - p_rate, rows.J @ v, closed])
 
     def residual_jacobian(self, t: float, y: Array, dy: Array, c: float) -> Array:
         """dF/dy + c dF/dy' (n, n) by central differences along both at once."""

@@ -51,14 +51,14 @@ def _expect_by_events(model: Model, candidates: Sequence[Candidate]) -> None:
     for c in candidates:
         if not c.closed_form:
             raise GyrostatError(
-                f"{WHO}: contact '{c.name}' is a {c.a.kind} and a {c.b.kind}, whose nearest points have no closed form: "
-                f"events are not found there. Hint: {MOREAU}, or exclude it by ContactPair"
+                f"{WHO}: contact '{c.name}' is a {c.a.kind} and a {c.b.kind}, whose nearest points have no closed "
+                f"form: events are not found. Hint: {MOREAU}, or exclude it by ContactPair"
             )
         for what in ("torsional", "rolling"):
             if getattr(c.law, what):
                 raise GyrostatError(
-                    f"{WHO}: contact '{c.name}' has {what} friction {getattr(c.law, what):g} m, which events do not know. "
-                    f"Hint: {MOREAU}"
+                    f"{WHO}: contact '{c.name}' has {what} friction {getattr(c.law, what):g} m, which events do not "
+                    f"know. Hint: {MOREAU}"
                 )
     if candidates and not isinstance(model.context.base, str):
         raise GyrostatError(

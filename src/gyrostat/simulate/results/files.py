@@ -1,7 +1,7 @@
 """Results in .npz files, with a version and without pickles.
 
-An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, wrench and
-sensitivity (T, 2 nv + np, columns) if there were any, and
+An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, and if there
+were any wrench, contact (T, contacts, 3) and sensitivity (T, 2 nv + np, columns);
 ``meta``: UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from gyrostat.errors import LoadError, Problem, SaveError
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
+from gyrostat.simulate.constraints.contact_transitions import ContactPhase, Impulse
 from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.results.parts import PartedResult
 from gyrostat.simulate.results.result import Counted, Result
@@ -74,6 +75,9 @@ def _bytes(result: Result) -> bytes:
         "events": [{"t": e.t, "name": e.name, "kind": e.kind} for e in result.events],
         "wrenches": [{"port": port, "expressed_in": w.expressed_in} for port, w in result.wrenches.items()],
         "sensitivities": [{"name": name, "columns": s.q.shape[2]} for name, s in result.sensitivities.items()],
+        "contacts": list(result.contact_forces),
+        "impulses": [{"t": x.t, "name": x.name, "impulse": x.impulse.tolist()} for x in result.impulses],
+        "contact_phases": [[float(x.t_start), float(x.t_end), x.name, x.phase] for x in result.contact_phases],
         "phases": [{"start": k, "model": to_text(m)} for k, m in result.phases[1:]],
     }
     arrays = {name: getattr(result, name) for name in ARRAYS}
@@ -82,6 +86,8 @@ def _bytes(result: Result) -> bytes:
         arrays[name] = np.array(rows, dtype=float).reshape(len(rows), getattr(result.model, size))
     if result.wrenches:
         arrays["wrench"] = np.stack([w.value for w in result.wrenches.values()], axis=1)
+    if result.contact_forces:
+        arrays["contact"] = np.stack(list(result.contact_forces.values()), axis=1)
     if result.sensitivities:
         columns = [np.concatenate([s.q, s.v, s.p], axis=1) for s in result.sensitivities.values()]
         arrays["sensitivity"] = np.concatenate(columns, axis=2)
@@ -133,7 +139,7 @@ def _loaded(source: str | io.BytesIO, name: str, model: Model | None = None) -> 
             total = sum(info.file_size for info in file.infolist())
             if total > MAX_BYTES:
                 raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
-            more = [key for key in ("wrench", "sensitivity") if f"{key}.npy" in file.namelist()]
+            more = [key for key in ("wrench", "contact", "sensitivity") if f"{key}.npy" in file.namelist()]
             arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta", *more]}
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
     except (
@@ -208,6 +214,17 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         applied = [(str(x["port"]), str(x["expressed_in"])) for x in meta.get("wrenches", ())]
         W = arrays.get("wrench", np.zeros((rows, 0, 6)))
         _expect(name, "wrench", W, (rows, len(applied), 6))
+        contacts = [str(x) for x in meta.get("contacts", ())]
+        f = arrays.get("contact", np.zeros((rows, 0, 3)))
+        _expect(name, "contact", f, (rows, len(contacts), 3))
+        impulses = tuple(
+            Impulse(float(x["t"]), str(x["name"]), np.array(x["impulse"], dtype=float).reshape(3))
+            for x in meta.get("impulses", ())
+        )
+        spans = tuple(
+            ContactPhase(float(a), float(b), str(who), str(phase))
+            for a, b, who, phase in meta.get("contact_phases", ())
+        )
         asked = [(str(x["name"]), int(x["columns"])) for x in meta.get("sensitivities", ())]
         sensitivities = _sensitivities(name, arrays.get("sensitivity"), asked, rows, sizes)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -225,6 +242,9 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         phases=((0, model), *later),
         wrenches={port: Wrench(W[:, k], frame) for k, (port, frame) in enumerate(applied)},
         sensitivities=sensitivities,
+        contact_forces={who: np.ascontiguousarray(f[:, k]) for k, who in enumerate(contacts)},
+        impulses=impulses,
+        contact_phases=spans,
     )
 
 

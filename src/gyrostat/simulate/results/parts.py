@@ -56,6 +56,9 @@ class PartedResult(Result):
         )  # fmt: skip
         return result
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__
+
     @property
     def parts(self) -> tuple[Result, ...]:
         return self.__dict__["_parts"]

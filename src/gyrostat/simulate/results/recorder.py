@@ -264,6 +264,8 @@ class Recorder:
             wrenches=self._wrenches(),
             contact_forces=self._contact_forces(rows),
             impulses=() if self.contacts is None else tuple(self.contacts.impulses),
-            contact_phases=() if self.contacts is None else self.contacts.phases(float(rows[-1, 0]) if len(rows) else 0.0),
+            contact_phases=()
+            if self.contacts is None
+            else self.contacts.phases(float(rows[-1, 0]) if len(rows) else 0.0),
             sensitivities={} if self.follower is None else self.follower.result(self.count),
         )

@@ -25,11 +25,13 @@ from gyrostat.simulate.results.loop_history import (
     rolling_forces,
 )
 from gyrostat.simulate.results.sensitivity import Sensitivity
+from gyrostat.simulate.results.sensor_history import sensor_history
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics, PortForces
 from gyrostat.solvers.functions import fk, kinetic_energy, potential_energy
 from gyrostat.solvers.kinematics.forward_kinematics import Motions
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Application, Wrench
+from gyrostat.solvers.sensors.measured import SensorValues
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -202,6 +204,12 @@ class Result:
             raise StateError("result: there are no samples. Hint: a run of more than no time")
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return PortForces(network(self.model), joined)
+
+    @cached_property
+    def sensors(self) -> SensorValues:
+        """Values (T, n) of the sensors of the model by name, see :class:`~gyrostat.spec.sensor.Sensor`; one that only
+        some phases of the run have is not among them."""
+        return sensor_history(self)
 
     def _spans(self) -> Iterator[tuple[Model, slice]]:
         """The model in force, and its samples."""

@@ -1,4 +1,4 @@
-"""What the steps of a method that treats contacts itself tell of them: impulses, phases and forces, from its records."""
+"""What the steps of a method that treats contacts itself tell of them: impulses, phases and forces."""
 
 from __future__ import annotations
 

@@ -24,6 +24,8 @@ def columns(result: Result) -> dict[tuple[str, str], Array]:
     for key, names in (("q", model.coordinates), ("v", model.dofs), ("a", model.dofs), ("tau", model.dofs)):
         table |= {(key, name): getattr(result, key)[:, k] for k, name in enumerate(names)}
     table |= {("p", str(k)): result.p[:, k] for k in range(result.p.shape[1])}
+    for name, f in result.contact_forces.items():
+        table |= {("contact", f"{name}.{axis}"): f[:, k] for k, axis in enumerate(("n", "t1", "t2"))}
     return table | {("work", ""): result.work}
 
 

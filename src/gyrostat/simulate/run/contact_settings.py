@@ -14,6 +14,24 @@ from gyrostat.spec.model import Model
 
 WHO = "simulate"
 NAMES = ("impact",)
+UNFIT = {
+    "variational": "its discrete momenta know no forces of contact",
+    **dict.fromkeys(
+        ("newmark", "trapezoid", "generalised-alpha", "dina"),
+        "the equations of its steps know no force that follows the slip of a contact",
+    ),
+}
+"""Methods that cannot treat closed contacts, and why."""
+
+
+def expect_method(model: Model, method: Any) -> None:
+    """Refuse a method that cannot treat closed contacts, for a model that has rigid ones."""
+    name = spelt(method)
+    if name in UNFIT and rigid_candidates(model):
+        raise GyrostatError(
+            f"{WHO}: method '{name}' does not serve '{model.name}', which has rigid contacts: {UNFIT[name]}. Hint: "
+            "'dopri5', 'dop853', 'rk4', 'bdf', 'radau', or 'moreau'; or a stiffness of the contacts"
+        )
 
 
 def by_events(method: Any) -> bool:
@@ -31,6 +49,6 @@ def expect_impact(model: Model, options: Mapping[str, Any], events: bool) -> Non
         raise GyrostatError(f"{WHO}: there is no impact law {clipped(law)}. Hint: {nearest(str(law), LAWS)}")
     if not rigid_candidates(model):
         raise GyrostatError(
-            f"{WHO}: impact={law!r} is about rigid contacts, and '{model.name}' has none. Hint: leave it out; joint limits "
-            "have JointLimits(restitution=...)"
+            f"{WHO}: impact={law!r} is about rigid contacts, and '{model.name}' has none. Hint: leave it out; joint "
+            "limits have JointLimits(restitution=...)"
         )

@@ -41,8 +41,8 @@ def for_loops(method: type[Method], plant: Plant) -> type[Method]:
     if settings.index == 3 and not loops.holonomic.all():
         wheel = loops.loops[int(np.argmin(loops.holonomic))].name
         raise GyrostatError(
-            f"{WHO}: index=3 asks that positions satisfy all equations, and '{wheel}' of '{plant.model.name}' rolls: its "
-            "slip is an equation of velocities alone. Hint: index=2, or leave it out"
+            f"{WHO}: index=3 asks that positions satisfy all equations, and '{wheel}' of '{plant.model.name}' rolls: "
+            "its slip is an equation of velocities alone. Hint: index=2, or leave it out"
         )
     if name == "ida" and not settings.projects:
         raise GyrostatError(

@@ -63,7 +63,8 @@ def simulate(
 
     ``method``: "dopri5" (default), "dop853", "ode23": adaptive, explicit; "bdf", "radau": adaptive, for stiff models,
     and "scipy-bdf", "scipy-radau", "cvode", "ida", by other programs; "rk4", "semi-implicit-euler", "variational"
-    (symplectic), "newmark", "trapezoid", "generalised-alpha", "dina": steps of ``dt`` [s].
+    (symplectic), "newmark", "trapezoid", "generalised-alpha", "dina": steps of ``dt`` [s]; "moreau": steps of ``dt``
+    with contacts, impacts, joint limits and dry friction as impulses.
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
     ``atol``. ``options`` are those of the method.
 

@@ -22,6 +22,7 @@ from gyrostat.simulate.plant.user_dynamics import refuse_by_residual
 from gyrostat.simulate.results.recorder import Recorder
 from gyrostat.simulate.run.contact_settings import NAMES as CONTACT_OPTIONS
 from gyrostat.simulate.run.contact_settings import by_events, expect_impact
+from gyrostat.simulate.run.contact_settings import expect_method as expect_contact_method
 from gyrostat.simulate.run.loop import Run
 from gyrostat.simulate.run.settings import made_method, sampled, spelt
 from gyrostat.simulate.run.start_configuration import start_configuration
@@ -99,6 +100,7 @@ class Task:
         others = (*LOOP_OPTIONS, *(CONTACT_OPTIONS if by_events(self.method) else ()))
         options = {name: x for name, x in self.options.items() if name not in others}
         expect_impact(self.model, self.options, by_events(self.method))
+        expect_contact_method(self.model, self.method)
         return made_method(METHODS, self.method, plant, self.rtol, self.atol, self.max_step, self.dt, options)
 
     def run(self, plant: Plant, told: Model, numbers: Parameters) -> Run:

@@ -26,6 +26,8 @@ from gyrostat.solvers.dynamics.column_terms import ColumnTerms, Packed, read
 Array = np.ndarray
 GROUPS = 3
 """By q, by v, by tau."""
+MINE = 3
+"""References to an array that nobody else has: where it is kept, here, and the question's."""
 SPARES = 3
 """Results of one state that may be returned again."""
 
@@ -168,7 +170,9 @@ class ContactColumns:
 
     def many(self, q: Array, v: Array, tau: Array, threads: int) -> tuple[Array, bool]:
         """(states, 3, nv + 6 contacts, nv) for contiguous arrays of one row a state, and whether all are finite."""
-        found = np.empty((len(q), *self.form))
+        found = getattr(self._local, "many", None)
+        if found is None or len(found) != len(q) or getrefcount(found) > MINE:
+            found = self._local.many = np.empty((len(q), *self.form))
 
         def work(supply: Iterator[tuple[int, int]]) -> bool:
             _, _, call, run, *_ = self._memory()

@@ -188,8 +188,9 @@ class ContactDynamicsDerivatives(ContactSolver):
         q, v, tau = (np.ascontiguousarray(x, dtype=float) for x in rows)
         found, finite = columns.many(q, v, tau, threads)
         parts = self._parted(found.reshape(*shape, *found.shape[1:]))
-        if not finite:
-            self.examine(state, nonfinite)
+        if finite and out is None:
+            return parts
+        self.examine(state, nonfinite)
         named = dict(zip(self.outputs, parts, strict=True))
         return self._handed_over(named, shape, out, nonfinite, lambda: self.examine(state, nonfinite))
 

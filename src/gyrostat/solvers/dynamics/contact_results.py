@@ -143,3 +143,18 @@ class ContactDerivatives(ContactResult):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} of {', '.join(self.names)}: {', '.join(self._fields)}"
+
+
+class InverseContact(ContactResult):
+    """``tau`` (..., nv), zero where nothing drives the robot, and ``forces`` by contact, a :class:`ContactForces`."""
+
+    __slots__ = ()
+    _fields = ("tau", "forces")
+
+    @property
+    def tau(self) -> Array:
+        return self[0]
+
+    @property
+    def forces(self) -> ContactForces:
+        return self._by_name()

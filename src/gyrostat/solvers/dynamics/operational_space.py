@@ -9,6 +9,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.operational_inertia import inverse_operational_inertia
+from gyrostat.algorithms.contact.frame_contact import FrameContact, as_contacts
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import names_of
 from gyrostat.errors import FrameError, ShapeError, StateError
@@ -55,6 +56,7 @@ class InverseOperationalInertia(StateSolver):
         mode: str = "auto",
     ):
         super().__init__(model, "body", rules, live, mode)
+        contacts = _plain(contacts)
         given = contacts if isinstance(contacts, Mapping) else dict.fromkeys(_listed(contacts), "fixed")
         if not given:
             raise FrameError(f"{self.name}: no contacts are named. Hint: contacts={{'foot': 'point'}}")
@@ -102,6 +104,17 @@ class InverseOperationalInertia(StateSolver):
         return OperationalInertia(Lambda, inverse)
 
 
+def _plain(contacts: Any) -> Any:
+    """Contacts of :class:`ContactDynamics` as frames with what is held there; everything else as it is."""
+    if isinstance(contacts, FrameContact):
+        contacts = [contacts]
+    if not isinstance(contacts, list | tuple) or not any(isinstance(c, FrameContact) for c in contacts):
+        return contacts
+    found = as_contacts(contacts, "operational_inertia")
+    _listed([c.frame for c in found])
+    return {c.frame: c.kind for c in found}
+
+
 def _listed(contacts: Any) -> tuple[str, ...]:
     names = names_of(contacts, "operational_inertia", "contacts")
     twice = [name for name in names if names.count(name) > 1]
@@ -112,6 +125,7 @@ def _listed(contacts: Any) -> tuple[str, ...]:
 
 def contacts_key(contacts: Any) -> Any:
     """What tells sets of contacts apart, if they are well-formed."""
+    contacts = _plain(contacts)
     if not isinstance(contacts, Mapping):
         return _listed(contacts)
     selectors = [(frame, Q if isinstance(Q, str) else _selector(frame, Q)) for frame, Q in contacts.items()]

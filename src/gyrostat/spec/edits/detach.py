@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gyrostat.errors import Problem, SpecError
+from gyrostat.spec.contact import ContactPair
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.edits.rebuild import Changes, rebuilt
 from gyrostat.spec.edits.scope import checked, full_name, refused, within
@@ -34,13 +35,21 @@ def _idle(problem: Problem, root: str | None) -> Problem:
 def remove(model: Model, name: str, check: bool) -> Model:
     """See :meth:`Model.remove`."""
     gone = set(within(model, full := _removable(model, name, "remove")))
-    lost = [other for other in model.wiring.entities if other in lost_with(model, gone)]
+    without = lost_with(model, gone) | _said_of(model, gone)
+    lost = [other for other in model.wiring.entities if other in without]
     if lost:
         shown = ", ".join(f"'{other}'" for other in lost[:6]) + (f" and {len(lost) - 6} more" if len(lost) > 6 else "")
         message = f"{shown} depend{'s' if len(lost) == 1 else ''} on it"
         remedy = f"model.detach('{full}') takes them along; or remove them first"
         raise refused(f"remove '{full}'", message, remedy, tuple(lost))
     return checked(rebuilt(model, Changes(drop=gone)), check)
+
+
+def _said_of(model: Model, gone: set[str]) -> set[str]:
+    """Pairs of surfaces that name something of ``gone``."""
+    left = rebuilt(model, Changes(drop=gone)).wiring.entities
+    pairs = {name for name, entity in model.wiring.entities.items() if isinstance(entity, ContactPair)}
+    return pairs - set(left) - gone
 
 
 def _removable(model: Model, name: str, who: str) -> str:

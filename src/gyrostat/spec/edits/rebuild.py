@@ -15,6 +15,7 @@ from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 from gyrostat.spec.port_names import first_of_each
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.sensor import Sensor
 
 Connections = tuple[tuple[str, ...], ...]
 
@@ -52,7 +53,8 @@ def _context(model: Model, work: _Rebuild) -> Context:
 
 
 def _contact_pairs(model: Model, work: _Rebuild, entities: tuple[Entity, ...], prefix: str) -> tuple[Entity, ...]:
-    """Pairs of surfaces name them by their new names, and vanish with them; ``prefix``: of the names they have now."""
+    """Pairs of surfaces and sensors name things by their new names, and vanish with them; ``prefix``: of the names
+    they have now."""
     before = {work.moved[name]: name for name in model.wiring.entities if name in work.moved and name not in work.gone}
     kept: list[Entity] = []
     for entity in entities:
@@ -67,6 +69,13 @@ def _contact_pairs(model: Model, work: _Rebuild, entities: tuple[Entity, ...], p
             if None in sides:
                 continue
             entity = entity.model_copy(update=dict(zip("ab", sides, strict=True)))
+        elif isinstance(entity, Sensor):
+            scope = before.get(prefix + entity.name, "").rpartition(".")[0]
+            given = {key: value for key in ("at", "reference") if (value := getattr(entity, key)) is not None}
+            named = {key: _side(model, work, scope, prefix, value) for key, value in given.items()}
+            if None in named.values():
+                continue
+            entity = entity.model_copy(update=named)
         kept.append(entity)
     return tuple(kept)
 

@@ -52,6 +52,7 @@ def rigid_parts(model: Model) -> list[RigidPart]:
         name: [(name, port.name) for port in entity.ports if port.kind == "spatial"]
         for name, entity in wiring.entities.items()
     }
+    connected = {name for group in wiring.groups for name, _ in group}  # a ground may stand alone, in the world
     known = {port for ports in spatial.values() for port in ports}
     for group in wiring.groups:
         for port in group[1:]:
@@ -62,7 +63,7 @@ def rigid_parts(model: Model) -> list[RigidPart]:
             root_of[find(port)] = find(spatial[name][0])
     members: dict[Port, list[Port]] = {}
     for name in wiring.tree.parent:
-        for port in spatial[name]:
+        for port in spatial[name] if wiring.entities[name].binds or name in connected else ():
             members.setdefault(find(port), []).append(port)
     parts = [_part(model, ports) for ports in members.values()]
     return _ordered(model, parts)

@@ -41,14 +41,15 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 
 TOLERANCE = 1e-10
 """Residual [m/s, rad/s] that ends the iteration."""
-FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 6, 20, 2
-"""Sweeps before Newton's method, its steps at most, and rounds of both; what is left then is a hard problem."""
+FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 5, 20, 4
+"""Sweeps before Newton's method, more from round to round and none in the first, its steps at most, and rounds of both;
+what is left then is a hard problem."""
 LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
 """G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
-PROXIMAL = 1e-11
-"""Part of the diagonal that is added for redundant rows."""
+PROXIMAL, NEAR_BY = 1e-8, 1e-2
+"""Part of the diagonal that is added for redundant rows, at first and where that does not help."""
 
 
 def prepare_blocks(box: words) -> int:
@@ -135,7 +136,7 @@ def contact_change(num: ptr, g: ptr, stride: int, p: ptr, w: ptr, d: ptr) -> flo
             d[2] = y2 - x2
             return max(abs(u0), max(abs(u1), abs(u2)))
     ct, most = num[ALONG_T], 0.0
-    for turn in range(LOCAL):
+    for _ in range(LOCAL):
         y0 = max(low, x0 - u0 / a00)
         e = y0 - x0
         u0, u1, u2, x0 = fma(a00, e, u0), fma(a01, e, u1), fma(a02, e, u2), y0
@@ -249,7 +250,7 @@ def active_rows(box: words, list_: words) -> int:
     return count
 
 
-def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr) -> int:
+def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr, near: float) -> int:
     """K (m, m) and right-hand side (m,) of a Newton step for the rows in the list."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
     for i in range(m):
@@ -258,17 +259,17 @@ def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr) -> int:
         if kind == 0:
             for j in range(m):
                 row[j] = g[list_[j] // 4]
-            row[i] = row[i] + PROXIMAL * g[r]
+            row[i] = row[i] + near * g[r]
             rhs[i] = -u[r]
     for i in range(m):
         if list_[i] % 4 == 1:
-            sliding_rows(m, list_, i, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12), G, stride, P, u, K, rhs)
+            sliding_rows(
+                m, list_, i, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12), G, stride, P, u, K, rhs
+            )
     return 0
 
 
-def sliding_rows(
-    m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr, rhs: ptr
-) -> int:
+def sliding_rows(m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr, rhs: ptr) -> int:
     """Rows i and i + 1, the tangents of a contact that slides: with z = P_t - r u_t, d = z/|z|, R = mu P_n
 
     (dP_t - mu d dP_n - (R/|z|) (1 - d d^T) (dP_t - r du_t))/r = (R d - P_t)/r."""
@@ -313,10 +314,11 @@ def feasible(box: words) -> int:
     return 0
 
 
-def newton_step_of_rows(box: words, rows: int, before: float) -> float:
+def newton_step_of_rows(box: words, rows: int, before: float, near: float) -> float:
     """A step of Newton's method, shortened until the residual becomes smaller: the residual, or a negative number if it
     does not, and everything is as it was. Where redundant rows have no solution in which all of them stick, the step
-    leads far away along forces that move nothing: then it ends where the first of them slides or opens."""
+    leads far away along forces that move nothing: then it ends where the first of them slides or opens; and ``near``,
+    a part of the diagonal that is added to it, keeps it near."""
     list_, K, P = count_at(box[PIVOTS]), doubles(box[LAW_MATRIX]), doubles(box[IMPULSE])
     old = doubles(box[SPARE]) + 4
     middle, rhs = old + rows, old + 2 * rows
@@ -325,14 +327,14 @@ def newton_step_of_rows(box: words, rows: int, before: float) -> float:
     opened(box, rows)
     copy(rows, P, middle)
     m = active_rows(box, list_)
-    newton_matrix(box, m, list_, K, rhs)
+    newton_matrix(box, m, list_, K, rhs, near)
     if lu(m, K, list_ + m) == 0:
         solve(m, K, list_ + m, rhs)
         reach = first_border(box, m, list_, rhs)
         share = 1.0
         for turn in range(3):
             after = stepped(box, rows, m, list_, middle, rhs, share)
-            if after <= 0.7 * before:
+            if after < before:
                 return after
             if turn == 0 and reach > 1e-9 and reach < 0.1:
                 after = stepped(box, rows, m, list_, middle, rhs, reach * (1.0 + 1e-9))
@@ -399,22 +401,24 @@ def solve_rows(box: words, rows: int, first: int) -> float:
     put_u(box, rows)
     left = residual(box)
     for turn in range(ROUNDS):
-        for k in range(FIRST_SWEEPS):
+        most = 0 if turn == 0 else FIRST_SWEEPS * turn
+        for k in range(most):
+            change = sweep(box, rows)
+            if change <= 10.0 * TOLERANCE or k == most - 1:
+                left = residual(box)
             if left <= TOLERANCE:
                 return left
-            change = sweep(box, rows)
-            if change <= 10.0 * TOLERANCE or k == FIRST_SWEEPS - 1:
-                left = residual(box)
         for _ in range(NEWTON_STEPS):
             if left <= TOLERANCE:
-                break
-            after = newton_step_of_rows(box, rows, left)
+                return left
+            after = newton_step_of_rows(box, rows, left, PROXIMAL)
+            if after < 0.0 or after > 0.5 * left:
+                left = after if after >= 0.0 else left
+                after = newton_step_of_rows(box, rows, left, NEAR_BY)
             if after < 0.0:
                 break
             left = after
-        if left <= TOLERANCE:
-            break
-    if left > TOLERANCE:
+    if left > 100.0 * TOLERANCE:
         solve_hard_rows(box)
         feasible(box)
         put_u(box, rows)

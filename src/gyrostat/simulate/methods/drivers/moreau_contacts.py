@@ -47,8 +47,8 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 )
 
 SLACK, NEARBY = 0.02, 2.0
-"""Speeds [m/s] beyond that of free motion with which a pair may close within a step: it is a contact from the beginning;
-it is looked at when the impulses are known."""
+"""Speeds [m/s] beyond that of free motion with which a pair may close within a step: it is a contact from the
+beginning; it is looked at when the impulses are known."""
 TOO_CLOSE, NOTHING = 1e-12, 1e-24
 """Distance [m] of two points that has no direction, and its square."""
 
@@ -161,7 +161,11 @@ def put_segments(box: words, h: float) -> int:
         put_direction(pose, num + 3, s + 3)
         for i in range(3):
             m[i] = fma(0.5, s[3 + i], s[i])
-        vx, vy, vz = T[3] + T[1] * m[2] - T[2] * m[1], T[4] + T[2] * m[0] - T[0] * m[2], T[5] + T[0] * m[1] - T[1] * m[0]
+        vx, vy, vz = (
+            T[3] + T[1] * m[2] - T[2] * m[1],
+            T[4] + T[2] * m[0] - T[0] * m[2],
+            T[5] + T[0] * m[1] - T[1] * m[0],
+        )
         speed = sqrt(vx * vx + vy * vy + vz * vz) + num[7] * sqrt(dot3(T, T))
         s[9] = num[6]
         s[10] = num[7] + h * (0.5 * NEARBY + speed)
@@ -212,11 +216,11 @@ def segments(p: ptr, o: ptr, out: ptr) -> float:
     return out[GAP]
 
 
-def put_twists(box: words, v: ptr) -> int:
+def put_twists(box: words, v: ptr, twists: ptr) -> int:
     """Velocities (ports, 6) of the bodies about the world's origin for the rates v (nv,)."""
     first, chain, S, f = count_at(box[CHAIN_FIRST]), count_at(box[CHAIN]), doubles(box[SCREWS]), doubles(box[FACTORS])
     for p in range(box[PORT_COUNT]):
-        T = doubles(box[TWISTS]) + 6 * p
+        T = twists + 6 * p
         for i in range(6):
             T[i] = 0.0
         for k in range(first[p], first[p + 1]):
@@ -237,11 +241,12 @@ def closing(Ta: ptr, Tb: ptr, x: ptr, n: ptr) -> float:
 
 
 def find_contacts(box: words, h: float) -> int:
-    """Pairs whose gap may close within h, for the velocities of free motion, and those that impulses might close. 0; 1
-    if there are more than places."""
+    """Pairs whose gap may close within h, for the velocities of free motion, and those that impulses might close; gaps
+    are those of the middle of the step. 0; 1 if there are more than places."""
     table, numbers, count, near = count_at(box[CANDIDATES]), doubles(box[CANDIDATE_NUMBERS]), 0, 0
     poses, twists, now = doubles(box[POSES]), doubles(box[TWISTS]), doubles(box[SEGMENTS_NOW])
     contacts, found, others = count_at(box[CONTACTS]), doubles(box[CONTACT_NUMBERS]), count_at(box[NEAR])
+    before = twists + 6 * box[PORT_COUNT]
     put_segments(box, h)
     for c in range(box[CANDIDATE_COUNT]):
         word, out = table + C_WORDS * c, found + K_NUMBERS * count
@@ -252,6 +257,7 @@ def find_contacts(box: words, h: float) -> int:
             segments(p, o, out)
         else:
             on_plane(word[0], poses + 12 * word[1], poses + 12 * word[2], numbers + C_NUMBERS * c, out)
+        out[GAP] = out[GAP] - 0.5 * h * closing(before + 6 * word[1], before + 6 * word[2], out + AT, out + AXES)
         left = out[GAP] + h * closing(twists + 6 * word[1], twists + 6 * word[2], out + AT, out + AXES)
         if left > h * NEARBY:
             continue
@@ -275,7 +281,7 @@ def add_contacts(box: words, h: float, v: ptr) -> int:
     table, others, twists, added, left = count_at(box[CANDIDATES]), count_at(box[NEAR]), doubles(box[TWISTS]), 0, 0
     if box[NEAR_COUNT] == 0:
         return 0
-    put_twists(box, v)
+    put_twists(box, v, twists)
     for k in range(box[NEAR_COUNT]):
         c, num = others[k], doubles(box[NEAR_NUMBERS]) + K_NUMBERS * k
         word = table + C_WORDS * c

@@ -28,7 +28,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     STRIDE,
 )
 
-CLOSE_TO = 1e-11
+CLOSE_TO = 1e-9
 """Residual, relative to the speeds, that is asked for."""
 
 

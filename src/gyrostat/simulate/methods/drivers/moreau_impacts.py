@@ -3,8 +3,9 @@
 Compression: u_n >= -max(gap, 0)/h, for impacts u_n >= 0. Expansion: every impact gives back at least e times the normal
 impulse of its compression [Pfeiffer, Glocker 1996]; e is reduced by the part of the closing speed that comes from the
 forces of this step, so that a resting contact does not bounce. Energy never grows: with P the impulses of both phases,
-the change of energy is P . (u + J v_t)/2 beside the work of forces along h (v0 + v1)/2, and P . (u + J v_free)/2 against
-free motion (v_t: v0 turned by gyroscopic forces, which do no work); the expansion is shortened until neither is positive."""
+the change of energy is P . (u + J v_t)/2 beside the work of forces along h (v0 + v1)/2, and P . (u + J v_free)/2
+against free motion (v_t: v0 turned by gyroscopic forces, which do no work); the expansion is shortened until neither is
+positive."""
 
 from __future__ import annotations
 
@@ -22,7 +23,6 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACTS,
     CORRECTED,
     DELASSUS,
-    E,
     FREE_SPEED,
     GAP,
     IMPACTS,
@@ -55,6 +55,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SPARE,
     SPEED,
     STRIDE,
+    E,
 )
 
 RESTING = 1e-9
@@ -172,7 +173,10 @@ def joined(box: words, rows: int, before: ptr, free: ptr) -> float:
     if gain > 0.0 or other_gain > 0.0:
         copy(rows, first, P)
         put_u(box, rows)
-        s = min(largest_share(rows, gain, P, other, u, before, free), largest_share(rows, other_gain, P, other, u, free, free))
+        s = min(
+            largest_share(rows, gain, P, other, u, before, free),
+            largest_share(rows, other_gain, P, other, u, free, free),
+        )
         for r in range(rows):
             P[r] = fma(s, other[r], first[r])
         put_u(box, rows)
@@ -225,7 +229,7 @@ def depth_of(box: words) -> float:
 
 def correct_depth(box: words, rows: int, h: float) -> int:
     """SPARE + 4 (rows,): impulses, of normals alone, of a displacement that takes back a part of each penetration; it
-    changes no rate. With speeds x = G P of it, over half a step: u_n + x >= -2 gap/h of open rows, BACK of depth else."""
+    changes no rate. With speeds x = G P of it, over half a step: u_n + x >= -2 gap/h of open rows, else BACK of it."""
     G, stride, u, nb = doubles(box[DELASSUS]), box[STRIDE], doubles(box[SPEED]), box[CONTACT_COUNT]
     P = doubles(box[SPARE]) + 4
     x, want = P + rows, P + 2 * rows

@@ -15,7 +15,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     ORDER, L_FIRST, L_COLUMNS,  # words: rates in outward order; entries of the rows of L, and their columns
     V_FREE, V_TURNED, L_VALUES, SCALE, POSES, SCREWS, FACTORS, BOXES, ENDS,  # outputs of the scene
     BOX_COUNT, BOX_ROWS, LOOP_EQUATIONS,  # dry frictions, their rows (count, nv); g, J, b of loops
-    MIDDLE, TWISTS, STEP, RATES,  # q in the middle; velocities of ports; h; scratch (3 nv + 9,)
+    MIDDLE, ENDING, TWISTS, STEP, RATES,  # q in the middle, at the end; velocities of ports, twice; h; scratch
     MOST_CONTACTS, CONTACT_COUNT, CONTACTS, CONTACT_NUMBERS,  # places; contacts of this step: words, numbers
     SCALAR_COUNT, SCALARS, SCALAR_NUMBERS,  # rows beside contacts
     WHITE, DELASSUS, STRIDE,  # Y (blocks, nv, 4); G = Y Y^T, rows STRIDE apart
@@ -26,7 +26,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     SWEEPS, NEWTONS, SOLVED, UNSOLVED_STEPS, IMPACTS, CORRECTED, MOST_ROWS_SEEN, CONTACT_SUM,  # statistics
     LAW_MATRIX, PIVOTS,  # Newton's matrix; its rows and pivots
     CONE_G, CONE_VECTORS, CONE_UNITS, CONE_NUMBERS, CONE_MEMORY, HARD,  # of the solver for hard problems; how many
-) = range(WORDS, WORDS + 77)  # fmt: skip
+) = range(WORDS, WORDS + 78)  # fmt: skip
 WORDS_OF_MOREAU = WORDS + 80
 
 BALL, RIM, ELLIPSOID, SEGMENTS = 0, 1, 2, 3
@@ -42,7 +42,20 @@ G_NUMBERS, G_NOW = 8, 12
 """Numbers of a segment: begin (3,), vector (3,), radius, distance from its middle to its farthest point; where it is
 now: begin, vector, middle, radius, reach within a step."""
 
-GAP, AT, AXES, MU, E, BEFORE, INVERSE, ALONG_T, LOW, REGULAR, ALLOWED, MOBILE = 0, 1, 4, 13, 14, 15, 16, 25, 26, 27, 28, 29
+GAP, AT, AXES, MU, E, BEFORE, INVERSE, ALONG_T, LOW, REGULAR, ALLOWED, MOBILE = (
+    0,
+    1,
+    4,
+    13,
+    14,
+    15,
+    16,
+    25,
+    26,
+    27,
+    28,
+    29,
+)
 K_NUMBERS = 32
 """Numbers of a contact: gap, point (3,), axes n, t1, t2 (9,), law, closing speed before the step, inverse of its 3 x 3
 block, step of the tangent, least normal impulse, whether the block is regular, speed at which it may still close,

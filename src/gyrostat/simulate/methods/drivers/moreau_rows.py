@@ -1,7 +1,7 @@
 """Rows of the contacts, limits, loops and frictions of a step, whitened by the factors of H, and their Delassus matrix.
 
-With H = L^T diag(d) L and rows J: Y = d^-1/2 L^-T J^T, G = J H^-1 J^T = Y^T Y. Y is stored in blocks of three rows, (nv,
-4) each: a contact, or up to three rows of one number."""
+With H = L^T diag(d) L and rows J: Y = d^-1/2 L^-T J^T, G = J H^-1 J^T = Y^T Y. Y is stored in blocks of three rows,
+(nv, 4) each: a contact, or up to three rows of one number."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACT_NUMBERS,
     CONTACTS,
     DELASSUS,
+    ENDING,
     ENDS,
     FACTORS,
     HOLDS,
@@ -215,7 +216,7 @@ def loop_rows(env: words, box: words, count: int) -> int:
     m, n, kept = env[LOOP_COUNT], env[NV], 3 * box[CANDIDATE_COUNT] + box[LIMIT_COUNT]
     if m == 0:
         return count
-    g, q = doubles(box[LOOP_EQUATIONS]), doubles(box[MIDDLE])
+    g, q = doubles(box[LOOP_EQUATIONS]), doubles(box[ENDING])
     J = g + m
     kernel(env[LOOP_ROWS])(
         doubles(env[TIME]), q, doubles(box[V_FREE]), doubles(env[LIVE]), g, J, J + m * n, doubles(env[WORK])

@@ -1,9 +1,10 @@
 """Moreau's steps in machine code [Moreau 1988; Acary, Brogliato 2008, 10.1]. A state in memory is a row (q, v, p, a,
 dp/dt, tau), the last three means over the step that ends there.
 
-    q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m, v0) + J(q_m)^T P,    q1 = q_m (+) h/2 v1,
+    q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m) + J(q_m (+) h/2 v0)^T P,    q1 = q_m (+) h/2 v1,
 
-H = M + h D with the damping of shafts. Contacts, limits, loops and dry friction are impulses P that obey their laws at
+H = M + h D at q_m with the damping of shafts; rows J act on the rates at the end of the step, and are those of its end,
+as far as that is known: what rolls turns much within a step. Contacts, limits, loops and dry friction are impulses P that obey their laws at
 the end of the step (:mod:`~gyrostat.simulate.methods.drivers.moreau_impacts`)."""
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACT_COUNT,
     CONTACT_SUM,
     DEEPEST,
+    ENDING,
     ENDS,
     FACTORS,
     FREE,
@@ -70,6 +72,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     MIDDLE,
     MOST_RECORDS,
     MOST_ROWS_SEEN,
+    PORT_COUNT,
     POSES,
     RATES,
     RECORD_COUNT,
@@ -83,6 +86,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     STEP,
     STRIDE,
     TIGHT,
+    TWISTS,
     UNSOLVED_STEPS,
     V_FREE,
     V_TURNED,
@@ -104,13 +108,14 @@ MORE_CONTACTS = 4
 def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> float:
     """q in the middle, efforts there, the rates at the end without impulses, and the rest of the scene."""
     n, nq, np = env[NV], env[NQ], env[NP]
-    v, d, q = y + nq, doubles(box[RATES]), doubles(box[MIDDLE])
+    v, d, q, end = y + nq, doubles(box[RATES]), doubles(box[MIDDLE]), doubles(box[ENDING])
     time, work, step = doubles(env[TIME]), doubles(env[WORK]), doubles(box[STEP])
     p, rate = v + n, y1 + nq + 2 * n + np
     tau = rate + np
     for k in range(n):
         d[k] = 0.5 * h * v[k]
     bad = displaced(env, y, d, q)
+    bad = bad + displaced(env, q, d, end)
     time[0] = t + 0.5 * h
     step[0] = h
     env[RHS_COUNT] = env[RHS_COUNT] + 1
@@ -118,7 +123,7 @@ def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> 
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, rate, work
     )
     return bad + kernel(box[SCENE])(
-        time, q, v, tau, step, doubles(env[LIVE]), doubles(box[V_FREE]), doubles(box[V_TURNED]), doubles(box[L_VALUES]),
+        time, q, end, v, tau, step, doubles(env[LIVE]), doubles(box[V_FREE]), doubles(box[V_TURNED]), doubles(box[L_VALUES]),
         doubles(box[SCALE]), doubles(box[POSES]), doubles(box[SCREWS]), doubles(box[FACTORS]), doubles(box[BOXES]), doubles(box[ENDS]), work,
     )  # fmt: skip
 
@@ -127,7 +132,8 @@ def impulses(env: words, box: words, ctl: ptr, h: float) -> int:
     """The impulses of the step at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if there are too
     many contacts."""
     n, v_free, v1 = env[NV], doubles(box[V_FREE]), doubles(box[RATES]) + env[NV]
-    put_twists(box, v_free)
+    put_twists(box, v_free, doubles(box[TWISTS]))
+    put_twists(box, doubles(box[V_TURNED]), doubles(box[TWISTS]) + 6 * box[PORT_COUNT])
     if find_contacts(box, h) != 0:
         return -1
     rows = 0

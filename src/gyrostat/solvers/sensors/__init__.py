@@ -1,0 +1,1 @@
+"""Sensors of a model: their values as functions of a state."""
