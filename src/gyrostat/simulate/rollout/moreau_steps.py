@@ -1,7 +1,8 @@
 """Moreau's steps of W robots, the scheme of :mod:`~gyrostat.simulate.methods.drivers.moreau_steps`: free motion,
 impulses by rounds until every lane has converged, the state after them.
 
-    q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m, v0) + J(q_m)^T P,    q1 = q_m (+) h/2 (v1 + x),
+    q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m) + J(q_m (+) h/2 v0)^T P,
+    q1 = q_m (+) h/2 (v1 + x),
 
 x takes back a part of what is deep; gyroscopic forces in f are those of the middle
 (:mod:`~gyrostat.simulate.kernels.contact_scene`). Between the programs of
