@@ -13,8 +13,8 @@ from tests.support.comparing import assert_close
 from tests.support.solver_zoo import solver_classes
 
 REFUSED = {
-    "ActuatorDynamics", "DeltaAcceleration", "ElasticInverseDynamics", "Innovations", "InverseMassMatrix", "ContactVelocities",
-    "InverseOperationalInertia", "RotorCoupling",
+    "ActuatorDynamics", "ContactVelocities", "DeltaAcceleration", "ElasticInverseDynamics", "Innovations",
+    "InverseMassMatrix", "InverseOperationalInertia", "RotorCoupling",
 }  # fmt: skip
 SOLVED = {
     "ContactDynamics", "ContactDynamicsDerivatives", "ForwardDynamics", "ForwardDynamicsDerivatives", "FrictionMargins",

@@ -42,8 +42,8 @@ class ZeroMomentPoint(StateSolver):
     no torque but along the normal [Vukobratovic]. It is the centre of pressure as long as it is inside the support
     polygon, and no contact pulls.
 
-    Called with q, v, a, and ``wrenches`` that act besides the ground; forces of a compliant ground are the ground's. Where the motion needs no force along the normal
-    (free fall), there is none, which is refused."""
+    Called with q, v, a, and ``wrenches`` that act besides the ground; forces of a compliant ground are the ground's.
+    Where the motion needs no force along the normal (free fall), there is none, which is refused."""
 
     loops = "any"
     name = WHO
