@@ -1,5 +1,5 @@
-"""Robots on a ground in every public solver: rigid contact, which solvers of trees leave out; compliant contact, a force
-in all of them; wheels that roll, a constraint. Each answers what it says, or refuses by name."""
+"""Robots on a ground in every public solver: rigid contact, which solvers of trees leave out; compliant contact, a
+force in all of them; wheels that roll, a constraint. Each answers what it says, or refuses by name."""
 
 from __future__ import annotations
 
