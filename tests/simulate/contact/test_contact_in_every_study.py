@@ -131,12 +131,13 @@ def test_sensitivities_across_an_impact_are_refused_and_those_of_a_compliant_one
     with pytest.raises(gs.SimulationError, match=r"changes the motion at t = 0\.2019.*sensitivities across.*not known"):
         gs.simulate(ball(friction=0.5), None, START, None, 0.4, sensitivities=["ball.mass"])
     soft = ball(friction=0.5, stiffness=1e4, damping=1.0)
-    exact = gs.simulate(soft, None, START, None, 0.3, sensitivities=["ball.mass"], rtol=1e-9, atol=1e-11)
+    tight = {"rtol": 1e-11, "atol": 1e-13}  # the slope of the force jumps at touchdown, which costs digits
+    exact = gs.simulate(soft, None, START, None, 0.3, sensitivities=["ball.mass"], **tight)
     ends = [
-        gs.simulate(soft.replace({"ball.mass": 1.0 + s}), None, START, None, 0.3, rtol=1e-10, atol=1e-12).q[-1, 2]
-        for s in (1e-5, -1e-5)
+        gs.simulate(soft.replace({"ball.mass": 1.0 + s}), None, START, None, 0.3, **tight).q[-1, 2]
+        for s in (1e-3, -1e-3)
     ]
-    assert exact.sensitivities["ball.mass"].q[-1, 5, 0] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-3)
+    assert exact.sensitivities["ball.mass"].q[-1, 5, 0] == pytest.approx((ends[0] - ends[1]) / 2e-3, rel=1e-3)
 
 
 def test_files_that_know_no_contact_say_so(tmp_path):
