@@ -18,8 +18,8 @@ NOTES = (
     "humanoid and quadruped of dm_control's suite, dt = 5 ms, joint limits on, no controls. Both programs start from "
     "the same state and go their own way; 'settling': 400 steps from there, 'lying': 200 steps after 1,000.",
     "Candidates: all geoms with the ground (and walls) as the file has them, and all pairs of capsules and spheres of "
-    "two bodies that MuJoCo tests (no parent and child, no excludes, masks kept); the quadruped's torso is an ellipsoid "
-    "with cylinders, and touches the ground only. MuJoCo tests the same pairs, and those of the torso.",
+    "two bodies that MuJoCo tests (no parent and child, no excludes, masks kept); the quadruped's torso is an "
+    "ellipsoid with cylinders, and touches the ground only. MuJoCo tests the same pairs, and those of the torso.",
     "MuJoCo: as the file says, Newton's method with pyramidal cones, soft contacts. gyrostat: rigid contacts, exact "
     "cones, restitution 0.1 everywhere, no rolling friction of the quadruped's ball; residual of the cone problem "
     "printed with each case.",

@@ -7,8 +7,8 @@ With the viscous damping D of the shafts, which steps take implicitly,
 
 f Newton-Euler efforts at rest of the accelerations: gyroscopic forces are those of the middle of the step, so that they
 gain no energy to second order. Beside it, at the ``end`` of the step without impulses, the placements of the ports that
-carry surfaces, and the screw of every rate in the world's axes about the world's origin: angular rate w, velocity of the
-point of the body at the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone
+carry surfaces, and the screw of every rate in the world's axes about the world's origin: angular rate w, velocity of
+the point of the body at the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone
 2005]."""
 
 from __future__ import annotations

@@ -118,8 +118,8 @@ class Moreau(FixedSteps):
         tables[at.PHASES], tables[at.PHASES_NOW] = np.zeros((2, max(1, k)), dtype=np.int64)
         tables[at.RECORDS] = np.zeros((RECORDS + 4 * k, at.RECORD))
         counts = {
-            at.CANDIDATE_COUNT: k, at.SEGMENT_COUNT: segments, at.PORT_COUNT: len(ports), at.LIMIT_COUNT: len(limits), at.BOX_COUNT: boxes,
-            at.MOST_RECORDS: RECORDS,
+            at.CANDIDATE_COUNT: k, at.SEGMENT_COUNT: segments, at.PORT_COUNT: len(ports), at.BOX_COUNT: boxes,
+            at.LIMIT_COUNT: len(limits), at.MOST_RECORDS: RECORDS,
         }  # fmt: skip
         for word, count in counts.items():
             self.words[word] = count

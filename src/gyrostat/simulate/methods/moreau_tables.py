@@ -29,8 +29,8 @@ def rigid_pairs(model: Model, driven: bool) -> tuple[Candidate, ...]:
         if not c.closed_form:
             raise GyrostatError(
                 f"{WHO}: contact '{c.name}': a {c.a.kind} and a {c.b.kind} have no nearest points in closed form, "
-                "which method 'moreau' needs. Hint: spheres and capsules with each other, and all shapes with the ground, "
-                "have; gs.ContactPair(..., exclude=True) leaves a pair out"
+                "which method 'moreau' needs. Hint: spheres and capsules with each other, and all shapes with the "
+                "ground, have; gs.ContactPair(..., exclude=True) leaves a pair out"
             )
         if c.law.torsional or c.law.rolling:
             raise GyrostatError(

@@ -41,14 +41,14 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 
 TOLERANCE = 1e-10
 """Residual [m/s, rad/s] that ends the iteration."""
-FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 5, 20, 4
+FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 10, 5, 3
 """Sweeps before Newton's method, more from round to round and none in the first, its steps at most, and rounds of both;
 what is left then is a hard problem."""
 LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
 """G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
-PROXIMAL, NEAR_BY = 1e-8, 1e-2
+PROXIMAL, NEAR_BY = 1e-8, 1e-3
 """Part of the diagonal that is added for redundant rows, at first and where that does not help."""
 
 
@@ -334,7 +334,7 @@ def newton_step_of_rows(box: words, rows: int, before: float, near: float) -> fl
         share = 1.0
         for turn in range(3):
             after = stepped(box, rows, m, list_, middle, rhs, share)
-            if after < before:
+            if after < 0.8 * before:
                 return after
             if turn == 0 and reach > 1e-9 and reach < 0.1:
                 after = stepped(box, rows, m, list_, middle, rhs, reach * (1.0 + 1e-9))
@@ -412,7 +412,7 @@ def solve_rows(box: words, rows: int, first: int) -> float:
             if left <= TOLERANCE:
                 return left
             after = newton_step_of_rows(box, rows, left, PROXIMAL)
-            if after < 0.0 or after > 0.5 * left:
+            if after < 0.0:
                 left = after if after >= 0.0 else left
                 after = newton_step_of_rows(box, rows, left, NEAR_BY)
             if after < 0.0:

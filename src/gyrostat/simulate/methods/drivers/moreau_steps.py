@@ -4,8 +4,8 @@ dp/dt, tau), the last three means over the step that ends there.
     q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m) + J(q_m (+) h/2 v0)^T P,    q1 = q_m (+) h/2 v1,
 
 H = M + h D at q_m with the damping of shafts; rows J act on the rates at the end of the step, and are those of its end,
-as far as that is known: what rolls turns much within a step. Contacts, limits, loops and dry friction are impulses P that obey their laws at
-the end of the step (:mod:`~gyrostat.simulate.methods.drivers.moreau_impacts`)."""
+as far as that is known: what rolls turns much within a step. Contacts, limits, loops and dry friction are impulses P
+that obey their laws at the end of the step (:mod:`~gyrostat.simulate.methods.drivers.moreau_impacts`)."""
 
 from __future__ import annotations
 
@@ -123,8 +123,9 @@ def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> 
         time, q, v, p, doubles(env[MEMORY]), doubles(env[PARAMETERS]), doubles(env[CONSTANTS]), tau, rate, work
     )
     return bad + kernel(box[SCENE])(
-        time, q, end, v, tau, step, doubles(env[LIVE]), doubles(box[V_FREE]), doubles(box[V_TURNED]), doubles(box[L_VALUES]),
-        doubles(box[SCALE]), doubles(box[POSES]), doubles(box[SCREWS]), doubles(box[FACTORS]), doubles(box[BOXES]), doubles(box[ENDS]), work,
+        time, q, end, v, tau, step, doubles(env[LIVE]), doubles(box[V_FREE]), doubles(box[V_TURNED]),
+        doubles(box[L_VALUES]), doubles(box[SCALE]), doubles(box[POSES]), doubles(box[SCREWS]), doubles(box[FACTORS]),
+        doubles(box[BOXES]), doubles(box[ENDS]), work,
     )  # fmt: skip
 
 
