@@ -114,9 +114,9 @@ class Moreau(FixedSteps):
         tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 9)
         tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
         k = len(self.candidates)
-        tables[at.KEPT] = np.zeros(3 * k + len(limits) + loops + boxes + 1)
+        tables[at.KEPT] = np.zeros(6 * k + len(limits) + loops + boxes + 1)
         tables[at.PHASES], tables[at.PHASES_NOW] = np.zeros((2, max(1, k)), dtype=np.int64)
-        tables[at.RECORDS] = np.zeros((RECORDS + 4 * k, at.RECORD))
+        tables[at.RECORDS] = np.zeros((RECORDS + 6 * k + 4, at.RECORD))
         counts = {
             at.CANDIDATE_COUNT: k, at.SEGMENT_COUNT: segments, at.PORT_COUNT: len(ports), at.BOX_COUNT: boxes,
             at.LIMIT_COUNT: len(limits), at.MOST_RECORDS: RECORDS,
@@ -136,7 +136,9 @@ class Moreau(FixedSteps):
 
     def _allot(self, contacts: int) -> None:
         """Memory for that many contacts, beside all other rows."""
-        rows, n = 3 * (contacts + 1) + self._others + 3, self.plant.nv
+        spins = any(c.law.torsional or c.law.rolling for c in self.candidates)
+        others = self._others + (3 * (contacts + 1) if spins else 0)
+        rows, n = 3 * (contacts + 1) + others + 3, self.plant.nv
         stride = (rows + 8) // 4 * 4
         self.words[at.MOST_CONTACTS] = contacts
         vectors = at.IMPULSE, at.SPEED, at.FREE_SPEED, at.COMPRESSION, at.BEFORE_SPEED, at.FREE
@@ -146,8 +148,8 @@ class Moreau(FixedSteps):
             at.CONTACT_NUMBERS: np.zeros((contacts + 1, at.K_NUMBERS)),
             at.NEAR: np.zeros(contacts + 1, dtype=np.int64),
             at.NEAR_NUMBERS: np.zeros((contacts + 1, at.K_NUMBERS)),
-            at.SCALARS: np.zeros((self._others + 1, at.S_WORDS), dtype=np.int64),
-            at.SCALAR_NUMBERS: np.zeros((self._others + 1, at.S_NUMBERS)),
+            at.SCALARS: np.zeros((others + 1, at.S_WORDS), dtype=np.int64),
+            at.SCALAR_NUMBERS: np.zeros((others + 1, at.S_NUMBERS)),
             at.WHITE: np.zeros((stride // 3 + 1) * 4 * n + 8),
             at.DELASSUS: np.zeros(stride * stride + 8),
             at.SPARE: np.zeros(4 + 3 * stride),
@@ -155,6 +157,7 @@ class Moreau(FixedSteps):
             at.PIVOTS: np.zeros(2 * stride, dtype=np.int64),
             at.CONE_G: np.zeros(stride * stride),
             at.CONE_VECTORS: np.zeros(3 * stride),
+            at.CONE_ROWS: np.zeros(stride, dtype=np.int64),
             at.CONE_UNITS: np.zeros(2 * stride, dtype=np.int64),
             at.CONE_NUMBERS: np.zeros(6 * stride),
             at.CONE_MEMORY: np.zeros(driver_memory(stride)),

@@ -32,11 +32,6 @@ def rigid_pairs(model: Model, driven: bool) -> tuple[Candidate, ...]:
                 "which method 'moreau' needs. Hint: spheres and capsules with each other, and all shapes with the "
                 "ground, have; gs.ContactPair(..., exclude=True) leaves a pair out"
             )
-        if c.law.torsional or c.law.rolling:
-            raise GyrostatError(
-                f"{WHO}: contact '{c.name}' has torsional or rolling friction, which method 'moreau' does not know. "
-                "Hint: torsional=0.0, rolling=0.0"
-            )
     if rigid and driven:
         raise GyrostatError(
             f"{WHO}: the base of '{model.name}' moves by itself, and method 'moreau' knows contacts with a base that "
@@ -62,6 +57,7 @@ def candidate_tables(
         word[1:3] = ports.index(a), ports.index(b)
         law = c.law
         num[at.MU_STATIC], num[at.MU_DYNAMIC], num[at.RESTITUTION] = law.mu_static, law.mu_dynamic, law.restitution
+        num[at.TORSIONAL], num[at.ROLLING] = law.torsional, law.rolling
         if c.b.kind == "plane":
             word[0] = KINDS[c.a.kind]
             _above(num, c.a, Ra, pa)

@@ -18,6 +18,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACT_NUMBERS,
     DELASSUS,
     FREE_SPEED,
+    HARD,
     IMPULSE,
     INVERSE,
     K_NUMBERS,
@@ -35,9 +36,11 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SCALAR_NUMBERS,
     SPARE,
     SPEED,
+    SPIN_COUNT,
     STRIDE,
     SWEEPS,
 )
+from gyrostat.simulate.methods.drivers.moreau_spins import spin_residual, spins_into_sets
 
 TOLERANCE = 1e-10
 """Residual [m/s, rad/s] that ends the iteration."""
@@ -208,12 +211,12 @@ def residual(box: words) -> float:
             size, radius = y1 * y1 + y2 * y2, num[MU] * p[0]
             s = radius / sqrt(size) if size > radius * radius else 1.0
             most = max(most, (abs(p[1] - s * y1) + abs(p[2] - s * y2)) / ct)
-    for s in range(box[SCALAR_COUNT]):
+    for s in range(3 * box[SPIN_COUNT], box[SCALAR_COUNT]):
         r = 3 * nb + s
         num, a = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, G[r * stride + r]
         if a > IMMOBILE:
             most = max(most, abs(P[r] - min(num[S_HIGH], max(num[S_LOW], P[r] - u[r] / a))) * a)
-    return most
+    return max(most, spin_residual(box)) if box[SPIN_COUNT] > 0 else most
 
 
 def active_rows(box: words, list_: words) -> int:
@@ -308,9 +311,11 @@ def feasible(box: words) -> int:
             s = radius / sqrt(size)
             p[1] = s * p[1]
             p[2] = s * p[2]
-    for s in range(box[SCALAR_COUNT]):
+    for s in range(3 * box[SPIN_COUNT], box[SCALAR_COUNT]):
         num, r = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, 3 * nb + s
         P[r] = min(num[S_HIGH], max(num[S_LOW], P[r]))
+    if box[SPIN_COUNT] > 0:
+        spins_into_sets(box)
     return 0
 
 
@@ -397,6 +402,8 @@ def solve_rows(box: words, rows: int, first: int) -> float:
     """P and u from the P that is there: the residual. ``first``: 1 if blocks are new."""
     if first == 1:
         prepare_blocks(box)
+    if box[SPIN_COUNT] > 0:
+        return solve_whole(box, rows)
     feasible(box)
     put_u(box, rows)
     left = residual(box)
@@ -419,8 +426,14 @@ def solve_rows(box: words, rows: int, first: int) -> float:
                 break
             left = after
     if left > 100.0 * TOLERANCE:
-        solve_hard_rows(box)
-        feasible(box)
-        put_u(box, rows)
-        left = residual(box)
+        box[HARD] = box[HARD] + 1
+        left = solve_whole(box, rows)
     return left
+
+
+def solve_whole(box: words, rows: int) -> float:
+    """The problem by the solver of all contact problems, which torsional and rolling friction need: the residual."""
+    solve_hard_rows(box)
+    feasible(box)
+    put_u(box, rows)
+    return residual(box)

@@ -248,7 +248,7 @@ def correct_depth(box: words, rows: int, h: float) -> int:
         for b in range(nb + box[SCALAR_COUNT]):
             r, kind = 3 * b if b < nb else 2 * nb + b, PUSHES if b < nb else kind_of(box, b - nb)
             g = G + r * stride
-            if g[r] > IMMOBILE and kind != RUBS and (b >= nb or mobile(box, b) == 1):
+            if g[r] > IMMOBILE and kind < RUBS and (b >= nb or mobile(box, b) == 1):
                 y = P[r] + (want[r] - x[r]) / g[r]
                 if kind == PUSHES:
                     y = max(0.0, y)

@@ -28,6 +28,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     FACTORS,
     HOLDS,
     K_NUMBERS,
+    K_SPIN,
     K_WORDS,
     L_COLUMNS,
     L_FIRST,
@@ -38,6 +39,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     LIMITS,
     LOOP_EQUATIONS,
     MIDDLE,
+    NO_SPIN,
     ORDER,
     PUSHES,
     RATES,
@@ -55,10 +57,12 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SCALARS,
     SCALE,
     SCREWS,
+    SPINS,
     STRIDE,
     V_FREE,
     WHITE,
 )
+from gyrostat.simulate.methods.drivers.moreau_spins import count_spins, kept_spins, put_spin_rows
 
 ENDLESS = 1e300
 
@@ -185,11 +189,28 @@ def scalar_row(box: words, s: int, low: float, high: float, kept: int, kind: int
     return num
 
 
-def limit_rows(env: words, box: words, h: float) -> int:
+def spin_rows(env: words, box: words) -> int:
+    """Torsional and rolling friction of contacts: how many rows there are now."""
+    table, contacts, count = count_at(box[CANDIDATES]), count_at(box[CONTACTS]), 0
+    if count_spins(box) == 0:
+        return 0
+    kept = kept_spins(env, box)
+    for b in range(box[CONTACT_COUNT]):
+        if contacts[K_WORDS * b + K_SPIN] != NO_SPIN:
+            word = table + C_WORDS * contacts[K_WORDS * b]
+            Y = doubles(box[WHITE]) + scalar_place(env, box, count)
+            put_spin_rows(box, b, shared_part(box, word[1], word[2]), Y)
+            for i in range(3):
+                scalar_row(box, count + i, 0.0, 0.0, kept + 3 * contacts[K_WORDS * b] + i, SPINS)
+            count = count + 3
+    return count
+
+
+def limit_rows(env: words, box: words, h: float, count: int) -> int:
     """Stops that are reached, or may be within the step: how many rows there are now."""
     table, numbers, entries = count_at(box[LIMITS]), doubles(box[LIMIT_NUMBERS]), count_at(box[LIMIT_ENTRIES])
     q, ends, f, v_free = doubles(box[MIDDLE]), doubles(box[ENDS]), doubles(box[FACTORS]), doubles(box[V_FREE])
-    count, kept = 0, 3 * box[CANDIDATE_COUNT]
+    kept = 3 * box[CANDIDATE_COUNT]
     for i in range(box[LIMIT_COUNT]):
         word, num = table + 3 * i, numbers + 4 * i
         x = q[word[0]] if word[0] >= 0 else ends[-1 - word[0]]
@@ -246,7 +267,8 @@ def friction_rows(env: words, box: words, h: float, count: int) -> int:
 def other_rows(env: words, box: words, h: float, v: ptr, before: ptr, free: ptr) -> int:
     """All rows beside contacts, whitened, and their speeds."""
     n = env[NV]
-    count = limit_rows(env, box, h)
+    count = spin_rows(env, box)
+    count = limit_rows(env, box, h, count)
     count = loop_rows(env, box, count)
     count = friction_rows(env, box, h, count)
     box[SCALAR_COUNT] = count
