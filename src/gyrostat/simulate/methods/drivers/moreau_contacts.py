@@ -8,6 +8,8 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     A_FIRST,
     A_LAST,
     A_RADIUS,
+    ANSWER,
+    ANSWERS,
     AT,
     AXES,
     B_FIRST,
@@ -34,6 +36,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     NEAR,
     NEAR_COUNT,
     NEAR_NUMBERS,
+    PATCH,
     PORT_COUNT,
     POSES,
     RIM,
@@ -43,6 +46,9 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SEGMENT_PORTS,
     SEGMENTS,
     SEGMENTS_NOW,
+    SOLID_COUNT,
+    SOLID_PAIRS,
+    SOLIDS,
     TWISTS,
 )
 
@@ -240,6 +246,32 @@ def closing(Ta: ptr, Tb: ptr, x: ptr, n: ptr) -> float:
     return fma(vx, n[0], fma(vy, n[1], vz * n[2]))
 
 
+def put_answer(answer: ptr, out: ptr) -> int:
+    """Gap, point and axes of a point of two solids: 1 if there is one."""
+    if answer[0] == 0.0:
+        return 0
+    out[GAP] = answer[1]
+    copy(3, answer + 2, out + AT)
+    copy(3, answer + 5, out + AXES)
+    put_tangents(out + AXES)
+    return 1
+
+
+def solids_are_near(box: words, h: float) -> int:
+    """Whether Python must be asked: 1 if the spheres about two solids may meet within h. The points of others go."""
+    pairs, now, near = count_at(box[SOLID_PAIRS]), doubles(box[SEGMENTS_NOW]), 0
+    put_segments(box, h)
+    for k in range(box[SOLID_COUNT]):
+        pair = pairs + 3 * k
+        if apart_by(now + G_NOW * pair[0], now + G_NOW * pair[1]) <= 0.0:
+            near = 1
+        else:
+            for i in range(PATCH):
+                answer = doubles(box[ANSWERS]) + ANSWER * (pair[2] + i)
+                answer[0] = 0.0
+    return near
+
+
 def find_contacts(box: words, h: float) -> int:
     """Pairs whose gap may close within h, for the velocities of free motion, and those that impulses might close; gaps
     are those of the middle of the step. 0; 1 if there are more than places."""
@@ -250,7 +282,10 @@ def find_contacts(box: words, h: float) -> int:
     put_segments(box, h)
     for c in range(box[CANDIDATE_COUNT]):
         word, out = table + C_WORDS * c, found + K_NUMBERS * count
-        if word[0] == SEGMENTS:
+        if word[0] == SOLIDS:
+            if put_answer(doubles(box[ANSWERS]) + ANSWER * word[5], out) == 0:
+                continue
+        elif word[0] == SEGMENTS:
             p, o = now + G_NOW * word[3], now + G_NOW * word[4]
             if apart_by(p, o) > 0.0:
                 continue
