@@ -56,8 +56,10 @@ def nearest_points(
     states = np.asarray(q, float)
     poses = _poses(model, chosen, t)
     solids = [None if c.closed_form else solids_of(model, c) for c in chosen]
-    rows = [[nearest_of_pair(c, s, pose[0], pose[1], within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
-            for x in states.reshape(-1, states.shape[-1])]  # fmt: skip
+    rows = [
+        [nearest_of_pair(c, s, *pose, within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
+        for x in states.reshape(-1, states.shape[-1])
+    ]
     lead, k = states.shape[:-1], len(chosen)
     gaps, normals, on_a, on_b, near = (np.array([[one[i] for one in row] for row in rows]) for i in range(5))
     vectors = (*lead, k, 3)

@@ -21,7 +21,7 @@ from gyrostat.simulate.methods.drivers import moreau_memory as at
 from gyrostat.simulate.methods.drivers.fixed_clock import FULL
 from gyrostat.simulate.methods.drivers.moreau_steps import ASKED, CROWDED, moreau_steps
 from gyrostat.simulate.methods.fixed_steps import FixedSteps
-from gyrostat.simulate.methods.moreau_solids import SolidContacts, SolidPair, points_of_pairs, told
+from gyrostat.simulate.methods.moreau_solids import SLOW, SolidContacts, SolidPair, points_of_pairs, told
 from gyrostat.simulate.methods.moreau_tables import (
     candidate_tables,
     chain_tables,
@@ -199,6 +199,10 @@ class Moreau(FixedSteps):
         self._empty()
         self._told()
         return status
+
+    @property
+    def called_in_python(self) -> dict[str, tuple[int, float]]:
+        return {SLOW: (self.solids.calls, self.solids.seconds)}
 
     def contact_records(self) -> tuple[Sequence[str], Sequence[Array]]:
         return [c.name for c in self.candidates], self.records

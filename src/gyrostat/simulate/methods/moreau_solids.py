@@ -123,7 +123,7 @@ def told(candidates: Sequence[Candidate]) -> str:
     names = [c.name for c in candidates if not c.closed_form]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return (
-        f"the nearest points of {', '.join(map(repr, names[:3]))}{more} have no closed form and are found in Python, by "
-        "coal, whenever they are near, which is slower. Hint: spheres and capsules have one with each other, and all "
-        "shapes with the ground"
+        f"the nearest points of {', '.join(map(repr, names[:3]))}{more} have no closed form and are found in Python, "
+        "by coal, whenever they are near, which is slower. Hint: spheres and capsules have one with each other, and "
+        "all shapes with the ground"
     )

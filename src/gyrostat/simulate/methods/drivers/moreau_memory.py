@@ -67,7 +67,7 @@ whether impulses along the normal move anything."""
 K_WORDS, K_SPIN, NO_SPIN = 3, 2, -1
 """Words of a contact: candidate; whether it is an impact; its first row beside contacts, if it has rows of spin."""
 ANSWER, PATCH = 8, 8
-"""Numbers of a point of two solids: 1 if it is there, gap, point (3,), normal (3,); how many points a pair has, at most."""
+"""Numbers of a point of two solids: 1 if it is there, gap, point (3,), normal (3,); how many a pair has, at most."""
 
 S_LOW, S_HIGH, S_GAP, S_E, S_BEFORE, S_ALLOWED = range(6)
 S_NUMBERS, S_WORDS = 8, 3
