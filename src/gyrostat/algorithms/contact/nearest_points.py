@@ -57,7 +57,7 @@ def nearest_points(
     poses = _poses(model, chosen, t)
     solids = [None if c.closed_form else solids_of(model, c) for c in chosen]
     rows = [
-        [nearest_of_pair(c, s, *pose, within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
+        [nearest_of_pair(c, s, pose[0], pose[1], within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
         for x in states.reshape(-1, states.shape[-1])
     ]
     lead, k = states.shape[:-1], len(chosen)
