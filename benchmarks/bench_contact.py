@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gyrostat as gs
-from benchmarks.bench_forward_dynamics import check
+from benchmarks.bench_forward_dynamics import build_rows, check
 from benchmarks.harness import Effort, Row, best_of
 from benchmarks.robots import joint_kind, urdf
 
@@ -19,6 +19,7 @@ NOTES = (
     "States satisfy J v = 0. gyrostat runs compiled code, one thread; Pinocchio has no batch function for contacts.",
     "Derivatives: gyrostat computes accelerations, forces and all six matrices in one call; Pinocchio's need its "
     "constraintDynamics before, which is counted in the first row of the peer, not in the second.",
+    "build: cold with an empty cache, warm with the cache that the cold build left; imports apart.",
 )
 FEET = ("left_sole_link", "right_sole_link")
 CORNERS = [(x, y) for x in (0.1, -0.1) for y in (0.06, -0.06)]
@@ -121,7 +122,9 @@ def measure(effort: Effort) -> list[Row]:
     model = free_talos(one.model)
     n = 10 if effort.number is not None else STATES
     batch = states(model, n)
-    rows = _dynamics("12 rows", model, list(FEET), one, batch, effort, 1e-8)
+    case, solver = "talos on two feet, 12 rows: to the first result", f"gs.ContactDynamics(model, {list(FEET)})"
+    rows = build_rows(case, model, solver, "qvv", effort)
+    rows += _dynamics("12 rows", model, list(FEET), one, batch, effort, 1e-8)
     corners = {f"{name}_{i}": "point" for name in FEET for i in range(len(CORNERS))}
     rows += _dynamics("24 rows of rank 12", model, corners, many, batch, effort, 1e-6)
     fixed, points = (gs.ContactDynamics(model, held)(*batch) for held in (list(FEET), corners))

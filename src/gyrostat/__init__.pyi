@@ -228,6 +228,7 @@ from gyrostat.errors import DisagreementError as DisagreementError
 from gyrostat.errors import FrameError as FrameError
 from gyrostat.errors import GyrostatError as GyrostatError
 from gyrostat.errors import LoadError as LoadError
+from gyrostat.errors import ContactError as ContactError
 from gyrostat.errors import LoopError as LoopError
 from gyrostat.errors import ModelWarning as ModelWarning
 from gyrostat.errors import NonFiniteError as NonFiniteError

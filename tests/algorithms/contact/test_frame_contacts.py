@@ -152,6 +152,25 @@ def test_redundant_contacts_share_with_least_norm(points, mode):
     assert_close(got.forces.array[:, :3], np.zeros((points, 3)), 1e-12)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_more_rows_than_a_robot_can_move_are_held_with_the_least_forces(seed):
+    rng = np.random.default_rng([seed, 5])
+    model = gs.robots.tree(seed, int(rng.integers(2, 6)), base=str(rng.choice(["free", "fixed"])))
+    bodies = [f"{name}.origin" for name, e in model.wiring.entities.items() if isinstance(e, gs.RigidBody)]
+    chosen = rng.permutation(bodies)[: int(rng.integers(2, 5))]
+    kinds = rng.choice(["fixed", "point"], len(chosen))
+    contacts = [gs.FrameContact(str(b), str(kind)) for b, kind in zip(chosen, kinds, strict=True)]
+    q, (v, tau) = gs.random_configuration(model, rng), rng.normal(size=(2, model.nv))
+    J = np.concatenate([contact_models.jacobian(model, q, c) for c in contacts])
+    s = contact_models.Scene(model, contacts, q, v - np.linalg.pinv(J, 1e-8) @ (J @ v), tau, {})
+    got = gs.ContactDynamics(model, contacts, mode="interpret")(q, s.v, tau)
+    size = 1.0 + np.abs(got.a).max()
+    assert np.abs(held(s, s.v, got.a)[1]).max() < 1e-9 * size
+    f = np.concatenate([c.selector @ got.forces[c.frame] for c in contacts])
+    needed = gs.InverseDynamics(model, mode="interpret")(q, s.v, got.a) - tau
+    assert_close(f, np.linalg.pinv(J.T, 1e-8) @ needed, 1e-6)
+
+
 def test_compliance_is_added_to_the_inverse_inertia():
     model, contacts = standing(4, compliance=0.3)
     rng = np.random.default_rng(0)

@@ -55,3 +55,13 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
             f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts"
         )
     return rigid
+
+
+def expect_no_rigid_contact(model: Model, method: str) -> None:
+    """Refuse methods that would let bodies pass through each other."""
+    rigid = [c.name for c in contact_candidates(model) if c.law.stiffness is None]
+    if rigid:
+        raise StateError(
+            f"{WHO}: method '{method}' knows no rigid contact, and '{model.name}' has {len(rigid)}, such as "
+            f"'{rigid[0]}'. Hint: method='moreau'; a stiffness makes it compliant; gs.load(..., contacts=False)"
+        )

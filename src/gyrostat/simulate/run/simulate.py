@@ -68,6 +68,9 @@ def simulate(
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
     ``atol``. ``options`` are those of the method.
 
+    Rigid contacts of the model act by events, with joint limits, friction and loops: ``impact="poisson"`` (default),
+    ``"newton"`` or ``"sequential"``; see ``Result.contact_forces``, ``impulses``, ``contact_phases``.
+
     Loops that are constraints: ``stabilisation="projection"`` (default: stages and steps are projected onto closed
     loops) or ``"baumgarte"`` with ``k1`` [1/s], ``k2`` [1/s^2]; ``index=2`` (default) or 3 of the equations that
     newmark, trapezoid, generalised-alpha and dina solve with multipliers. ``Result.closure`` tells how far loops were

@@ -16,7 +16,7 @@ WIDE = 8
 
 
 @apart
-def placed(rows: int, n: int, W: int, b: int, x: ptr, X: ptr) -> int:
+def in_columns(rows: int, n: int, W: int, b: int, x: ptr, X: ptr) -> int:
     """Block b (rows, W) into its columns of a matrix (rows, n)."""
     k = b * W
     if k + W <= n and W == WIDE:
@@ -49,8 +49,8 @@ def column_blocks(run: words, count: int, q: ptr, v: ptr, tau: ptr, found: ptr) 
             Y = X + nt * n
             for b in range(B):
                 bad = bad + kernel(run[COLUMNS])(shared, right + (g * B + b) * size * W, x, y, work)
-                placed(nt, n, W, b, x, X)
-                placed(nl, n, W, b, y, Y)
+                in_columns(nt, n, W, b, x, X)
+                in_columns(nl, n, W, b, y, Y)
         if bad != 0.0 and first == 0:
             first = s + 1
     return first

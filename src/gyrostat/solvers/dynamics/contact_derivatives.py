@@ -43,6 +43,7 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+FLOAT = np.dtype(float)
 MANY = 16
 """Rates from which on columns are computed in lanes: all in one straight line takes long to compile."""
 
@@ -58,6 +59,7 @@ class ContactDynamicsDerivatives(ContactSolver):
     name = "contact_dynamics_derivatives"
     state = ("q", "v", "tau")
     _quick: Callable[..., Any] | None = None
+    _sizes: tuple[tuple[int], ...] = ()
     takes_wrenches = True
     Answer = ContactDerivatives
     rate_axes = (
@@ -95,11 +97,11 @@ class ContactDynamicsDerivatives(ContactSolver):
         """The result for q (..., nq), v, tau (..., nv), and wrenches by port."""
         quick = self._quick if wrenches is None and t is None and out is None else None
         if quick is not None and default_options(threads, nonfinite):
-            n = self.model.nv
-            rows = _is_row(q, self.model.nq) and _is_row(v, n) and _is_row(tau, n)
-            found = quick(q, v, tau, self._parted) if rows else None
-            if found is not None:
-                return found
+            rows = type(q) is type(v) is type(tau) is np.ndarray and q.dtype == v.dtype == tau.dtype == FLOAT
+            if rows and (q.shape, v.shape, tau.shape) == self._sizes:
+                found = quick(q, v, tau, self._parted)
+                if found is not None:
+                    return found
         return self.serve((q, v, tau), wrenches, t, out, threads, nonfinite)
 
     @cached_property
@@ -157,15 +159,14 @@ class ContactDynamicsDerivatives(ContactSolver):
     def _column_terms(self, net: Network, on: Setting, q: Array, v: Array, tau: Array) -> ColumnTerms:
         """The same as :meth:`terms`, without M^-1 J^T: half of the factors of M keeps the zeros of J."""
         n, held = net.model.nv, self.held(net)
-        motions = sweep_motion(net, on, q, v, np.zeros(n))
+        h, _, motions = sweep_forces(net, on, q, v, np.zeros(n))
         J = contact_jacobian(net, on, q, held)
         mass = free_inertia_factors(net, on, q, ())
         U = np.stack([mass.inward(row) for row in J], axis=1)
         D = np.array([mass.inverse[k] for k in range(n)])
         factors = contact_factors(lambda_inverse(U.T, U * D[:, None]), compliances(held))
-        h: Any = sweep_forces(net, on, q, v, np.zeros(n))[0]
         z = mass.inward(tau - h)
-        f = -factors.solve(product(U.T, z * D) + held_accelerations(held, motions, np.zeros(3)))
+        f = -factors.solve(product(U.T, z * D) + held_accelerations(held, motions, on.gravity.acceleration))
         a = mass.outward(z + product(U, f))
         u = mass.outward(product(U, factors.solve(f))) if self.redundant else np.zeros(n)
         s = closed_slopes(net, on, At(q, v, a, f, held_wrenches(held, motions, f), u), held)
@@ -183,7 +184,7 @@ class ContactDynamicsDerivatives(ContactSolver):
         check_nonfinite(nonfinite, self.name)
         self._base_inputs(t)
         columns = self._columns
-        self._quick = columns.one
+        self._quick, self._sizes = columns.one, columns.sizes
         shape, rows = together(self.name, **{k: (x, 1) for k, x in zip(self.state, self._packed(state), strict=True)})
         q, v, tau = (np.ascontiguousarray(x, dtype=float) for x in rows)
         found, finite = columns.many(q, v, tau, threads)
@@ -239,10 +240,6 @@ class Terms(NamedTuple):
     def lift(self, f: Array) -> Array:
         """Forces of rows (m,) as wrenches (contacts, 6)."""
         return np.array([Q.T @ f[h.at] for Q, h in zip(self.Q, self.held, strict=True)])
-
-
-def _is_row(x: Any, n: int) -> bool:
-    return type(x) is np.ndarray and x.shape == (n,) and x.dtype == float
 
 
 def _inverse(factors: ContactFactors, m: int) -> Array:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import (
     ABORT,
-    CLOSE,
     CONSTANTS,
     LAW,
     LIVE,
@@ -26,7 +25,7 @@ from gyrostat.simulate.kernels.environment import (
     WORK,
 )
 from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, wanted
-from gyrostat.simulate.kernels.loop_projection import closed_place
+from gyrostat.simulate.kernels.loop_projection import closed_state
 from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
     FULL,
@@ -230,8 +229,7 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
             for k in range(n):
                 d[k] = fma(share, x[k], d[k])
     bad = displaced(env, doubles(box[MIDDLE]), d, y1)
-    if env[CLOSE] != 0:
-        bad = bad + closed_place(env, y1)
+    bad = bad + closed_state(env, y1, v1)
     for k in range(n):
         bad = bad + (v1[k] - v1[k])
     return bad
