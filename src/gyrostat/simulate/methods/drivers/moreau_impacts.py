@@ -10,7 +10,7 @@ positive."""
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, words
-from gyrostat.simulate.methods.drivers.moreau_cones import IMMOBILE, put_u, solve_rows
+from gyrostat.simulate.methods.drivers.moreau_cones import IMMOBILE, put_u
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     ALLOWED,
     BEFORE,
@@ -57,6 +57,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     STRIDE,
     E,
 )
+from gyrostat.simulate.methods.drivers.moreau_rounds import solve_rows
 
 RESTING = 1e-9
 """Closing speed [m/s, rad/s] that is no impact."""

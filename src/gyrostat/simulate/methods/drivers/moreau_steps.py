@@ -24,7 +24,7 @@ from gyrostat.simulate.kernels.environment import (
     TIME,
     WORK,
 )
-from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, wanted
+from gyrostat.simulate.kernels.harvest import MOST, ROW, wanted
 from gyrostat.simulate.kernels.loop_projection import closed_state
 from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
@@ -47,7 +47,8 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
     too_fast,
 )
 from gyrostat.simulate.methods.drivers.moreau_contacts import add_contacts, find_contacts, put_twists, solids_are_near
-from gyrostat.simulate.methods.drivers.moreau_harvest import taken_from_step
+from gyrostat.simulate.methods.drivers.moreau_delassus import put_delassus
+from gyrostat.simulate.methods.drivers.moreau_harvest import between_ends, mean_work, taken_from_step
 from gyrostat.simulate.methods.drivers.moreau_impacts import (
     DEPTH,
     correct_depth,
@@ -95,7 +96,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     WORST,
 )
 from gyrostat.simulate.methods.drivers.moreau_records import put_records
-from gyrostat.simulate.methods.drivers.moreau_rows import contact_rows, other_rows, put_delassus, unwhitened
+from gyrostat.simulate.methods.drivers.moreau_rows import contact_rows, other_rows, unwhitened
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 
 CROWDED = 4
@@ -245,35 +246,6 @@ def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr
     if rows < 0:
         return rows
     return rows if finished(env, box, ctl, h, y, y1, rows) == 0.0 else -2
-
-
-def mean_work(env: words, h: float, y: ptr, y1: ptr) -> float:
-    """Of the efforts along the mean of the rates at both ends [J]."""
-    n = env[NV]
-    v, v1, tau, power = y + env[NQ], y1 + env[NQ], y1 + env[NQ] + 2 * n + 2 * env[NP], 0.0
-    for k in range(n):
-        power = fma(tau[k], v[k] + v1[k], power)
-    return 0.5 * h * power
-
-
-def between_ends(env: words, io: words, h: float, y: ptr, y1: ptr, work: float) -> int:
-    """Rates on a straight line from v0 to v1, and the displacement that belongs to them."""
-    n, np = env[NV], env[NP]
-    size = 2 * n + np + 1
-    C, v, v1 = doubles(io[POLYNOMIAL]), y + env[NQ], y1 + env[NQ]
-    C1, C2 = C + size, C + 2 * size
-    for k in range(n):
-        C[k] = 0.0
-        C1[k] = h * v[k]
-        C2[k] = 0.5 * h * (v1[k] - v[k])
-    for k in range(n + np):
-        C[n + k] = v[k]
-        C1[n + k] = v1[k] - v[k]
-        C2[n + k] = 0.0
-    C[size - 1] = 0.0
-    C1[size - 1] = work
-    C2[size - 1] = 0.0
-    return 0
 
 
 def moreau_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: ptr, d: ptr, clock: ptr) -> int:
