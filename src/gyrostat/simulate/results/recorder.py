@@ -242,6 +242,9 @@ class Recorder:
         later = LaterForces(names, lambda: sampled_forces(self.plant, names, rows, spans, wrenches))
         return later if len(self.phases) == 1 else {name: later[name] for name in names}
 
+    def _contact_moments(self, rows: Array) -> dict[str, Array]:
+        return {} if self.step_contacts is None else self.step_contacts.moments(rows[:, 0])
+
     def result(self, status: str, message: str, counted: Counted, settings: dict[str, Any]) -> Result:
         """All that was kept."""
         n, k = self.plant.nq, self.plant.nv
@@ -267,6 +270,7 @@ class Recorder:
             phases=tuple(self.phases),
             wrenches=self._wrenches(),
             contact_forces=self._contact_forces(rows),
+            contact_moments=self._contact_moments(rows),
             impulses=() if self.contacts is None else tuple(self.contacts.impulses),
             contact_phases=()
             if self.contacts is None

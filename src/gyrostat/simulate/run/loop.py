@@ -265,6 +265,7 @@ class Run:
             calls, seconds = costs.get(part, (0, 0.0))
             costs[part] = calls + callback.calls, seconds + callback.seconds
         costs["samples"] = self.plant.samples
+        costs |= self.method.called_in_python
         costs |= {f"event '{w.event.name}'": (w.event.calls, w.event.seconds) for w in self.watches.users}
         return {part: cost for part, cost in costs.items() if cost[0]}
 
