@@ -19,8 +19,8 @@ from gyrostat.algorithms.contact.cone_problem import solve_cones
 
 NOTES = (
     "Delassus' matrix is given; mu = 0.7; residual 1e-8 relative for all; one call from Python, with its checks.",
-    "run: warm, from the forces of a problem whose velocities differ by 1 %. humanoid: 27 rates, two feet of four",
-    "points and two hands, 30 rows of rank 18; quadruped: 18 rates, four feet. Pinocchio: dense Delassus, the same",
+    "warm: from the forces of a problem whose velocities differ by 1 %. humanoid: 27 rates, two feet of four points",
+    "and two hands, 30 rows of rank 18; quadruped: 18 rates, four feet. Pinocchio: dense Delassus operator, the same",
     "complementarity problem. Clarabel: the convex problem with the radii of the discs known, which is less.",
 )
 MU = 0.7
@@ -145,18 +145,13 @@ def _calls(of: Scene) -> dict[str, tuple[Callable[[], Any], bool]]:
     return calls | {"clarabel, radii known": (convex.make, True)}
 
 
-def _made(of: Scene) -> float:
-    """Seconds to the first solution; the driver is compiled once in a process."""
-    begin = time.perf_counter()
-    ConeSolver(ConeLayout(of.contacts), MU)(of.G, of.c)
-    return time.perf_counter() - begin
-
-
 def measure(effort: Effort) -> list[Row]:
     rows = list[Row]()
     for name, nv, limbs in SCENES:
+        began = time.perf_counter()
         of = scene(name, nv, limbs)
-        rows.append(Row("build", name, "gyrostat, a solver for the layout", _made(of)))
+        ConeSolver(ConeLayout(of.contacts), MU)(of.G, of.c)
+        rows.append(Row("build", name, "gyrostat, to the first solution", time.perf_counter() - began))
         for program, (call, peer) in _calls(of).items():
-            rows.append(Row("run", name, program, best_of(call, effort.repeat, effort.number), peer=peer))
+            rows.append(Row("run", f"{name}, warm", program, best_of(call, effort.repeat, effort.number), peer=peer))
     return rows
