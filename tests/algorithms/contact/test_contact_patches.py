@@ -24,7 +24,7 @@ def patch(kind, size, R, p, on=FLOOR):
     """Above the floor; nearest points as they would be found, with a normal that is off by 1e-6."""
     pose = Pose(R, np.array(p, dtype=float))
     lowest = pose.p - UP * 0.05
-    normal = UP + [1e-6, -1e-6, 0.0]
+    normal = np.array([1e-6, -1e-6, 1.0])
     return contact_patch(faces_of(kind, size), pose, *on, normal / np.linalg.norm(normal), lowest, lowest * [1, 1, 0])
 
 
@@ -38,7 +38,7 @@ def test_a_box_on_a_larger_one_touches_with_its_four_corners():
 
 
 def test_a_box_over_an_edge_touches_up_to_it():
-    n, points, gaps = patch("box", (0.2, 0.3, 0.1), np.eye(3), [1.0, 0.0, 0.05])
+    _, points, gaps = patch("box", (0.2, 0.3, 0.1), np.eye(3), [1.0, 0.0, 0.05])
     assert len(gaps) == 4
     np.testing.assert_allclose(np.sort(np.unique(np.round(points[:, 0], 9))), [0.9, 1.0])
 
@@ -53,7 +53,7 @@ def test_boxes_turned_against_each_other_share_eight_corners():
 def test_gaps_of_a_box_that_leans_are_those_of_its_corners():
     angle = 0.5 * TILT
     R = turned(1, angle)
-    _, points, gaps = patch("box", (0.2, 0.3, 0.1), R, [0, 0, 0.06])
+    _, _, gaps = patch("box", (0.2, 0.3, 0.1), R, [0, 0, 0.06])
     heights = (np.array([[x, y, -0.05] for x in (-0.1, 0.1) for y in (-0.15, 0.15)]) @ R.T)[:, 2] + 0.06
     np.testing.assert_allclose(np.sort(gaps[:4]), np.sort(heights), atol=1e-12)
 
