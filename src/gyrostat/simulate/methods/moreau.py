@@ -150,7 +150,7 @@ class Moreau(FixedSteps):
             at.SCALAR_NUMBERS: np.zeros((self._others + 1, at.S_NUMBERS)),
             at.WHITE: np.zeros((stride // 3 + 1) * 4 * n + 8),
             at.DELASSUS: np.zeros(stride * stride + 8),
-            at.SPARE: np.zeros(4 + 3 * stride),
+            at.SPARE: np.zeros(4 + 4 * stride + 16),
             at.LAW_MATRIX: np.zeros(stride * stride),
             at.PIVOTS: np.zeros(2 * stride, dtype=np.int64),
             at.CONE_G: np.zeros(stride * stride),

@@ -39,17 +39,23 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SWEEPS,
 )
 
-TOLERANCE = 1e-10
-"""Residual [m/s, rad/s] that ends the iteration."""
-FIRST_SWEEPS, NEWTON_STEPS, ROUNDS = 10, 5, 3
-"""Sweeps before Newton's method, more from round to round and none in the first, its steps at most, and rounds of both;
-what is left then is a hard problem."""
+TOLERANCE, ENOUGH = 1e-10, 5e-9
+"""Residual [m/s, rad/s] that ends the iteration, and that ends it after FEW steps."""
+FEW, NEWTON_STEPS, LATER_STEPS, MEMORY = 6, 16, 30, 12
+"""Steps of Newton's method: few, at most, at most in later tries; among how many of the last ones the largest sum of
+squares must be undercut."""
+TRIES = 3
+"""How often Newton's method begins, each time nearer by; what is left then is a hard problem."""
+FAR, NEAR_ROUNDS, FAR_ROUNDS = 1e-6, 4, 8
+"""Residual [m/s, rad/s] above which a hard problem is worth everything; rounds of its solver below that, and above."""
 LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
 """G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
-PROXIMAL, NEAR_BY = 1e-8, 1e-3
-"""Part of the diagonal that is added for redundant rows, at first and where that does not help."""
+PROXIMAL, NEAR_BY, NEAREST = 1e-8, 1e-4, 1.0
+"""Part of the diagonal that is added for redundant rows: at first, after a step that failed, and at most."""
+MERIT = 3
+"""Place in SPARE: the sum of squares of the natural map [J]."""
 
 
 def prepare_blocks(box: words) -> int:
@@ -192,9 +198,9 @@ def sweep(box: words, rows: int) -> float:
 
 
 def residual(box: words) -> float:
-    """The largest of the natural map, in speeds."""
+    """The largest of the natural map, in speeds; the sum of its squares at MERIT."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
-    nb, most = box[CONTACT_COUNT], 0.0
+    nb, most, merit, told = box[CONTACT_COUNT], 0.0, 0.0, doubles(box[SPARE])
     for b in range(nb):
         r = 3 * b
         num, p, w = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + r, u + r
@@ -202,17 +208,24 @@ def residual(box: words) -> float:
         if num[MOBILE] == 0.0:
             continue
         if a > IMMOBILE:
-            most = max(most, abs(p[0] - max(num[LOW], p[0] - w[0] / a)) * a)
+            x = min(p[0] - num[LOW], w[0] / a)
+            merit = fma(x * x, a, merit)
+            most = max(most, abs(x) * a)
         if ct > 0.0 and num[MU] > 0.0:
             y1, y2 = p[1] - ct * w[1], p[2] - ct * w[2]
             size, radius = y1 * y1 + y2 * y2, num[MU] * p[0]
-            s = radius / sqrt(size) if size > radius * radius else 1.0
-            most = max(most, (abs(p[1] - s * y1) + abs(p[2] - s * y2)) / ct)
+            s, by = radius / sqrt(size) if size > radius * radius else 1.0, 1.0 / ct
+            y1, y2 = p[1] - s * y1, p[2] - s * y2
+            merit = fma(fma(y1, y1, y2 * y2), by, merit)
+            most = max(most, (abs(y1) + abs(y2)) * by)
     for s in range(box[SCALAR_COUNT]):
         r = 3 * nb + s
         num, a = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, G[r * stride + r]
         if a > IMMOBILE:
-            most = max(most, abs(P[r] - min(num[S_HIGH], max(num[S_LOW], P[r] - u[r] / a))) * a)
+            x = P[r] - min(num[S_HIGH], max(num[S_LOW], P[r] - u[r] / a))
+            merit = fma(x * x, a, merit)
+            most = max(most, abs(x) * a)
+    told[MERIT] = merit
     return most
 
 
@@ -277,7 +290,7 @@ def sliding_rows(m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P:
     n, ct, mu = r - 1, num[ALONG_T], num[MU]
     z1, z2 = P[r] - ct * u[r], P[r + 1] - ct * u[r + 1]
     size = sqrt(z1 * z1 + z2 * z2)
-    d1, d2, s = z1 / size, z2 / size, mu * P[n] / size
+    d1, d2, s = z1 / size, z2 / size, min(1.0, mu * P[n] / size)
     t11, t12, t22 = s * (1.0 - d1 * d1), -s * d1 * d2, s * (1.0 - d2 * d2)
     g1, g2, one, two = G + r * stride, G + (r + 1) * stride, K + i * m, K + (i + 1) * m
     by = 1.0 / ct
@@ -314,32 +327,27 @@ def feasible(box: words) -> int:
     return 0
 
 
-def newton_step_of_rows(box: words, rows: int, before: float, near: float) -> float:
-    """A step of Newton's method, shortened until the residual becomes smaller: the residual, or a negative number if it
-    does not, and everything is as it was. Where redundant rows have no solution in which all of them stick, the step
-    leads far away along forces that move nothing: then it ends where the first of them slides or opens; and ``near``,
-    a part of the diagonal that is added to it, keeps it near."""
+def newton_step_of_rows(box: words, rows: int, allowed: float, near: float) -> float:
+    """A step of Newton's method, or a shorter one, whose sum of squares is less than what is allowed: the residual, or
+    a negative number if there is none, and everything is as it was. Where redundant rows have no solution in which all
+    of them stick, the step leads far away along forces that move nothing: ``near``, a part of the diagonal that is
+    added to it, keeps it near."""
     list_, K, P = count_at(box[PIVOTS]), doubles(box[LAW_MATRIX]), doubles(box[IMPULSE])
-    old = doubles(box[SPARE]) + 4
-    middle, rhs = old + rows, old + 2 * rows
+    told = doubles(box[SPARE])
+    old, middle, rhs = told + 4, told + 4 + rows, told + 4 + 2 * rows
     box[NEWTONS] = box[NEWTONS] + 1
     copy(rows, P, old)
-    opened(box, rows)
-    copy(rows, P, middle)
     m = active_rows(box, list_)
+    to_bounds(box, rows)
+    copy(rows, P, middle)
     newton_matrix(box, m, list_, K, rhs, near)
     if lu(m, K, list_ + m) == 0:
         solve(m, K, list_ + m, rhs)
-        reach = first_border(box, m, list_, rhs)
         share = 1.0
-        for turn in range(3):
+        for _ in range(2):
             after = stepped(box, rows, m, list_, middle, rhs, share)
-            if after < 0.8 * before:
+            if told[MERIT] < allowed:
                 return after
-            if turn == 0 and reach > 1e-9 and reach < 0.1:
-                after = stepped(box, rows, m, list_, middle, rhs, reach * (1.0 + 1e-9))
-                if after <= 1.5 * before:
-                    return after
             share = 0.4 * share
     copy(rows, old, P)
     put_u(box, rows)
@@ -358,39 +366,65 @@ def stepped(box: words, rows: int, m: int, list_: words, start: ptr, d: ptr, sha
     return residual(box)
 
 
-def first_border(box: words, m: int, list_: words, d: ptr) -> float:
-    """The share of the change d (m,) of the rows in the list at which the first contact that sticks slides, or the
-    first normal impulse vanishes; 1e300 if none does."""
-    P, least = doubles(box[IMPULSE]), 1e300
-    for i in range(m):
-        r, kind = list_[i] // 4, list_[i] % 4
-        if kind == 0 and r < 3 * box[CONTACT_COUNT] and r % 3 == 0:
-            num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (r // 3)
-            if d[i] < 0.0:
-                least = min(least, (num[LOW] - P[r]) / d[i])
-            if i + 2 < m and list_[i + 1] == 4 * (r + 1) and list_[i + 2] == 4 * (r + 2):
-                mu2 = num[MU] * num[MU]
-                a = d[i + 1] * d[i + 1] + d[i + 2] * d[i + 2] - mu2 * d[i] * d[i]
-                b = P[r + 1] * d[i + 1] + P[r + 2] * d[i + 2] - mu2 * P[r] * d[i]
-                c = min(0.0, P[r + 1] * P[r + 1] + P[r + 2] * P[r + 2] - mu2 * P[r] * P[r])
-                square = b * b - a * c
-                if square >= 0.0 and (a > 0.0 or b > 0.0):
-                    least = min(least, -c / (b + sqrt(square)) if b > 0.0 else (sqrt(square) - b) / a)
-    return least
-
-
-def opened(box: words, rows: int) -> int:
-    """Contacts that open lose their impulse."""
+def to_bounds(box: words, rows: int) -> int:
+    """Normals and other rows that do not act go to their bounds, speeds after them; contacts that open lose all of
+    their impulse. Decided before anything moves."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
-    for b in range(box[CONTACT_COUNT]):
+    nb, speeds = box[CONTACT_COUNT], doubles(box[SPARE]) + 4 + 2 * rows
+    copy(rows, u, speeds)
+    for b in range(nb):
         r, num = 3 * b, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
-        a, p = G[r * stride + r], P + r
-        if num[MOBILE] == 1.0 and num[LOW] == 0.0 and p[0] > 0.0 and p[0] * a <= u[r]:
-            add_three_rows(rows, -p[0], -p[1], -p[2], G + r * stride, stride, u)
-            p[0] = 0.0
-            p[1] = 0.0
-            p[2] = 0.0
+        a, p, low = G[r * stride + r], P + r, num[LOW]
+        if num[MOBILE] == 1.0 and p[0] > low and (p[0] - low) * a <= speeds[r]:
+            part = 1.0 if low == 0.0 else 0.0
+            add_three_rows(rows, low - p[0], -part * p[1], -part * p[2], G + r * stride, stride, u)
+            p[0] = low
+            p[1] = p[1] - part * p[1]
+            p[2] = p[2] - part * p[2]
+    for s in range(box[SCALAR_COUNT]):
+        r, num = 3 * nb + s, doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s
+        a = G[r * stride + r]
+        if a > IMMOBILE:
+            x = P[r] - speeds[r] / a
+            if x <= num[S_LOW] or x >= num[S_HIGH]:
+                change = (num[S_LOW] if x <= num[S_LOW] else num[S_HIGH]) - P[r]
+                if change != 0.0:
+                    P[r] = P[r] + change
+                    add_one_row(rows, change, G + r * stride, u)
     return 0
+
+
+def damped_newton(box: words, rows: int, start: float, near_by: float, most: int) -> float:
+    """Steps of Newton's method, the sum of squares below the largest of the last ones; steps that fail are tried again
+    nearer by: the residual of the best P."""
+    told, P = doubles(box[SPARE]), doubles(box[IMPULSE])
+    best, last = told + 4 + 3 * rows, told + 4 + 4 * rows
+    left, least, near, count = start, start, PROXIMAL, 1
+    last[0] = told[MERIT]
+    copy(rows, P, best)
+    for step in range(most):
+        if left <= TOLERANCE or (step >= FEW and left <= ENOUGH):
+            return left
+        allowed = 0.0
+        for k in range(min(count, MEMORY)):
+            allowed = max(allowed, last[k])
+        after = newton_step_of_rows(box, rows, allowed, near)
+        if after < 0.0:
+            if near >= NEAREST:
+                break
+            near = min(NEAREST, max(near_by, 30.0 * near))
+            continue
+        near = max(PROXIMAL, 0.1 * near)
+        last[count % MEMORY] = told[MERIT]
+        count = count + 1
+        left = after
+        if left < least:
+            least = left
+            copy(rows, P, best)
+    copy(rows, best, P)
+    put_u(box, rows)
+    residual(box)
+    return least
 
 
 def solve_rows(box: words, rows: int, first: int) -> float:
@@ -399,28 +433,27 @@ def solve_rows(box: words, rows: int, first: int) -> float:
         prepare_blocks(box)
     feasible(box)
     put_u(box, rows)
+    left = damped_newton(box, rows, residual(box), NEAR_BY, NEWTON_STEPS)
+    for turn in range(1, TRIES):
+        if left <= ENOUGH:
+            return left
+        left = damped_newton(box, rows, left, NEAR_BY * (10.0 if turn == 1 else 100.0), LATER_STEPS)
+    if left <= 2.0 * ENOUGH:
+        return left
+    return finished_hard_rows(box, rows, left)
+
+
+def finished_hard_rows(box: words, rows: int, before: float) -> float:
+    """What another solver makes of a hard problem, if that is better: the residual. Far from a solution it tries all
+    it knows, near to one some rounds."""
+    P, best = doubles(box[IMPULSE]), doubles(box[SPARE]) + 4 + 3 * rows
+    copy(rows, P, best)
+    solve_hard_rows(box, FAR_ROUNDS if before > FAR else NEAR_ROUNDS, 2 if before > FAR else 0)
+    feasible(box)
+    put_u(box, rows)
     left = residual(box)
-    for turn in range(ROUNDS):
-        most = 0 if turn == 0 else FIRST_SWEEPS * turn
-        for k in range(most):
-            change = sweep(box, rows)
-            if change <= 10.0 * TOLERANCE or k == most - 1:
-                left = residual(box)
-            if left <= TOLERANCE:
-                return left
-        for _ in range(NEWTON_STEPS):
-            if left <= TOLERANCE:
-                return left
-            after = newton_step_of_rows(box, rows, left, PROXIMAL)
-            if after < 0.0:
-                left = after if after >= 0.0 else left
-                after = newton_step_of_rows(box, rows, left, NEAR_BY)
-            if after < 0.0:
-                break
-            left = after
-    if left > 100.0 * TOLERANCE:
-        solve_hard_rows(box)
-        feasible(box)
-        put_u(box, rows)
-        left = residual(box)
-    return left
+    if left <= before:
+        return left
+    copy(rows, best, P)
+    put_u(box, rows)
+    return before

@@ -1,9 +1,9 @@
 """Problems that sweeps and Newton's method of a step do not end: they go to the solver of all contact problems
-(:func:`~gyrostat.algorithms.contact.cone_driver_rounds.cone_solve`), which has ways out of its own."""
+(:func:`~gyrostat.algorithms.contact.cone_driver_rounds.cone_solve_within`), which has ways out of its own."""
 
 from __future__ import annotations
 
-from gyrostat.algorithms.contact.cone_driver_rounds import cone_solve
+from gyrostat.algorithms.contact.cone_driver_rounds import cone_solve_within
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, words
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONE_G,
@@ -28,12 +28,13 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     STRIDE,
 )
 
-CLOSE_TO = 1e-9
+CLOSE_TO = 1e-8
 """Residual, relative to the speeds, that is asked for."""
 
 
-def solve_hard_rows(box: words) -> int:
-    """P of the problem, from the P that is there; normal impulses are counted from their least ones."""
+def solve_hard_rows(box: words, rounds: int, ways: int) -> int:
+    """P of the problem, from the P that is there, by so many rounds and ways out; normal impulses are counted from
+    their least ones."""
     nb, ns = box[CONTACT_COUNT], box[SCALAR_COUNT]
     m, stride = 3 * nb + ns, (3 * nb + ns + 3) // 4 * 4
     G, A, P = doubles(box[DELASSUS]), doubles(box[CONE_G]), doubles(box[IMPULSE])
@@ -70,7 +71,7 @@ def solve_hard_rows(box: words) -> int:
     for k in range(m, stride):
         c[k] = 0.0
     box[HARD] = box[HARD] + 1
-    cone_solve(m, nb + ns, A, c, units, numbers, x, u, CLOSE_TO, doubles(box[CONE_MEMORY]))
+    cone_solve_within(m, nb + ns, A, c, units, numbers, x, u, CLOSE_TO, doubles(box[CONE_MEMORY]), rounds, ways)
     for b in range(nb):
         num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
         x[3 * b] = x[3 * b] + num[LOW]
