@@ -9,7 +9,7 @@ The residual is that of the natural map P - proj(P - r u) times 1/r, in [m/s, ra
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import lu, solve
+from gyrostat.algorithms.contact.cone_driver_newton import eliminated
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, sqrt, words
 from gyrostat.simulate.methods.drivers.moreau_hard_rows import solve_hard_rows
 from gyrostat.simulate.methods.drivers.moreau_memory import (
@@ -41,7 +41,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 
 TOLERANCE, ENOUGH = 1e-10, 5e-9
 """Residual [m/s, rad/s] that ends the iteration, and that ends it after FEW steps."""
-FEW, NEWTON_STEPS, LATER_STEPS, MEMORY = 6, 16, 30, 12
+FEW, NEWTON_STEPS, LATER_STEPS, MEMORY = 3, 16, 30, 12
 """Steps of Newton's method: few, at most, at most in later tries; among how many of the last ones the largest sum of
 squares must be undercut."""
 TRIES = 3
@@ -263,36 +263,37 @@ def active_rows(box: words, list_: words) -> int:
     return count
 
 
-def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr, near: float) -> int:
-    """K (m, m) and right-hand side (m,) of a Newton step for the rows in the list."""
+def newton_matrix(box: words, m: int, wide: int, list_: words, K: ptr, near: float) -> int:
+    """K (m, m), rows ``wide`` apart, and the right-hand side in column m, of a Newton step for the rows in the list."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
     for i in range(m):
         r, kind = list_[i] // 4, list_[i] % 4
-        g, row = G + r * stride, K + i * m
+        g, row = G + r * stride, K + i * wide
         if kind == 0:
             for j in range(m):
                 row[j] = g[list_[j] // 4]
             row[i] = row[i] + near * g[r]
-            rhs[i] = -u[r]
+            row[m] = -u[r]
+        for j in range(m + 1, wide):
+            row[j] = 0.0
     for i in range(m):
         if list_[i] % 4 == 1:
-            sliding_rows(
-                m, list_, i, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12), G, stride, P, u, K, rhs
-            )
+            num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12)
+            sliding_rows(m, wide, list_, i, num, G, stride, P, u, K)
     return 0
 
 
-def sliding_rows(m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr, rhs: ptr) -> int:
+def sliding_rows(m: int, wide: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr) -> int:
     """Rows i and i + 1, the tangents of a contact that slides: with z = P_t - r u_t, d = z/|z|, R = mu P_n
 
     (dP_t - mu d dP_n - (R/|z|) (1 - d d^T) (dP_t - r du_t))/r = (R d - P_t)/r."""
     r = list_[i] // 4
     n, ct, mu = r - 1, num[ALONG_T], num[MU]
     z1, z2 = P[r] - ct * u[r], P[r + 1] - ct * u[r + 1]
-    size = sqrt(z1 * z1 + z2 * z2)
+    size = max(sqrt(z1 * z1 + z2 * z2), 1e-300)
     d1, d2, s = z1 / size, z2 / size, min(1.0, mu * P[n] / size)
     t11, t12, t22 = s * (1.0 - d1 * d1), -s * d1 * d2, s * (1.0 - d2 * d2)
-    g1, g2, one, two = G + r * stride, G + (r + 1) * stride, K + i * m, K + (i + 1) * m
+    g1, g2, one, two = G + r * stride, G + (r + 1) * stride, K + i * wide, K + (i + 1) * wide
     by = 1.0 / ct
     for j in range(m):
         c = list_[j] // 4
@@ -305,8 +306,8 @@ def sliding_rows(m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P:
     one[i + 1] = one[i + 1] - t12 * by
     two[i] = two[i] - t12 * by
     two[i + 1] = two[i + 1] + (1.0 - t22) * by
-    rhs[i] = (mu * P[n] * d1 - P[r]) * by
-    rhs[i + 1] = (mu * P[n] * d2 - P[r + 1]) * by
+    one[m] = (mu * P[n] * d1 - P[r]) * by
+    two[m] = (mu * P[n] * d2 - P[r + 1]) * by
     return 0
 
 
@@ -340,9 +341,9 @@ def newton_step_of_rows(box: words, rows: int, allowed: float, near: float) -> f
     m = active_rows(box, list_)
     to_bounds(box, rows)
     copy(rows, P, middle)
-    newton_matrix(box, m, list_, K, rhs, near)
-    if lu(m, K, list_ + m) == 0:
-        solve(m, K, list_ + m, rhs)
+    wide = (m + 4) // 4 * 4
+    newton_matrix(box, m, wide, list_, K, near)
+    if eliminated(m, wide, K, rhs) == 1:
         share = 1.0
         for _ in range(2):
             after = stepped(box, rows, m, list_, middle, rhs, share)
