@@ -44,8 +44,8 @@ TOLERANCE, ENOUGH = 1e-10, 5e-9
 FEW, NEWTON_STEPS, LATER_STEPS, MEMORY = 3, 16, 30, 12
 """Steps of Newton's method: few, at most, at most in later tries; among how many of the last ones the largest sum of
 squares must be undercut."""
-TRIES = 3
-"""How often Newton's method begins, each time nearer by; what is left then is a hard problem."""
+TRIES, SWEEPS_BETWEEN = 3, 15
+"""How often Newton's method begins, and sweeps before its last try; what is left then is a hard problem."""
 FAR, NEAR_ROUNDS, FAR_ROUNDS = 1e-6, 4, 8
 """Residual [m/s, rad/s] above which a hard problem is worth everything; rounds of its solver below that, and above."""
 LOCAL = 8
@@ -438,7 +438,12 @@ def solve_rows(box: words, rows: int, first: int) -> float:
     for turn in range(1, TRIES):
         if left <= ENOUGH:
             return left
-        left = damped_newton(box, rows, left, NEAR_BY * (10.0 if turn == 1 else 100.0), LATER_STEPS)
+        if turn == 2:
+            for _ in range(SWEEPS_BETWEEN):
+                sweep(box, rows)
+            put_u(box, rows)
+            left = residual(box)
+        left = damped_newton(box, rows, left, 10.0 * NEAR_BY, LATER_STEPS)
     if left <= 2.0 * ENOUGH:
         return left
     return finished_hard_rows(box, rows, left)
