@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -147,7 +148,10 @@ def _calls(of: Scene) -> dict[str, tuple[Callable[[], Any], bool]]:
 def measure(effort: Effort) -> list[Row]:
     rows = list[Row]()
     for name, nv, limbs in SCENES:
+        began = time.perf_counter()
         of = scene(name, nv, limbs)
+        ConeSolver(ConeLayout(of.contacts), MU)(of.G, of.c)
+        rows.append(Row("build", name, "gyrostat, to the first solution", time.perf_counter() - began))
         for program, (call, peer) in _calls(of).items():
-            rows.append(Row("warm", name, program, best_of(call, effort.repeat, effort.number), peer=peer))
+            rows.append(Row("run", f"{name}, warm", program, best_of(call, effort.repeat, effort.number), peer=peer))
     return rows

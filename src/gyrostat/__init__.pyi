@@ -126,14 +126,20 @@ from gyrostat.solvers.functions import total_inertia as total_inertia
 from gyrostat.simulate import sensors as sensors
 
 # ---- robots on legs
+from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMomentumRate as CentroidalMomentumRate
 from gyrostat.solvers.dynamics.centroidal_momentum import centroidal_momentum_rate as centroidal_momentum_rate
+from gyrostat.solvers.dynamics.capture_point import CapturePoint as CapturePoint
 from gyrostat.solvers.dynamics.capture_point import capture_point as capture_point
+from gyrostat.solvers.dynamics.contact_velocities import ContactVelocities as ContactVelocities
 from gyrostat.solvers.dynamics.contact_velocities import contact_velocities as contact_velocities
+from gyrostat.solvers.dynamics.friction_margins import FrictionMargins as FrictionMargins
 from gyrostat.solvers.dynamics.friction_margins import friction_margins as friction_margins
 from gyrostat.solvers.legs.reduced_dynamics import ReducedDynamics as ReducedDynamics
+from gyrostat.solvers.dynamics.support_polygon import StabilityMargin as StabilityMargin
 from gyrostat.solvers.dynamics.support_polygon import SupportPolygon as SupportPolygon
 from gyrostat.solvers.dynamics.support_polygon import stability_margin as stability_margin
 from gyrostat.solvers.dynamics.support_polygon import support_polygon as support_polygon
+from gyrostat.solvers.dynamics.zero_moment_point import ZeroMomentPoint as ZeroMomentPoint
 from gyrostat.solvers.dynamics.zero_moment_point import center_of_pressure as center_of_pressure
 from gyrostat.solvers.dynamics.zero_moment_point import zero_moment_point as zero_moment_point
 

@@ -87,8 +87,7 @@ tuple do not import each other, those in a set may."""
 BACK: dict[tuple[str, str], str] = {}
 """(module, module) -> why it goes against the order of rooms for the time being."""
 
-LAZY_FOLDERS = {
-    ("environments.gym_env", "environments.gym_classes"): "they need gymnasium","cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
+LAZY_FOLDERS = {"cli": "`gyrostat --help` starts at once: everything heavy is imported inside the commands"}
 LAZY = {
     ("environments.gym_env", "environments.gym_classes"): "classes of Gymnasium need the extra `gym`",
     (

@@ -13,15 +13,17 @@ from tests.support.comparing import assert_close
 from tests.support.solver_zoo import solver_classes
 
 REFUSED = {
-    "ActuatorDynamics", "DeltaAcceleration", "ElasticInverseDynamics", "Innovations", "InverseMassMatrix",
-    "InverseOperationalInertia", "RotorCoupling",
+    "ActuatorDynamics", "ContactVelocities", "DeltaAcceleration", "ElasticInverseDynamics", "Innovations",
+    "InverseMassMatrix", "InverseOperationalInertia", "RotorCoupling",
 }  # fmt: skip
 SOLVED = {
-    "ContactDynamics", "ContactDynamicsDerivatives", "ForwardDynamics", "ForwardDynamicsDerivatives", "Impact",
+    "ContactDynamics", "ContactDynamicsDerivatives", "ForwardDynamics", "ForwardDynamicsDerivatives", "FrictionMargins",
+    "Impact",
 }  # fmt: skip
 ANY = {
-    "CenterOfMass", "CentroidalMatrix", "CentroidalMomentum", "Coriolis", "Jacobian", "JacobianRate", "KineticEnergy",
-    "MassMatrix", "ParameterJacobian", "PotentialEnergy", "TotalInertia",
+    "CapturePoint", "CenterOfMass", "CentroidalMatrix", "CentroidalMomentum", "CentroidalMomentumRate", "Coriolis",
+    "Jacobian", "JacobianRate", "KineticEnergy", "MassMatrix", "ParameterJacobian", "PotentialEnergy",
+    "StabilityMargin", "TotalInertia", "ZeroMomentPoint",
 }  # fmt: skip
 OPTIONS = {
     "Jacobian": {"frame": "coupler.tip"},
@@ -32,6 +34,10 @@ OPTIONS = {
     "ContactDynamics": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
     "ContactDynamicsDerivatives": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
     "Impact": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
+    "ContactVelocities": {"contacts": {"coupler.tip": [[0, 0, 0, 1, 0, 0]]}},
+    "FrictionMargins": {"contacts": {"coupler.tip": {"kind": [[0, 0, 0, 1, 0, 0]], "friction": 0.5}}},
+    "StabilityMargin": {"points": ["coupler.tip", "coupler.origin", "crank.origin"]},
+    "CapturePoint": {"height": -9.0},
 }
 
 

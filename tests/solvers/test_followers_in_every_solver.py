@@ -176,6 +176,70 @@ def ask_impact(r, name, q, v, a):
     assert_close(got.impulses[FRAME[name]], Q.T @ P, 1e-9)
 
 
+def ask_contact_velocities(r, name, q, v, a):
+    """Of the rates, one follows: the one that moves the frame most in the direction that is held."""
+    J = np.eye(6)[3:4] @ _held(r, name, q, v)[0]
+    owners = r.model.layout.entities
+    reach = {o: np.abs(J[0, r.model.layout.places([o])[1]]).max() for o in owners}
+    follower = max(owners, key=reach.__getitem__)
+    kept = [o for o in owners if o != follower]
+    at = list(r.model.layout.places([follower])[1])
+    M = r.M(q)[np.ix_(at, at)]
+    jump = np.linalg.solve(M, J[0, at])
+    expected = v.copy()
+    expected[at] -= jump * (J[0] @ v) / (J[0, at] @ jump)
+    got = made(gs.ContactVelocities, r, name, first=({FRAME[name]: np.eye(6)[3:4]}, kept))(q, v)
+    assert_close(got, expected, 1e-9)
+
+
+def ask_friction_margins(r, name, q, v, a):
+    """From the forces of the contact, turned into the world's axes."""
+    held = gs.FrameContact(FRAME[name], np.eye(6)[3:4], normal=(0.6, 0.0, 0.8), friction=0.4)
+    force = made(gs.ContactDynamics, r, name, first=([held],))(q, v, a).forces[FRAME[name]][3:]
+    force = gs.fk(r.free, r.q(q))[FRAME[name]].R @ force
+    along = force @ held.normal
+    expected = 0.4 * along - np.linalg.norm(force - along * np.array(held.normal))
+    assert_close(made(gs.FrictionMargins, r, name, first=([held],))(q, v, a), [expected], 1e-9)
+
+
+def ask_stability_margin(r, name, q, v, a):
+    """Distance of the centre of mass from the polygon of the open robot."""
+    first, *_ = (e for e in r.free.entities if isinstance(e, gs.RigidBody) and not FRAME[name].startswith(e.name))
+    points = [FRAME[name], f"{first.name}.origin", f"{BODY[name]}.origin"]
+    expected = gs.support_polygon(r.free, r.q(q), points).margin(gs.total_inertia(r.free, r.q(q)).p)
+    assert_close(made(gs.StabilityMargin, r, name, first=(points,))(q), expected, 1e-12)
+
+
+def ask_capture_point(r, name, q, v, a):
+    x, w, _ = r.motion(q, v, a)
+    c, dc = gs.center_of_mass(r.free, x, w)[:2]
+    g = -np.array(r.model.context.gravity.g)[2]
+    expected = [*(c[:2] + dc[:2] * np.sqrt((c[2] + 9.0) / g)), -9.0]
+    assert_close(made(gs.CapturePoint, r, name, height=-9.0)(q, v), expected, 1e-12)
+
+
+def ask_centroidal_momentum_rate(r, name, q, v, a):
+    """By differences of the momentum of the open robot along the motion."""
+    end = [
+        gs.centroidal_momentum(
+            r.free, *r.motion(gs.integrate(r.model, q, s * H * v + 0.5 * H * H * a), v + s * H * a, a)[:2]
+        )
+        for s in (1, -1)
+    ]
+    assert_close(made(gs.CentroidalMomentumRate, r, name)(q, v, a), (end[0] - end[1]) / (2.0 * H), 1e-6)
+
+
+def ask_zero_moment_point(r, name, q, v, a):
+    """Weight and the rate of momentum have no torque about it but along the normal."""
+    p = made(gs.ZeroMomentPoint, r, name, height=0.2)(q, v, a)
+    x, w, b = r.motion(q, v, a)
+    total = gs.total_inertia(r.free, x)
+    dh = gs.centroidal_momentum_rate(r.free, x, w, b)
+    force = dh[3:] - total.m * np.array(r.model.context.gravity.g)
+    torque = dh[:3] + np.cross(total.p - p, force)
+    assert_close(np.array([*torque[:2], p[2]]), [0.0, 0.0, 0.2], 1e-9 * max(1.0, np.abs(dh).max()))
+
+
 def ask_coriolis(r, name, q, v, a):
     _coriolis(r, q, v, made(gs.Coriolis, r, name)(q, v))
 

@@ -58,6 +58,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "ContactDynamics": {"contacts": {TIP: "point"}},
     "ContactDynamicsDerivatives": {"contacts": {TIP: "point"}},
     "Impact": {"contacts": {TIP: "point"}, "restitution": 0.5},
+    "ContactVelocities": {"contacts": {TIP: [[0, 0, 0, 0, 1, 0]]}},
+    "FrictionMargins": {"contacts": {TIP: {"kind": "point", "friction": 0.7}}},
+    "StabilityMargin": {"points": [TIP, "trunk.origin", "arm.origin"]},
+    "CapturePoint": {"height": -50.0},
 }
 
 

@@ -24,16 +24,21 @@ class Kind(NamedTuple):
 
 
 _METHOD = Kind(options=("method",))
+_CONTACTS = Kind(representation=False, options=("contacts",), needs=("contacts",))
+_PLANE = Kind(representation=False, options=("normal", "height"))
 _FRAME = Kind(representation=False, frames="one", options=("expressed_in",), needs=("frames",))
 
 KINDS: dict[str, Kind] = {
     "ActuatorDynamics": Kind(options=("passive",)),
     "Bias": Kind(),
+    "CapturePoint": _PLANE,
     "CenterOfMass": Kind(),
     "CentroidalMatrix": Kind(),
     "CentroidalMomentum": Kind(),
-    "ContactDynamics": Kind(representation=False, options=("contacts",), needs=("contacts",)),
-    "ContactDynamicsDerivatives": Kind(representation=False, options=("contacts",), needs=("contacts",)),
+    "CentroidalMomentumRate": Kind(),
+    "ContactDynamics": _CONTACTS,
+    "ContactDynamicsDerivatives": _CONTACTS,
+    "ContactVelocities": _CONTACTS._replace(options=("contacts", "independent")),
     "Coriolis": Kind(),
     "DeltaAcceleration": Kind(),
     "ElasticInverseDynamics": Kind(order=False, options=("negligible",)),
@@ -41,14 +46,15 @@ KINDS: dict[str, Kind] = {
     "ForwardDynamics": Kind(FORWARD),
     "ForwardDynamicsDerivatives": _METHOD,
     "ForwardKinematics": Kind(frames="some", order=False),
+    "FrictionMargins": _CONTACTS,
     "GravityForces": Kind(),
-    "Impact": Kind(representation=False, options=("contacts", "restitution"), needs=("contacts",)),
+    "Impact": _CONTACTS._replace(options=("contacts", "restitution")),
     "Innovations": Kind(),
     "InverseDynamics": Kind(("rne", "newton-euler"), options=("only",)),
     "InverseDynamicsDerivatives": _METHOD,
     "InverseDynamicsSecondDerivatives": _METHOD,
     "InverseMassMatrix": Kind(),
-    "InverseOperationalInertia": Kind(representation=False, options=("contacts",), needs=("contacts",)),
+    "InverseOperationalInertia": _CONTACTS,
     "Jacobian": _FRAME._replace(options=("expressed_in", "constrained")),
     "JacobianRate": _FRAME,
     "KineticEnergy": Kind(),
@@ -65,11 +71,16 @@ KINDS: dict[str, Kind] = {
     "ReferenceDynamics": Kind(),
     "Regressor": Kind(representation=False, live=False),
     "Solvers": Kind(representation=False, options=("answers",), needs=("answers",)),
+    "StabilityMargin": _PLANE._replace(options=("points", "normal", "height"), needs=("points",)),
     "TotalInertia": Kind(),
+    "ZeroMomentPoint": _PLANE,
 }
 """Class of the solver -> what can be said about it."""
 
-USUAL = {"mode": "auto", "method": "auto", "expressed_in": "world", "of": "tau", "negligible": 1e-10, "restitution": 0.0}
+USUAL = {
+    "mode": "auto", "method": "auto", "expressed_in": "world", "of": "tau", "negligible": 1e-10, "restitution": 0.0,
+    "normal": (0.0, 0.0, 1.0), "height": 0.0,
+}  # fmt: skip
 """Values of options that need not be said."""
 
 ANSWERS = {
@@ -94,6 +105,10 @@ ANSWERS = {
     "total_inertia": "TotalInertia",
     "centroidal_momentum": "CentroidalMomentum",
     "centroidal_matrix": "CentroidalMatrix",
+    "centroidal_momentum_rate": "CentroidalMomentumRate",
+    "capture_point": "CapturePoint",
+    "stability_margin": "StabilityMargin",
+    "zero_moment_point": "ZeroMomentPoint",
     "fk": "ForwardKinematics",
     "jacobian": "Jacobian",
     "jacobian_rate": "JacobianRate",

@@ -27,6 +27,10 @@ def _of_one(model: Model, name: str, spec: SolverSpec) -> Iterator[Problem]:
         if joint not in joints:
             message = f"order: '{joint}' is no joint with coordinates"
             yield Problem(label, "unknown-joint", message, nearest(joint, joints), joint, f"{PLACE}.{name}.order")
+    for joint in spec.options.get("independent", ()):
+        if joint not in joints:
+            message = f"independent: '{joint}' is no joint with coordinates"
+            yield Problem(label, "unknown-joint", message, nearest(joint, joints), joint, f"{PLACE}.{name}.independent")
     for path in (*spec.live, *spec.options.get("parameters", ())):
         try:
             model[path]
@@ -48,11 +52,15 @@ def _frames(spec: SolverSpec) -> Iterator[tuple[str, str]]:
     """Property and name of every frame."""
     yield from (("frames", frame) for frame in spec.frames)
     yield from (("contacts", frame) for frame in spec.options.get("contacts", ()))
+    yield from (("points", frame) for frame in _listed(spec.options.get("points", ())))
     for answer, options in spec.options.get("answers", {}).items():
-        frames = options.get("frames", ())
-        listed = (frames,) if isinstance(frames, str) else frames
+        listed = (*_listed(options.get("frames", ())), *_listed(options.get("points", ())))
         every = (*listed, *options.get("contacts", ()), *([options["frame"]] if "frame" in options else []))
         yield from ((f"answers.{answer}", str(frame)) for frame in every)
+
+
+def _listed(names: Any) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _ports(model: Model) -> list[str]:

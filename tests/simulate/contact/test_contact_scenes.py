@@ -164,3 +164,19 @@ def test_a_block_at_rest_on_a_slope_needs_no_look_in_python():
     run = gs.simulate(block(0.5, angle=0.4), q0=at(0, 0, 0.1), t_end=1.0)
     assert run.counters.in_python == ""
     expect_sound(block(0.5, angle=0.4), run, 0.5)
+
+
+@pytest.mark.parametrize(("friction", "restitution"), [(0.0, 0.0), (0.4, 0.3)])
+def test_a_pile_of_balls_falls_apart_soundly(friction, restitution):
+    chains = [
+        gs.chain("world", gs.Joint(f"j{k}", "free"), gs.RigidBody(f"b{k}", mass=1.0 + k, inertia=(0.004,) * 3),
+                 gs.ContactPoint(f"p{k}", radius=0.1))
+        for k in range(3)
+    ]  # fmt: skip
+    law = gs.ContactPair("*", "*", friction=friction, restitution=restitution)
+    model = gs.assemble("pile", *chains, gs.Ground("floor"), law)
+    rng = np.random.default_rng(1)
+    q0 = np.concatenate([at(*0.03 * rng.normal(size=2), 0.1 + 0.21 * k) for k in range(3)])
+    run = gs.simulate(model, q0=q0, t_end=1.0)
+    expect_sound(model, run, friction, gain=1e-4)
+    assert {"p0|p1", "p1|p2"} <= {x.name for x in run.impulses}

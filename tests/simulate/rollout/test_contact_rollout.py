@@ -157,6 +157,14 @@ def test_what_lanes_do_not_know_is_refused(law, message):
         gs.rollout(slider(**law), q0=np.zeros(3), dt=dt, steps=2, method="moreau")
 
 
+def test_other_methods_do_not_fall_through_the_ground():
+    message = (
+        r"rollout: method 'rk4' knows no rigid contact, and 'slider' has 1, such as 'tip\|floor'. Hint: method='moreau'"
+    )
+    with pytest.raises(gs.GyrostatError, match=message):
+        gs.rollout(slider(), q0=np.zeros(3), steps=2)
+
+
 def test_too_many_candidates_are_refused():
     shapes = [
         gs.Shape(kind="box", size=(0.1, 0.1, 0.1), translation=(0.2 * k, 0, 0), role="collision") for k in range(9)

@@ -9,7 +9,6 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.geometry.convex_hull import convex_hull, side, signed_distance
-from gyrostat.solvers.dynamics.friction_margins import FrictionMargins
 from tests.support.legged import PAWS, SOLES, bent, held_rows
 
 HUMAN, DRIVEN, DOG = gs.robots.humanoid(), gs.robots.humanoid(drives=True), gs.robots.aibo(head=True)
@@ -136,6 +135,19 @@ def test_at_rest_the_zero_moment_point_is_below_the_centre_of_mass_and_wrenches_
     assert moved[0] - c[0] == pytest.approx(gs.fk(DOG, q)["torso"].p[2] / weight)
 
 
+def test_forces_of_a_compliant_ground_are_forces_of_the_ground():
+    soft = HUMAN.with_ground(friction=0.8, stiffness=2e4, damping=0.5)
+    rng = np.random.default_rng(8)
+    q, v = gs.neutral(HUMAN), 0.1 * rng.normal(size=HUMAN.nv)
+    q[2] = 0.765
+    a = gs.aba(soft, q, v, np.zeros(HUMAN.nv))
+    p = gs.zero_moment_point(soft, q, v, a)
+    np.testing.assert_allclose(p, gs.zero_moment_point(HUMAN, q, v, a), atol=1e-12)
+    assert gs.support_polygon(HUMAN, q, CORNERS).margin(p) > 0.0  # the ground only pushes
+    rate = gs.centroidal_momentum_rate(HUMAN, q, v, a)
+    np.testing.assert_allclose(gs.centroidal_momentum_rate(soft, q, v, a), rate, atol=1e-10)
+
+
 def test_momentum_changes_by_contact_forces_and_weight_and_by_the_momentum_matrix():
     contacts = dict.fromkeys(SOLES, "fixed")
     rng = np.random.default_rng(4)
@@ -179,7 +191,7 @@ def test_friction_margins_are_those_of_the_cone():
     q, v, tau = standing(HUMAN, dict.fromkeys(SOLES, "fixed"), rng)
     found = gs.ContactDynamics(HUMAN, contacts)(q, v, tau)
     by_frame = gs.friction_margins(HUMAN, q, found.forces, dict(zip(SOLES, (0.4, 0.8), strict=True)))
-    solver = FrictionMargins(HUMAN, contacts)
+    solver = gs.FrictionMargins(HUMAN, contacts)
     np.testing.assert_allclose(solver(q, v, tau), [by_frame[name] for name in SOLES], rtol=1e-10)
     place = gs.fk(HUMAN, q)
     for name, mu in zip(SOLES, (0.4, 0.8), strict=True):
@@ -252,7 +264,7 @@ def test_what_has_no_answer_is_refused():
             lambda q: gs.friction_margins(HUMAN, q, {SOLES[0]: np.ones(6)}, -1.0),
             r"friction of 'left_foot.sole' must be",
         ),
-        (lambda q: FrictionMargins(HUMAN, [SOLES[0]]), r"the contact 'left_foot.sole' has no friction"),
+        (lambda q: gs.FrictionMargins(HUMAN, [SOLES[0]]), r"the contact 'left_foot.sole' has no friction"),
     ],
 )
 def test_mistakes_are_named(call, message):

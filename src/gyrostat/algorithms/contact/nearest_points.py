@@ -55,9 +55,11 @@ def nearest_points(
     chosen = contact_candidates(model) if candidates is None else tuple(candidates)
     states = np.asarray(q, float)
     poses = _poses(model, chosen, t)
-    solids = [None if c.closed_form else _solids(model, c) for c in chosen]
-    rows = [[_pair(c, s, pose[0], pose[1], within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
-            for x in states.reshape(-1, states.shape[-1])]  # fmt: skip
+    solids = [None if c.closed_form else solids_of(model, c) for c in chosen]
+    rows = [
+        [nearest_of_pair(c, s, pose[0], pose[1], within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
+        for x in states.reshape(-1, states.shape[-1])
+    ]
     lead, k = states.shape[:-1], len(chosen)
     gaps, normals, on_a, on_b, near = (np.array([[one[i] for one in row] for row in rows]) for i in range(5))
     vectors = (*lead, k, 3)
@@ -101,9 +103,10 @@ Solids = tuple[tuple[Any, float], tuple[Any, float]]
 """Of both surfaces: coal's shape, and the radius of a sphere about its frame that holds it."""
 
 
-def _pair(
+def nearest_of_pair(
     c: Candidate, solids: Solids | None, a: Pose, b: Pose, within: float
 ) -> tuple[float, Array, Array, Array, bool]:
+    """Gap, normal, points on a and b of surfaces at poses; whether they are nearest points, or a bound."""
     if solids is None:
         found = touch(c.a.kind, c.a.size, a, c.b.kind, c.b.size, b)
         n = found.axes[0]
@@ -144,7 +147,8 @@ def _by_coal(one: Any, two: Any, a: Pose, b: Pose, tolerance: float) -> tuple[fl
     return gap, -np.array(result.normal), np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())
 
 
-def _solids(model: Model, c: Candidate) -> Solids:
+def solids_of(model: Model, c: Candidate) -> Solids:
+    """Both surfaces of a candidate."""
     return _solid(model, c, 0), _solid(model, c, 1)
 
 

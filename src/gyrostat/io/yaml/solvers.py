@@ -58,6 +58,8 @@ def solvers_schema() -> dict[str, Any]:
     known |= {"answers": {"type": "object", "description": f"one of {', '.join(ANSWERS)}, or names of your own"}}
     known |= {"of": {"enum": ["tau", "a"]}, "negligible": {"type": "number"}}
     known |= {"constrained": {"type": "boolean"}, "restitution": {"type": "number"}}
+    known |= {"points": names, "independent": names, "height": {"type": "number"}}
+    known |= {"normal": {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}}
     known |= {"method": {"enum": ["auto", "closed-form", "forward-mode"]}}
     kinds = []
     for name, kind in KINDS.items():

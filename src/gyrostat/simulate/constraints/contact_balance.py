@@ -61,6 +61,13 @@ class AtRest:
             raise no_forces([self.contacts.names[i] for i in touching.contacts])
         return self._phases(*found)
 
+    def normal_accelerations(self, touching: Touching) -> Array:
+        """Of all contacts (k,), with the forces of those that touch; without any where there are no such forces."""
+        found = self._solved(touching, {})
+        if found is None:
+            return self.state.J[:, 0] @ self.a + self.state.bias[:, 0]
+        return self._acceleration(*found[1:])[0]
+
     # ------------------------------------------------------------------ one problem
     def _solved(
         self, touching: Touching, slips: Mapping[int, Array]

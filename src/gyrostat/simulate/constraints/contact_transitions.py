@@ -156,12 +156,17 @@ class ContactTransitions:
         plant.active = plant.none_active.with_directions(directions)
         a = plant.free_acceleration(t, q, v, p)
         changes = self._hit(t, impulses)
-        closing, rests = self._closing(near, state, v, a, impulses)
-        touching = self._touching(closing, state, v, stops, resting, loops, J)
+        still = [i for i in near if self._rests(state.J[i, 0], v)]
+        touching = self._touching(still, state, v, stops, resting, loops, J)
+        rests: dict[int, float] = {}
+        if impulses and len(still) < len(near):
+            at_rest = self._at_rest(touching, state, J, q, v, M_inverse, a, resting)
+            rests = self._ended([i for i in near if i not in still], state, v, at_rest.normal_accelerations(touching))
+            touching = self._touching(sorted([*still, *rests]), state, v, stops, resting, loops, J)
         v = self._still(touching, state, J, v, M_inverse)
         state = self.contacts.at(q, v)
         a = plant.free_acceleration(t, q, v, p)
-        balance = self._balance(touching, state, J, q, v, M_inverse, a, resting)
+        balance = self._balance(touching, self._at_rest(touching, state, J, q, v, M_inverse, a, resting))
         plant.active = self._active(touching, balance, J, resting, directions)
         changes += self._told(t, before, rests)
         self.leaves, self.slips, self.stopped = set(), {}, set()
@@ -172,21 +177,21 @@ class ContactTransitions:
         self.history.impulses += [Impulse(t, names[i], x) for i, x in impulses.items()]
         return [ContactChange(t, names[i], "impact") for i in impulses]
 
-    def _closing(
-        self, near: list[int], state: ContactState, v: Array, a: Array, impulses: dict[int, Array]
-    ) -> tuple[list[int], dict[int, float]]:
-        """Contacts that do not leave, and after which time [s] those rest whose bounces are over."""
-        closing, rests = [], {}
-        for i in near:
+    @staticmethod
+    def _rests(row: Array, v: Array) -> bool:
+        """Whether a row (nv,) has no speed, but for what an impact leaves."""
+        return abs(float(row @ v)) <= AT_REST * (1.0 + float(np.abs(row) @ np.abs(v)))
+
+    def _ended(self, leaving: list[int], state: ContactState, v: Array, a: Array) -> dict[int, float]:
+        """After which time [s] those rest whose bounces are over soon, for normal accelerations a (k,) with the forces
+        of all that rests."""
+        found = {}
+        for i in leaving:
             w = float(state.J[i, 0] @ v)
-            if abs(w) <= AT_REST * (1.0 + float(np.abs(state.J[i, 0]) @ np.abs(v))):
-                closing.append(i)
-            elif w > 0.0 and impulses:
-                ends = self.impacts.ends(i, w, float(state.J[i, 0] @ a + state.bias[i, 0]))
-                if ends is not None:
-                    rests[i] = ends
-                    closing.append(i)
-        return closing, rests
+            ends = self.impacts.ends(i, w, float(a[i])) if w > 0.0 else None
+            if ends is not None:
+                found[i] = ends
+        return found
 
     def _touching(
         self, closing: list[int], state: ContactState, v: Array, stops: list[int], resting: list[int],
@@ -215,17 +220,21 @@ class ContactTransitions:
             return v
         return v + ActiveRows(B).least(M_inverse, -(B @ v))
 
-    def _balance(
+    def _at_rest(
         self, touching: Touching, state: ContactState, J: Array, q: Array, v: Array, M_inverse: Array, a: Array,
         resting: list[int],
-    ) -> Balance:  # fmt: skip
+    ) -> AtRest:  # fmt: skip
+        """The state between impacts."""
         bounds = np.zeros((0, 2))
         if self.friction is not None:
             bounds = np.stack(self.friction.limits(resting), axis=1)
         needed = np.zeros(len(self.plant.constraints), dtype=bool)
         needed[[*touching.stops, *touching.loops]] = True
         bias = self.plant.constraints.bias(q, v, needed)
-        at_rest = AtRest(self.plant, self.contacts, J, bias, state, M_inverse, a, bounds)
+        return AtRest(self.plant, self.contacts, J, bias, state, M_inverse, a, bounds)
+
+    def _balance(self, touching: Touching, at_rest: AtRest) -> Balance:
+        """Who is closed, and how."""
         closing = set(touching.contacts)
         leaves = self.leaves & closing
         slips = {i: d for i, d in self.slips.items() if i in closing and i not in leaves}

@@ -86,6 +86,9 @@ def hits(watches: Sequence[Watch], step: Step, after_event: bool = False, last: 
         ends.append((watch, values[-1]))
     seen.sort(key=lambda hit: hit.t)
     first = next((k for k, hit in enumerate(seen) if hit.watch.event.cuts), None)
+    if first is not None and (passed := _passed(watches, step, seen[first])) is not None:
+        seen = [*(hit for hit in seen[:first] if hit.t < passed.t), passed]
+        first = len(seen) - 1
     if first is None:
         for watch, value in ends:
             watch.last = value
@@ -144,6 +147,25 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
         elif sign:
             watch.sign = sign
         watch.fresh, before, f_before = False, t, f
+
+
+def _passed(watches: Sequence[Watch], step: Step, cut: Hit) -> Hit | None:
+    """Surfaces that are within each other where a step is cut, and that came there between two looks."""
+    state, found = step.dense(cut.t), None
+    for watch in watches:
+        if watch.event.sharp is None or watch is cut.watch or not watch.last < 0.0:
+            continue
+        f = watch.value(cut.t, *state)
+        if f > 0.0:
+
+            def value(t: float, watch: Watch = watch) -> float:
+                return watch.value(t, *step.dense(t))
+
+            watch.sign = 1
+            t = _sharpened(watch, step, root(value, step.t0, cut.t, watch.last, f, watch.event.within))
+            cut, state = Hit(float(t), watch, True), step.dense(t)
+            found = cut
+    return found
 
 
 def _sharpened(watch: Watch, step: Step, t: float) -> float:

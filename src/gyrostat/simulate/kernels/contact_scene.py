@@ -8,8 +8,8 @@ With the viscous damping D of the shafts, which steps take implicitly,
 f Newton-Euler efforts at rest of the accelerations: gyroscopic forces are those of the middle of the step, so that they
 gain no energy to second order. Beside it, at the ``end`` of the step without impulses, the placements of the ports that
 carry surfaces, and the screw of every rate in the world's axes about the world's origin: angular rate w, velocity of
-the point of the body at the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree [Featherstone
-2005]."""
+the point of the body at the origin; a point x of it moves with w x x + that. L keeps the zeros of the tree
+[Featherstone 2005]."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ import numpy as np
 
 from gyrostat.algorithms.matrices.ltdl import factorise, inboard_rates
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
-from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, sweep_motion
+from gyrostat.algorithms.recursions.kinematics import JointMemo, Own, kinematics, sweep_motion
 from gyrostat.algorithms.recursions.rne import sweep_forces
 from gyrostat.algorithms.shafts.elements import is_zero, shaft_motion, shafts
 from gyrostat.engine.tracing.choose import maximum
 from gyrostat.engine.tracing.dual import Dual, rates_of
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
-from gyrostat.errors import StateError
 from gyrostat.graph.network import Component, Network
 from gyrostat.spatial.algebra import cross
 from gyrostat.spatial.representation import Motion, Pose
@@ -129,41 +128,49 @@ def contact_scene(
     return ContactScene(program, found["inboard"], found["chains"], found["ends"])
 
 
-def _screws(net: Network, on: Any, q: Array, v: Array) -> tuple[dict[str, list[Array]], Mapping[int, Motion]]:
-    """Screws (6,) of the own rates of every joint, and the motions at all ports."""
-    memos: dict[str, Any] = {}
+Screws = dict[tuple[str, str], list[Array]]
+"""Screws (6,) of the own rates of a component at one of its outports, in the world's axes about its origin."""
+
+
+def _screws(net: Network, on: Any, q: Array, v: Array) -> tuple[Screws, Mapping[int, Motion]]:
+    """Screws of all components with rates, and the motions at all ports."""
+    met: dict[str, tuple[Motion, Any, Own]] = {}
 
     def begin(c: Component, motion: Motion, memo: Any, own: Own) -> None:
-        memos[c.name] = memo
+        met[c.name] = motion, memo, own
 
     motions = sweep_motion(net, on, q, v, np.zeros(len(v)), begin=begin)
-    screws: dict[str, list[Array]] = {}
+    screws: Screws = {}
     for c in net.components:
-        if c.v_at.stop == c.v_at.start or not c.outports:
-            continue
-        memo = memos[c.name]
-        if not isinstance(memo, JointMemo):
-            raise StateError(
-                f"simulate: method 'moreau' knows no screws of '{c.name}', whose kinematics come from elsewhere. "
-                "Hint: another method"
-            )
-        pose = motions[next(iter(c.outports.values()))].pose
-        axes = [(pose.R @ s[:3], pose.R @ s[3:]) for s in np.asarray(memo.S).T]
-        screws[c.name] = [np.concatenate([w, u + cross(pose.p, w)]) for w, u in axes]
+        n = c.v_at.stop - c.v_at.start
+        for name, S in _subspaces(c, on, *met[c.name]).items() if n and c.outports else ():
+            pose = motions[c.outports[name]].pose
+            axes = [(pose.R @ s[:3], pose.R @ s[3:]) for s in np.asarray(S).T]
+            screws[c.name, name] = [np.concatenate([w, u + cross(pose.p, w)]) for w, u in axes]
     return screws, motions
 
 
-def _chain(
-    net: Network, port: int, screws: Mapping[str, Sequence[Array]], ties: _Factors
-) -> tuple[tuple[int, int, int], ...]:
+def _subspaces(c: Component, on: Any, motion: Motion, memo: Any, own: Own) -> dict[str, Array]:
+    """S (6, n) of a component at each outport, in its axes; of kinematics from elsewhere, what unit accelerations do at
+    rest."""
+    if isinstance(memo, JointMemo):
+        return dict.fromkeys(c.outports, memo.S)
+    rest, columns = np.zeros(len(own.v)), []
+    for unit in np.eye(len(own.v)):
+        out, _ = kinematics.of(c)(c, on, Motion(motion.pose, np.zeros(6), np.zeros(6)), own.q, rest, unit)
+        columns.append({name: on.representation.motion_local(m.pose, m.A) for name, m in out.items()})
+    return {name: np.stack([column[name] for column in columns], axis=1) for name in c.outports}
+
+
+def _chain(net: Network, port: int, screws: Screws, ties: _Factors) -> tuple[tuple[int, int, int], ...]:
     """(rate, screw, factor) of a port, from the world outward."""
     starts, at = {}, 0
-    for name, own in screws.items():
-        starts[name], at = at, at + len(own)
+    for key, own in screws.items():
+        starts[key], at = at, at + len(own)
     chain = []
-    for c, _ in net.path(port):
-        for i, own in enumerate(c.ties) if c.name in screws else ():
-            chain += [(k, starts[c.name] + i, ties.number(x)) for k, x in own]
+    for c, name in net.path(port):
+        for i, own in enumerate(c.ties) if (c.name, name) in screws else ():
+            chain += [(k, starts[c.name, name] + i, ties.number(x)) for k, x in own]
     return tuple(chain)
 
 

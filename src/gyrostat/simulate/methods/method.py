@@ -94,6 +94,11 @@ class Method(ABC):
     keeps_records: bool = False
     """Whether somebody will ask for :meth:`contact_records`."""
 
+    @property
+    def called_in_python(self) -> dict[str, tuple[int, float]]:
+        """Calls and seconds of parts of the method itself that are no machine code, though the method is."""
+        return {}
+
     def contact_records(self) -> tuple[Sequence[str], Sequence[Array]]:
         """Names of contacts, and records (k, 6) of a method that treats them."""
         return (), ()

@@ -3,6 +3,7 @@ steps of one length, in machine code. Order 1; see :mod:`~gyrostat.simulate.meth
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,15 +12,16 @@ import numpy as np
 from gyrostat.algorithms.contact.cone_driver_rounds import cone_memory
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.drivers.kernel_code import KernelCode
-from gyrostat.errors import GyrostatError, clipped
+from gyrostat.errors import GyrostatError, PerformanceWarning, clipped
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.constraints.stops import JointLimits
 from gyrostat.simulate.kernels import environment as env
 from gyrostat.simulate.kernels.contact_scene import ContactScene, contact_scene
 from gyrostat.simulate.methods.drivers import moreau_memory as at
 from gyrostat.simulate.methods.drivers.fixed_clock import FULL
-from gyrostat.simulate.methods.drivers.moreau_steps import CROWDED, moreau_steps
+from gyrostat.simulate.methods.drivers.moreau_steps import ASKED, CROWDED, moreau_steps
 from gyrostat.simulate.methods.fixed_steps import FixedSteps
+from gyrostat.simulate.methods.moreau_solids import SLOW, SolidContacts, SolidPair, points_of_pairs, told
 from gyrostat.simulate.methods.moreau_tables import (
     candidate_tables,
     chain_tables,
@@ -28,6 +30,7 @@ from gyrostat.simulate.methods.moreau_tables import (
     limit_words,
     ports_of,
     rigid_pairs,
+    solid_table,
 )
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.machine import Machine, address
@@ -59,7 +62,14 @@ class Moreau(FixedSteps):
             )
         self.words = np.zeros(at.WORDS_OF_MOREAU, dtype=np.int64)
         self._places[0] = address(self.words)
-        self.candidates = rigid_pairs(plant.model, plant.network.driven)
+        pairs = rigid_pairs(plant.model, plant.network.driven)
+        self.candidates = points_of_pairs(pairs)
+        ports = ports_of(plant.network, pairs)
+        self.solids = SolidContacts(
+            [SolidPair.of(plant.model, plant.network, c, ports) for c in pairs if not c.closed_form]
+        )
+        if self.solids.pairs:
+            warnings.warn(f"{WHO}: {told(pairs)}", PerformanceWarning, stacklevel=2)
         self.limits: JointLimits | None = None
         self.records: tuple[Array, ...] = ()
         self._tables: dict[int, Array] = {}
@@ -82,6 +92,8 @@ class Moreau(FixedSteps):
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().begin(t, q, v, p)
+        self.solids.forget()
+        self.words[at.ANSWERED] = 0
         self._ready()
 
     def _ready(self) -> None:
@@ -99,7 +111,8 @@ class Moreau(FixedSteps):
         self.words[at.SCENE] = code.address
         tables: dict[int, Array] = {}
         pairs = at.CANDIDATES, at.CANDIDATE_NUMBERS, at.SEGMENT_PORTS, at.SEGMENT_NUMBERS
-        tables |= dict(zip(pairs, candidate_tables(net, self.candidates, ports), strict=True))
+        tables |= dict(zip(pairs, candidate_tables(net, self.candidates, ports, self.solids.reaches), strict=True))
+        tables[at.SOLID_PAIRS], tables[at.ANSWERS] = solid_table(tables[at.CANDIDATES]), self.solids.answers
         segments = len(tables[at.SEGMENT_PORTS])
         tables[at.SEGMENTS_NOW] = np.zeros((segments, at.G_NOW))
         tables[at.CHAIN_FIRST], tables[at.CHAIN] = chain_tables(scene.chains)
@@ -114,12 +127,12 @@ class Moreau(FixedSteps):
         tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 9)
         tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
         k = len(self.candidates)
-        tables[at.KEPT] = np.zeros(3 * k + len(limits) + loops + boxes + 1)
+        tables[at.KEPT] = np.zeros(6 * k + len(limits) + loops + boxes + 1)
         tables[at.PHASES], tables[at.PHASES_NOW] = np.zeros((2, max(1, k)), dtype=np.int64)
-        tables[at.RECORDS] = np.zeros((RECORDS + 4 * k, at.RECORD))
+        tables[at.RECORDS] = np.zeros((RECORDS + 6 * k + 4, at.RECORD))
         counts = {
             at.CANDIDATE_COUNT: k, at.SEGMENT_COUNT: segments, at.PORT_COUNT: len(ports), at.BOX_COUNT: boxes,
-            at.LIMIT_COUNT: len(limits), at.MOST_RECORDS: RECORDS,
+            at.LIMIT_COUNT: len(limits), at.MOST_RECORDS: RECORDS, at.SOLID_COUNT: len(self.solids.pairs),
         }  # fmt: skip
         for word, count in counts.items():
             self.words[word] = count
@@ -136,7 +149,9 @@ class Moreau(FixedSteps):
 
     def _allot(self, contacts: int) -> None:
         """Memory for that many contacts, beside all other rows."""
-        rows, n = 3 * (contacts + 1) + self._others + 3, self.plant.nv
+        spins = any(c.law.torsional or c.law.rolling for c in self.candidates)
+        others = self._others + (3 * (contacts + 1) if spins else 0)
+        rows, n = 3 * (contacts + 1) + others + 3, self.plant.nv
         stride = (rows + 8) // 4 * 4
         self.words[at.MOST_CONTACTS] = contacts
         vectors = at.IMPULSE, at.SPEED, at.FREE_SPEED, at.COMPRESSION, at.BEFORE_SPEED, at.FREE
@@ -146,8 +161,8 @@ class Moreau(FixedSteps):
             at.CONTACT_NUMBERS: np.zeros((contacts + 1, at.K_NUMBERS)),
             at.NEAR: np.zeros(contacts + 1, dtype=np.int64),
             at.NEAR_NUMBERS: np.zeros((contacts + 1, at.K_NUMBERS)),
-            at.SCALARS: np.zeros((self._others + 1, at.S_WORDS), dtype=np.int64),
-            at.SCALAR_NUMBERS: np.zeros((self._others + 1, at.S_NUMBERS)),
+            at.SCALARS: np.zeros((others + 1, at.S_WORDS), dtype=np.int64),
+            at.SCALAR_NUMBERS: np.zeros((others + 1, at.S_NUMBERS)),
             at.WHITE: np.zeros((stride // 3 + 1) * 4 * n + 8),
             at.DELASSUS: np.zeros(stride * stride + 8),
             at.SPARE: np.zeros(4 + 4 * stride + 24),
@@ -155,6 +170,7 @@ class Moreau(FixedSteps):
             at.PIVOTS: np.zeros(2 * stride, dtype=np.int64),
             at.CONE_G: np.zeros(stride * stride),
             at.CONE_VECTORS: np.zeros(3 * stride),
+            at.CONE_ROWS: np.zeros(stride, dtype=np.int64),
             at.CONE_UNITS: np.zeros(2 * stride, dtype=np.int64),
             at.CONE_NUMBERS: np.zeros(6 * stride),
             at.CONE_MEMORY: np.zeros(driver_memory(stride)),
@@ -163,12 +179,30 @@ class Moreau(FixedSteps):
     # ------------------------------------------------------------------ steps
     def run(self, machine: Machine, harvest: Harvest, budget: int) -> int:
         status = super().run(machine, harvest, budget)
+        for _ in range(budget):
+            if status != ASKED:
+                break
+            poses, words = self._tables[at.POSES], self.words
+            ports = int(words[at.PORT_COUNT])
+            self.solids.answer(
+                poses[: 12 * ports].reshape(ports, 12), self._tables[at.SOLID_PAIRS], self._tables[at.SEGMENTS_NOW]
+            )
+            words[at.ANSWERED] = 1
+            if words[at.RECORD_COUNT]:
+                self._empty()
+            status = super().run(machine, harvest, budget)
+        if status == ASKED:  # asked again in the next call
+            status = FULL
         if status == CROWDED:
             self._allot(2 * int(self.words[at.MOST_CONTACTS]))
             status = FULL
         self._empty()
         self._told()
         return status
+
+    @property
+    def called_in_python(self) -> dict[str, tuple[int, float]]:
+        return {SLOW: (self.solids.calls, self.solids.seconds)}
 
     def contact_records(self) -> tuple[Sequence[str], Sequence[Array]]:
         return [c.name for c in self.candidates], self.records

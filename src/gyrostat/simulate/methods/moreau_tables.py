@@ -25,18 +25,6 @@ KINDS = {"point": at.BALL, "sphere": at.BALL, "rim": at.RIM, "ellipsoid": at.ELL
 def rigid_pairs(model: Model, driven: bool) -> tuple[Candidate, ...]:
     """Candidates that steps treat; refused by name what they do not know."""
     rigid = tuple(c for c in contact_candidates(model) if c.law.stiffness is None)
-    for c in rigid:
-        if not c.closed_form:
-            raise GyrostatError(
-                f"{WHO}: contact '{c.name}': a {c.a.kind} and a {c.b.kind} have no nearest points in closed form, "
-                "which method 'moreau' needs. Hint: spheres and capsules with each other, and all shapes with the "
-                "ground, have; gs.ContactPair(..., exclude=True) leaves a pair out"
-            )
-        if c.law.torsional or c.law.rolling:
-            raise GyrostatError(
-                f"{WHO}: contact '{c.name}' has torsional or rolling friction, which method 'moreau' does not know. "
-                "Hint: torsional=0.0, rolling=0.0"
-            )
     if rigid and driven:
         raise GyrostatError(
             f"{WHO}: the base of '{model.name}' moves by itself, and method 'moreau' knows contacts with a base that "
@@ -51,26 +39,31 @@ def ports_of(net: Network, candidates: Sequence[Candidate]) -> tuple[int | None,
 
 
 def candidate_tables(
-    net: Network, candidates: Sequence[Candidate], ports: Sequence[int | None]
+    net: Network, candidates: Sequence[Candidate], ports: Sequence[int | None], reaches: Mapping[str, float]
 ) -> tuple[Array, Array, Array, Array]:
-    """Words (k, C_WORDS) and numbers (k, C_NUMBERS); ports (s,) and numbers (s, G_NUMBERS) of segments."""
+    """Words (k, C_WORDS) and numbers (k, C_NUMBERS); ports (s,) and numbers (s, G_NUMBERS) of segments. ``reaches``:
+    of the surfaces of solids, by name: spheres about their frames."""
     words = np.zeros((max(1, len(candidates)), at.C_WORDS), dtype=np.int64)
     numbers = np.zeros((max(1, len(candidates)), at.C_NUMBERS))
     segments: dict[str, tuple[int, Array]] = {}
+    answers = 0
     for word, num, c in zip(words, numbers, candidates, strict=False):
         (a, Ra, pa), (b, Rb, pb) = (place_of(net, s) for s in (c.a, c.b))
         word[1:3] = ports.index(a), ports.index(b)
         law = c.law
         num[at.MU_STATIC], num[at.MU_DYNAMIC], num[at.RESTITUTION] = law.mu_static, law.mu_dynamic, law.restitution
+        num[at.TORSIONAL], num[at.ROLLING] = law.torsional, law.rolling
         if c.b.kind == "plane":
             word[0] = KINDS[c.a.kind]
             _above(num, c.a, Ra, pa)
             num[at.B_FIRST : at.B_FIRST + 3], num[at.B_LAST : at.B_LAST + 3] = pb, Rb[:, 2]
             num[at.B_TANGENT : at.B_TANGENT + 3] = Rb[:, 0]
         else:
-            word[0] = at.SEGMENTS
-            segments.setdefault(c.a.name, (word[1], _segment(c.a, Ra, pa)))
-            segments.setdefault(c.b.name, (word[2], _segment(c.b, Rb, pb)))
+            word[0] = at.SEGMENTS if c.closed_form else at.SOLIDS
+            segments.setdefault(c.a.name, (word[1], _segment(c.a, Ra, pa, reaches)))
+            segments.setdefault(c.b.name, (word[2], _segment(c.b, Rb, pb, reaches)))
+            if not c.closed_form:
+                word[5], answers = answers, answers + 1
             word[3:5] = [list(segments).index(s.name) for s in (c.a, c.b)]
     on = np.array([port for port, _ in segments.values()] or [0], dtype=np.int64)
     return words, numbers, on, np.array([num for _, num in segments.values()] or [np.zeros(at.G_NUMBERS)])
@@ -87,8 +80,16 @@ def _above(num: Array, s: Surface, R: Array, p: Array) -> None:
     num[at.A_AXES : at.A_AXES + 9] = R.T.ravel()
 
 
-def _segment(s: Surface, R: Array, p: Array) -> Array:
-    """Begin, vector, radius and reach of a segment."""
+def solid_table(words: Array) -> Array:
+    """Words (pairs, 3) of solids: their segments and the first of their answers."""
+    points = words[words[:, 0] == at.SOLIDS]
+    return np.ascontiguousarray(points[:: at.PATCH, 3:6] if len(points) else np.zeros((1, 3), dtype=np.int64))
+
+
+def _segment(s: Surface, R: Array, p: Array, reaches: Mapping[str, float]) -> Array:
+    """Begin, vector, radius and reach of a segment; the sphere about a shape that is none."""
+    if s.kind not in ("point", "sphere", "capsule"):
+        return np.array([*p, 0.0, 0.0, 0.0, reaches[s.name], reaches[s.name]])
     along = R[:, 2] * s.size[1] if s.kind == "capsule" else np.zeros(3)
     radius = s.size[0] if s.size else 0.0
     return np.array([*(p - 0.5 * along), *along, radius, radius + 0.5 * float(np.linalg.norm(along))])

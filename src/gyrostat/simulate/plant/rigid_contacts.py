@@ -63,7 +63,7 @@ def _expect_by_events(model: Model, candidates: Sequence[Candidate]) -> None:
     if candidates and not isinstance(model.context.base, str):
         raise GyrostatError(
             f"{WHO}: '{model.name}' has rigid contacts, and its base moves by itself: events are not found there. "
-            f"Hint: {MOREAU}, or a stiffness"
+            "Hint: a stiffness, or a joint in the place of the moving base"
         )
 
 

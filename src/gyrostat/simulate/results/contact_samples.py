@@ -6,8 +6,9 @@ and forces of all rows that were active at a sample, contacts last, are those th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,33 @@ from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.solvers.functions import rnea
 
 Array = np.ndarray
+
+
+class LaterForces(Mapping[str, Array]):
+    """Forces (T, 3) by the ``names`` of contacts, found when one is first asked for."""
+
+    def __init__(self, names: Sequence[str], find: Callable[[], dict[str, Array]]):
+        self._names, self._find, self._forces = tuple(names), find, None
+
+    def _known(self) -> dict[str, Array]:
+        if self._forces is None:
+            self._forces = self._find()
+        return self._forces
+
+    def __getitem__(self, name: str) -> Array:
+        return self._known()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(self._known())
+
+    def __reduce__(self) -> Any:
+        return dict, (self._known(),)
 
 
 def sampled_forces(

@@ -4,6 +4,7 @@ motion for cut forces and sensors."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,26 @@ WHO = "port_forces"
 
 
 def with_contacts(
-    model: Model, q: Array, forces: Mapping[str, Array], wrenches: Mapping[str, Wrench]
+    model: Model,
+    q: Array,
+    forces: Mapping[str, Array],
+    wrenches: Mapping[str, Wrench],
+    moments: Mapping[str, Array] = MappingProxyType({}),
 ) -> dict[str, Wrench]:
-    """``wrenches`` by port, and those of contacts whose ``forces`` (T, 3) [N] act on a, in contact axes, at q (T, nq):
-    on both sides, in the world's axes about its origin."""
+    """``wrenches`` by port, and those of contacts whose ``forces`` (T, 3) [N] and ``moments`` (T, 3) [N m] act on a, in
+    contact axes, at q (T, nq): on both sides, in the world's axes about its origin."""
     candidates = [c for c in contact_candidates(model) if c.name in forces and np.any(forces[c.name])]
+    _expect_places(forces, {c.name for c in contact_candidates(model)})
     if not candidates:
         return dict(wrenches)
-    _expect_known(model, candidates)
+    _expect_known(model, candidates, moments)
     net = kept_network(model)
     places = _places(model, net, candidates, q)
     loads: dict[str, Array] = {}
     for k, c in enumerate(candidates):
         F = np.einsum("ti,tij->tj", forces[c.name], places["axes"][:, k])
-        world = np.concatenate([np.cross(places["positions"][:, k], F), F], axis=1)
+        M = np.einsum("ti,tij->tj", moments.get(c.name, np.zeros((len(q), 3))), places["axes"][:, k])
+        world = np.concatenate([np.cross(places["positions"][:, k], F) + M, F], axis=1)
         for surface, sign in ((c.a, 1.0), (c.b, -1.0)):
             if surface.port:  # what stands still in the world feels nothing
                 port = _free_port(net, net.port(surface.port), wrenches)
@@ -77,9 +84,19 @@ def _free_port(net: Network, port: str, taken: Mapping[str, Wrench]) -> str:
     )
 
 
-def _expect_known(model: Model, candidates: Sequence[Candidate]) -> None:
+def _expect_places(forces: Mapping[str, Array], known: set[str]) -> None:
+    """Of points between two solids the place is not kept."""
+    for name, f in forces.items():
+        if name not in known and np.any(f):
+            raise GyrostatError(
+                f"{WHO}: contact '{name}' is a point between shapes without nearest points in closed form, and a "
+                "result does not keep where it was. Hint: contact_forces has its force"
+            )
+
+
+def _expect_known(model: Model, candidates: Sequence[Candidate], moments: Mapping[str, Array]) -> None:
     for c in candidates:
-        if c.law.torsional or c.law.rolling:
+        if (c.law.torsional or c.law.rolling) and c.name not in moments:
             raise GyrostatError(
                 f"{WHO}: contact '{c.name}' has torsional or rolling friction, whose moments a result does not keep. "
                 "Hint: cut forces are known without them"

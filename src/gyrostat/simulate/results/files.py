@@ -1,7 +1,7 @@
 """Results in .npz files, with a version and without pickles.
 
 An .npz file of version 1 holds the arrays t, q, v, a, tau, p, work, wall, event_q, event_v, event_v_after, and if there
-were any wrench, contact (T, contacts, 3) and sensitivity (T, 2 nv + np, columns);
+were any wrench, contact (T, contacts, 3), moment (T, contacts with moments, 3) and sensitivity (T, 2 nv + np, columns);
 ``meta``: UTF-8 JSON with the rest, the model as YAML text. Reading is bounded, and checks every array."""
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ def _bytes(result: Result) -> bytes:
         "wrenches": [{"port": port, "expressed_in": w.expressed_in} for port, w in result.wrenches.items()],
         "sensitivities": [{"name": name, "columns": s.q.shape[2]} for name, s in result.sensitivities.items()],
         "contacts": list(result.contact_forces),
+        "contact_moments": list(result.contact_moments),
         "impulses": [{"t": x.t, "name": x.name, "impulse": x.impulse.tolist()} for x in result.impulses],
         "contact_phases": [[float(x.t_start), float(x.t_end), x.name, x.phase] for x in result.contact_phases],
         "phases": [{"start": k, "model": to_text(m)} for k, m in result.phases[1:]],
@@ -88,6 +89,8 @@ def _bytes(result: Result) -> bytes:
         arrays["wrench"] = np.stack([w.value for w in result.wrenches.values()], axis=1)
     if result.contact_forces:
         arrays["contact"] = np.stack(list(result.contact_forces.values()), axis=1)
+    if result.contact_moments:
+        arrays["moment"] = np.stack(list(result.contact_moments.values()), axis=1)
     if result.sensitivities:
         columns = [np.concatenate([s.q, s.v, s.p], axis=1) for s in result.sensitivities.values()]
         arrays["sensitivity"] = np.concatenate(columns, axis=2)
@@ -139,7 +142,7 @@ def _loaded(source: str | io.BytesIO, name: str, model: Model | None = None) -> 
             total = sum(info.file_size for info in file.infolist())
             if total > MAX_BYTES:
                 raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
-            more = [key for key in ("wrench", "contact", "sensitivity") if f"{key}.npy" in file.namelist()]
+            more = [key for key in ("wrench", "contact", "moment", "sensitivity") if f"{key}.npy" in file.namelist()]
             arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta", *more]}
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
     except (
@@ -217,6 +220,9 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         contacts = [str(x) for x in meta.get("contacts", ())]
         f = arrays.get("contact", np.zeros((rows, 0, 3)))
         _expect(name, "contact", f, (rows, len(contacts), 3))
+        turned = [str(x) for x in meta.get("contact_moments", ())]
+        moments = arrays.get("moment", np.zeros((rows, 0, 3)))
+        _expect(name, "moment", moments, (rows, len(turned), 3))
         impulses = tuple(
             Impulse(float(x["t"]), str(x["name"]), np.array(x["impulse"], dtype=float).reshape(3))
             for x in meta.get("impulses", ())
@@ -243,6 +249,7 @@ def _result(name: str, meta: Mapping[str, Any], arrays: dict[str, Array], model:
         wrenches={port: Wrench(W[:, k], frame) for k, (port, frame) in enumerate(applied)},
         sensitivities=sensitivities,
         contact_forces={who: np.ascontiguousarray(f[:, k]) for k, who in enumerate(contacts)},
+        contact_moments={who: np.ascontiguousarray(moments[:, k]) for k, who in enumerate(turned)},
         impulses=impulses,
         contact_phases=spans,
     )

@@ -39,6 +39,7 @@ class PartedResult(Result):
     closure = property(lambda self: self._refuse("closure"))  # type: ignore[assignment]
     rolling_forces = property(lambda self: self._refuse("rolling_forces"))  # type: ignore[assignment]
     contact_forces = property(lambda self: self._refuse("contact_forces"))  # type: ignore[assignment]
+    contact_moments = property(lambda self: self._refuse("contact_moments"))  # type: ignore[assignment]
 
     @classmethod
     def of(cls, parts: Sequence[Result]) -> PartedResult:
@@ -160,17 +161,21 @@ def _one(first: Result, second: Result) -> Result:
     count = len(first.t)
     ports = [port for port in first.wrenches if port in second.wrenches]
     wrenches = {port: _wrench(first.wrenches[port], second.wrenches[port]) for port in ports}
-    contacts = dict.fromkeys([*first.contact_forces, *second.contact_forces])
-    forces = {
-        name: np.concatenate([part.contact_forces.get(name, np.zeros((len(part.t), 3))) for part in (first, second)])
-        for name in contacts
-    }
+    forces, moments = (_by_contact(first, second, name) for name in ("contact_forces", "contact_moments"))
     return replace(
         first, **arrays, events=first.events + second.events, counters=added([first.counters, second.counters]),
         status=second.status, message=second.message, wrenches=wrenches, contact_forces=forces,
+        contact_moments=moments,
         phases=(*first.phases, *((count + k, model) for k, model in second.phases)),
         impulses=first.impulses + second.impulses, contact_phases=first.contact_phases + second.contact_phases,
     )  # fmt: skip
+
+
+def _by_contact(first: Result, second: Result, what: str) -> dict[str, Any]:
+    """Arrays (T, 3) of both, zeros where a contact is known in one of them."""
+    both = [(getattr(part, what), np.zeros((len(part.t), 3))) for part in (first, second)]
+    names = dict.fromkeys(name for known, _ in both for name in known)
+    return {name: np.concatenate([known.get(name, none) for known, none in both]) for name in names}
 
 
 def _wrench(one: Wrench, two: Wrench) -> Wrench:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from gyrostat.simulate.methods.method import Step
 from gyrostat.simulate.plant.harvest import Harvest
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.plant import Plant
-from gyrostat.simulate.results.contact_samples import sampled_forces
+from gyrostat.simulate.results.contact_samples import LaterForces, sampled_forces
 from gyrostat.simulate.results.result import Counted, Result
 from gyrostat.simulate.results.sensitivity import Sensitivity
 from gyrostat.simulate.results.step_contacts import StepContacts
@@ -229,14 +230,20 @@ class Recorder:
         W = np.array(self.wrenches).reshape(self.count, len(self.plant.places), 6)
         return {x.port: Wrench(W[:, k], x.expressed_in) for k, x in enumerate(self.plant.places)}
 
-    def _contact_forces(self, rows: Array) -> dict[str, Array]:
-        """(T, 3) by contact."""
+    def _contact_forces(self, rows: Array) -> Mapping[str, Array]:
+        """(T, 3) by contact; found when they are asked for, unless the model was changed on the way."""
         if self.step_contacts is not None:
             self.contacts = self.step_contacts.history
             return self.step_contacts.forces(rows[:, 0])
         if self.contacts is None:
             return {}
-        return sampled_forces(self.plant, self.contacts.names, rows, self.rows, self.wrenches)
+        names, spans, wrenches = self.contacts.names, tuple(self.rows), tuple(self.wrenches)
+        rows = rows.copy()
+        later = LaterForces(names, lambda: sampled_forces(self.plant, names, rows, spans, wrenches))
+        return later if len(self.phases) == 1 else {name: later[name] for name in names}
+
+    def _contact_moments(self, rows: Array) -> dict[str, Array]:
+        return {} if self.step_contacts is None else self.step_contacts.moments(rows[:, 0])
 
     def result(self, status: str, message: str, counted: Counted, settings: dict[str, Any]) -> Result:
         """All that was kept."""
@@ -263,6 +270,7 @@ class Recorder:
             phases=tuple(self.phases),
             wrenches=self._wrenches(),
             contact_forces=self._contact_forces(rows),
+            contact_moments=self._contact_moments(rows),
             impulses=() if self.contacts is None else tuple(self.contacts.impulses),
             contact_phases=()
             if self.contacts is None

@@ -97,6 +97,7 @@ class Result:
     ``sensitivities``: derivatives by the names that were asked for, each with q, v (T, nv, k) and p (T, np, k).
 
     Of rigid contacts: ``contact_forces`` by name, each (T, 3) [N] on a in contact axes (normal, t1, t2);
+    ``contact_moments``, each (T, 3) [N m], of torsional (about the normal) and rolling friction, where there is any;
     ``impulses``: records (t, name, impulse (3,) [N s]); ``contact_phases``: records (t_start, t_end, name, phase).
 
     A method may need neither ``a`` nor ``tau`` at the ends of its steps (``bdf``): then they are computed when they are
@@ -121,6 +122,7 @@ class Result:
     wrenches: Mapping[str, Wrench] = field(default_factory=dict)
     sensitivities: Mapping[str, Sensitivity] = field(default_factory=dict)
     contact_forces: Mapping[str, Array] = field(default_factory=dict)
+    contact_moments: Mapping[str, Array] = field(default_factory=dict)
     impulses: tuple[Impulse, ...] = ()
     contact_phases: tuple[ContactPhase, ...] = ()
 
@@ -209,7 +211,8 @@ class Result:
     def _wrenches(self, model: Model, at: slice) -> dict[str, Wrench]:
         """Of samples with one model: those of the user, and those of rigid contacts."""
         wrenches = {port: Wrench(w.value[at], w.expressed_in) for port, w in self.wrenches.items()}
-        return with_contacts(model, self.q[at], {name: f[at] for name, f in self.contact_forces.items()}, wrenches)
+        forces, moments = ({name: f[at] for name, f in x.items()} for x in (self.contact_forces, self.contact_moments))
+        return with_contacts(model, self.q[at], forces, wrenches, moments)
 
     @cached_property
     def sensors(self) -> SensorValues:

@@ -26,6 +26,8 @@ def columns(result: Result) -> dict[tuple[str, str], Array]:
     table |= {("p", str(k)): result.p[:, k] for k in range(result.p.shape[1])}
     for name, f in result.contact_forces.items():
         table |= {("contact", f"{name}.{axis}"): f[:, k] for k, axis in enumerate(("n", "t1", "t2"))}
+    for name, m in result.contact_moments.items():
+        table |= {("contact moment", f"{name}.{axis}"): m[:, k] for k, axis in enumerate(("n", "t1", "t2"))}
     return table | {("work", ""): result.work}
 
 

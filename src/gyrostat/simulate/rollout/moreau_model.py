@@ -34,12 +34,12 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
         if not c.closed_form:
             raise StateError(
                 f"{WHO}: contact '{c.name}': a {c.a.kind} and a {c.b.kind} have no nearest points in closed form. "
-                "Hint: gs.ContactPair(..., exclude=True) leaves a pair out"
+                "Hint: gs.ContactPair(..., exclude=True) leaves a pair out; gs.simulate(method='moreau') takes it"
             )
         if c.law.torsional or c.law.rolling:
             raise StateError(
-                f"{WHO}: contact '{c.name}' has torsional or rolling friction, which method 'moreau' does not know. "
-                "Hint: torsional=0.0, rolling=0.0"
+                f"{WHO}: contact '{c.name}' has torsional or rolling friction, which lanes do not know. "
+                "Hint: torsional=0.0, rolling=0.0; or gs.simulate(method='moreau'), which does"
             )
     if len(rigid) > MOST:
         raise StateError(
@@ -55,3 +55,13 @@ def rigid_candidates(model: Model) -> tuple[Candidate, ...]:
             f"{WHO}: the base of '{model.name}' moves by itself. Hint: a joint in its place, with contacts"
         )
     return rigid
+
+
+def expect_no_rigid_contact(model: Model, method: str) -> None:
+    """Refuse methods that would let bodies pass through each other."""
+    rigid = [c.name for c in contact_candidates(model) if c.law.stiffness is None]
+    if rigid:
+        raise StateError(
+            f"{WHO}: method '{method}' knows no rigid contact, and '{model.name}' has {len(rigid)}, such as "
+            f"'{rigid[0]}'. Hint: method='moreau'; a stiffness makes it compliant; gs.load(..., contacts=False)"
+        )

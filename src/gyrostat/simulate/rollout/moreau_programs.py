@@ -23,7 +23,14 @@ from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.methods.drivers.moreau_impacts import BACK, DEPTH, FASTEST_BACK
 from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT
-from gyrostat.simulate.rollout.moreau_rounds import AFTER, arrays, depth_unit, one_round, share_without_gain
+from gyrostat.simulate.rollout.moreau_rounds import (
+    AFTER,
+    arrays,
+    depth_unit,
+    many_sweeps,
+    one_round,
+    share_without_gain,
+)
 from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Pattern, coloured, near
 
 Array = np.ndarray
@@ -131,6 +138,16 @@ class MoreauPrograms:
             return dict(zip(("P", "w", "r"), found, strict=True))
 
         return self._record(function, ("X", "b", "G", "mu", "low", "way", "P", "w", "r"), "round")
+
+    @cached_property
+    def sweeps(self) -> Program:
+        """Sweeps alone, for lanes that Newton steps do not help."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            found = many_sweeps(*self._cones(x), x["P"], x["w"], x["r"][0])
+            return dict(zip(("P", "w", "r"), found, strict=True))
+
+        return self._record(function, ("X", "b", "G", "mu", "low", "P", "w", "r"), "sweeps")
 
     @cached_property
     def expansion(self) -> Program:

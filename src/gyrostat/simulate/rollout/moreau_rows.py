@@ -14,6 +14,7 @@ from gyrostat.algorithms.contact.whitened_cones import Cone, WhitenedCones
 from gyrostat.algorithms.matrices.ltdl import Factors, factorise, inboard_rates
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import sweep_forces
+from gyrostat.configuration.chart import along, moved
 from gyrostat.configuration.limits import limits_of
 from gyrostat.engine.tracing.choose import maximum, minimum, where
 from gyrostat.graph.contacts import Candidate
@@ -99,11 +100,12 @@ class ContactStep:
         change = factors.solve(0.5 * h * (tau - sweep_forces(net, on, q, v, rest)[0]))  # of the rates up to the middle
         given = np.array([sum((d * change[k] for (i, k), d in damping.items() if i == j), 0.0) for j in range(n)])
         f = sweep_forces(net, on, q, v + change, rest)[0] - given
-        free, turned = v + factors.solve(h * (tau - f)), v
-        if self.bouncing:  # rates turned by forces that do no work, before an impact
-            turned = v - factors.solve(h * (f - sweep_forces(net, on, q, rest, rest)[0]))
+        free = v + factors.solve(h * (tau - f))
+        D = np.array([sum((d * v[k] for (i, k), d in damping.items() if i == j), 0.0) for j in range(n)])
+        turned = v - factors.solve(h * (f - D - sweep_forces(net, on, q, rest, rest)[0]))  # by forces that do no work
         table = _Rows(factors, h)
-        self._contacts(table, net, on, q, turned, free)
+        end = moved(self.model, q, along(self.model, v * (0.5 * h)))
+        self._contacts(table, net, on, end, turned, free)
         self._stops(table, q, turned, free)
         pattern = table.pattern(n)
         L = np.array([factors.L[k, j] for k, js in factors.inboard.items() for j in js] or [0.0])
@@ -112,11 +114,14 @@ class ContactStep:
         cones = WhitenedCones(pattern.cones, table.X, table.b, n, table.mu, low)
         return KnownBefore(pattern, cones, free, L, roots, table.gaps, table.allowed, table.back, table.before)
 
-    def _contacts(self, table: _Rows, net: Network, on: Setting, q: Array, v: Array, free: Array) -> None:
-        known = contact_kinematics(net, on, self.candidates, q, v)
+    def _contacts(self, table: _Rows, net: Network, on: Setting, end: Array, turned: Array, free: Array) -> None:
+        """Rows of the end of the step, as far as that is known; gaps of its middle."""
+        known = contact_kinematics(net, on, self.candidates, end)
         for k, c in enumerate(self.candidates):
-            speeds = [_product(row, free) + x for row, x in zip(known.J[k], known.drift[k], strict=True)]
-            table.contact(k, c, known.J[k], known.w[k], speeds, known.gaps[k])
+            J = known.J[k]
+            before, speeds = ([_product(row, x) for row in J] for x in (turned, free))
+            gap = known.gaps[k] - 0.5 * table.h * before[0]
+            table.contact(k, c, J, before, speeds, gap)
 
     def _stops(self, table: _Rows, q: Array, v: Array, free: Array) -> None:
         low, high = limits_of(self.model, "model", WHO)
@@ -151,7 +156,9 @@ class _Rows:
     back: list[Any] = field(default_factory=list)
     before: list[Any] = field(default_factory=list)
 
-    def contact(self, number: int, c: Candidate, J: Array, before: Array, free: Sequence[Any], gap: Any) -> None:
+    def contact(
+        self, number: int, c: Candidate, J: Array, before: Sequence[Any], free: Sequence[Any], gap: Any
+    ) -> None:
         """Rows J (3, nv) of a contact; tangents along which nothing can move are left out."""
         rows = [whitened(self.factors, row) for row in J]
         if not rows[0]:

@@ -1,7 +1,8 @@
 """Moreau's steps of W robots, the scheme of :mod:`~gyrostat.simulate.methods.drivers.moreau_steps`: free motion,
 impulses by rounds until every lane has converged, the state after them.
 
-    q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m, v0) + J(q_m)^T P,    q1 = q_m (+) h/2 (v1 + x),
+    q_m = q0 (+) h/2 v0,    H (v1 - v0) = h (tau - f)(t0 + h/2, q_m) + J(q_m (+) h/2 v0)^T P,
+    q1 = q_m (+) h/2 (v1 + x),
 
 x takes back a part of what is deep; gyroscopic forces in f are those of the middle
 (:mod:`~gyrostat.simulate.kernels.contact_scene`). Between the programs of
@@ -21,13 +22,14 @@ from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
     ROWS_CODE, ROUND_CODE, DEPTH_CODE, DEPTH_ROUND_CODE, END_CODE,  # kernels
     IMPULSES, CONES, CARRIED, MOST_ROUNDS,  # rows; contacts and stops; first of the impulses in the memory
     STEP, HALF, MIDDLE, FREE, L_FACTORS, ROOTS, X_ENTRIES, B_SPEEDS, DIAGONAL, MU, GAPS, ALLOWED,
-    LOW, PART_BACK, BEFORE, P_FIRST, W_FIRST, B_SECOND, BOUNCES, EXPANSION_CODE, JOINED_CODE,
+    SWEEPS_CODE, LOW, PART_BACK, BEFORE, P_FIRST, W_FIRST, B_SECOND, BOUNCES, EXPANSION_CODE, JOINED_CODE,
     P_ONE, W_ONE, R_ONE, P_TWO, W_TWO, R_TWO, P_BEST, W_BEST, R_BEST, WAY,
     DEEP_B, DEEP_P, DEEP_W, DEEP_R, DEEP_P_TWO, DEEP_W_TWO, DEEP_R_TWO,
-) = range(47)  # fmt: skip
-WORDS_OF_CONTACT = 48
+) = range(48)  # fmt: skip
+WORDS_OF_CONTACT = 52
 CODES = {
-    ROWS_CODE: "rows", ROUND_CODE: "round", DEPTH_CODE: "depth", DEPTH_ROUND_CODE: "depth_round", END_CODE: "end"
+    ROWS_CODE: "rows", ROUND_CODE: "round", DEPTH_CODE: "depth", DEPTH_ROUND_CODE: "depth_round", END_CODE: "end",
+    SWEEPS_CODE: "sweeps",
 }  # fmt: skip
 BOUNCING = {EXPANSION_CODE: "expansion", JOINED_CODE: "joined"}
 COLUMNS = {
@@ -42,8 +44,8 @@ COLUMNS = {
 """Columns by the names that their sizes have in the programs."""
 TOLERANCE = 1e-8
 """Of the residual of all contacts and stops [m/s, rad/s]."""
-MOST = 16
-"""Rounds of a Newton step and sweeps in one step."""
+MOST, LAST = 10, 24
+"""Rounds of a Newton step and a sweep in one step; then turns of sweeps, or a Newton step."""
 GIVING = 1e-2
 """Part of the diagonal by which every third Newton step gives way, where the first have failed."""
 ANY = 1e300
@@ -87,6 +89,35 @@ def searched(env: words, box: words) -> float:
         copy(rows, P3, P)
         copy(n, w3, w)
         copy(1, r3, r)
+    if some(r[0] > TOLERANCE):
+        bad = bad + swept(env, box)
+    return bad
+
+
+def swept(env: words, box: words) -> float:
+    """From the impulses P_ONE: sweeps, and a Newton step where it lowers the residual, in turn."""
+    X, b, G, work = doubles(box[X_ENTRIES]), doubles(box[B_SPEEDS]), doubles(box[DIAGONAL]), doubles(env[WORK])
+    n, rows, bad, way = env[NV], box[IMPULSES], 0.0, doubles(box[WAY])
+    P, w, r, mu, low = (
+        doubles(box[P_ONE]),
+        doubles(box[W_ONE]),
+        doubles(box[R_ONE]),
+        doubles(box[MU]),
+        doubles(box[LOW]),
+    )
+    P2, w2, r2 = doubles(box[P_TWO]), doubles(box[W_TWO]), doubles(box[R_TWO])
+    way[0] = SOFT
+    way[1] = 1.0
+    for k in range(LAST):
+        if not some(r[0] > TOLERANCE):
+            break
+        if k % 3 == 2:
+            bad = bad + kernel(box[ROUND_CODE])(X, b, G, mu, low, way, P, w, r, P2, w2, r2, work)
+        else:
+            bad = bad + kernel(box[SWEEPS_CODE])(X, b, G, mu, low, P, w, r, P2, w2, r2, work)
+        copy(rows, P2, P)
+        copy(n, w2, w)
+        copy(1, r2, r)
     return bad
 
 

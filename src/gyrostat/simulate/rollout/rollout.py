@@ -23,6 +23,7 @@ from gyrostat.simulate.rollout.gradient import Gradient
 from gyrostat.simulate.rollout.kernel import METHODS, RolloutKernel
 from gyrostat.simulate.rollout.lane_memory import Rows
 from gyrostat.simulate.rollout.loop import run
+from gyrostat.simulate.rollout.moreau_model import expect_no_rigid_contact
 from gyrostat.simulate.rollout.result import DivergedError, Rollout, divergence
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.simulate.run.settings import spelt
@@ -80,6 +81,8 @@ def rollout(
     applied = RolloutWrenches(model, wrenches)
     if method == "moreau" and h <= 0.0:
         raise StateError(f"{WHO}: method 'moreau' goes forward in time, got dt = {h:g} s. Hint: dt={-h:g}")
+    if method != "moreau":
+        expect_no_rigid_contact(model, method)
     kernel = _kernel(model, method, controller, given, applied)
     arrays = {
         "q0": coordinates(model, q0, WHO),

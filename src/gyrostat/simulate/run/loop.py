@@ -37,6 +37,8 @@ AGAIN = 1e-9
 """Time [s] between two events of one kind that is no progress."""
 OFTEN = 100
 """How often that may happen."""
+LOOKS = 250
+"""Steps at least, of the whole run, while contacts are closed: a body at rest gives a method no reason to look sooner."""
 FINISHED = "finished", ""
 State = tuple[float, Array, Array, Array]
 _log = logging.getLogger("gyrostat")
@@ -263,6 +265,7 @@ class Run:
             calls, seconds = costs.get(part, (0, 0.0))
             costs[part] = calls + callback.calls, seconds + callback.seconds
         costs["samples"] = self.plant.samples
+        costs |= self.method.called_in_python
         costs |= {f"event '{w.event.name}'": (w.event.calls, w.event.seconds) for w in self.watches.users}
         return {part: cost for part, cost in costs.items() if cost[0]}
 
@@ -331,9 +334,15 @@ class Run:
         return status
 
     def _reach(self, limit: float) -> float:
-        """Where the next step must end at the latest: not far while efforts on what sticks are to be seen."""
+        """Where the next step must end at the latest: not far while efforts on what rests are to be seen."""
+        if not self.method.adaptive:
+            return limit
         friction = self.transitions.stick_slip
-        return min(limit, self.t + friction.reach) if friction is not None and self.method.adaptive else limit
+        if friction is not None:
+            limit = min(limit, self.t + friction.reach)
+        if self.plant.active.touching:
+            limit = min(limit, self.t + (self.t_end - self.settings["t_start"]) / LOOKS)
+        return limit
 
     def _reached(self, step: Step, seen: list[Hit], cut: Hit | None) -> tuple[str, str]:
         """The end of a step, or the event that cuts it."""

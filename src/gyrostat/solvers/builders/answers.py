@@ -9,8 +9,9 @@ from typing import Any
 from gyrostat.errors import GyrostatError, nearest
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics
 from gyrostat.solvers.dynamics.bias_forces import Bias, GravityForces
+from gyrostat.solvers.dynamics.capture_point import CapturePoint
 from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass, TotalInertia
-from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix, CentroidalMomentum
+from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix, CentroidalMomentum, CentroidalMomentumRate
 from gyrostat.solvers.dynamics.coriolis_matrix import Coriolis
 from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration
 from gyrostat.solvers.dynamics.derivatives import (
@@ -26,6 +27,8 @@ from gyrostat.solvers.dynamics.mass_matrix import Innovations, InverseMassMatrix
 from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia
 from gyrostat.solvers.dynamics.reference_dynamics import ReferenceDynamics
 from gyrostat.solvers.dynamics.regressor import Regressor
+from gyrostat.solvers.dynamics.support_polygon import StabilityMargin
+from gyrostat.solvers.dynamics.zero_moment_point import ZeroMomentPoint
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.kinematics.recorded_kinematics import RecordedKinematics
@@ -38,10 +41,12 @@ WHO = "Solvers"
 CLASSES: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
-        ActuatorDynamics, Bias, CenterOfMass, CentroidalMatrix, CentroidalMomentum, Coriolis, DeltaAcceleration,
-        EquationsOfMotion, ForwardDynamics, ForwardDynamicsDerivatives, GravityForces, Innovations, InverseDynamics,
-        InverseDynamicsDerivatives, InverseDynamicsSecondDerivatives, InverseMassMatrix, InverseOperationalInertia,
-        Jacobian, JacobianRate, KineticEnergy, MassMatrix, PotentialEnergy, ReferenceDynamics, Regressor, TotalInertia,
+        ActuatorDynamics, Bias, CapturePoint, CenterOfMass, CentroidalMatrix, CentroidalMomentum,
+        CentroidalMomentumRate, Coriolis, DeltaAcceleration, EquationsOfMotion, ForwardDynamics,
+        ForwardDynamicsDerivatives, GravityForces, Innovations, InverseDynamics, InverseDynamicsDerivatives,
+        InverseDynamicsSecondDerivatives, InverseMassMatrix, InverseOperationalInertia, Jacobian, JacobianRate,
+        KineticEnergy, MassMatrix, PotentialEnergy, ReferenceDynamics, Regressor, StabilityMargin, TotalInertia,
+        ZeroMomentPoint,
     )
 } | {ForwardKinematics.__name__: RecordedKinematics}  # fmt: skip
 """Solvers by the name of the class; forward kinematics goes by its form as a function of a state."""

@@ -9,7 +9,9 @@ from gyrostat.solvers.builders.answers import CLASSES
 from gyrostat.solvers.builders.master_solver import Solvers
 from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives
 from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics
+from gyrostat.solvers.dynamics.contact_velocities import ContactVelocities
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics
+from gyrostat.solvers.dynamics.friction_margins import FrictionMargins
 from gyrostat.solvers.dynamics.impact import Impact
 from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
@@ -24,8 +26,10 @@ BUILDABLE: dict[str, Any] = CLASSES | {
     for cls in (
         ContactDynamics,
         ContactDynamicsDerivatives,
+        ContactVelocities,
         ElasticInverseDynamics,
         ForwardKinematics,
+        FrictionMargins,
         Impact,
         ParameterDerivatives,
         ParameterJacobian,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,11 +70,21 @@ class CentroidalMomentumRate(StateSolver):
     result = "dh"
     rate_axes = (("dh", ()),)
 
-    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        if net.driven:
+    def __init__(
+        self,
+        model: Model,
+        representation: str = "body",
+        rules: Iterable[str] | None = None,
+        live: Sequence[str] = (),
+        mode: str = "auto",
+    ):
+        super().__init__(model, representation, rules, live, mode)
+        if self.network.driven:
             raise GyrostatError(
-                f"{self.name}: the base of '{self.model.name}' moves by itself. Hint: base='free' or 'fixed'"
+                f"{self.name}: the base of '{model.name}' moves by itself. Hint: base='free' or 'fixed'"
             )
+
+    def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         moving = with_rates(x["q"], coordinate_rates(net.model, x["q"], x["v"]), 1)
         total, momentum = total_momentum(net, on, moving, with_rates(x["v"], x["a"], 1))
         return {"dh": rates_of(force_to_child(np.eye(3), centre_of(total, self), momentum), 1)}

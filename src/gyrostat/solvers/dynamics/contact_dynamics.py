@@ -35,8 +35,8 @@ class ContactSolver(StateSolver):
 
     loops = "solved"
     inverts = True
-    Answer: type[ContactResult]
-    """Class of its results; that of a solver knows the names of its contacts."""
+    Answer: type[ContactResult] | None = None
+    """Class of its results; that of a solver knows the names of its contacts. None: one array."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ContactSolver(StateSolver):
         self.contacts = read_contacts(self.network, contacts, self.name)
         names = [c.frame for c in self.contacts]
         also = {self.network.port(name): k for k, name in enumerate(names)}
-        self.Result = self.Answer.of(names, also)
+        self.Result = None if self.Answer is None else self.Answer.of(names, also)
 
     def options(self) -> dict[str, Any]:
         options = {k: v for k, v in super().options().items() if k != "representation"}
@@ -96,6 +96,15 @@ class ContactSolver(StateSolver):
         factors = kkt_factors(net, on, q, found.J, self.safe)
         return factors.solve(np.concatenate([x["tau"] - h + more, -found.bias]))
 
+    def motion(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> ContactMotion:
+        """a, the forces of all rows, and the wrenches."""
+        q, v, tau, held = x["q"], x["v"], x["tau"], self.held(net)
+        if by_sweeps(net) and not self.locked:
+            return accelerations_by_sweeps(net, on, q, v, tau, given, held)
+        respond = self.response(net, on, q)
+        free = self.without_contacts(net, on, x, given, respond)
+        return accelerations_by_mass_matrix(net, on, q, v, held, free, respond)
+
 
 class ContactDynamics(ContactSolver):
     """a (..., nv) and contact forces for tau, with frames held in contact: M a + h = tau + J^T f, J a + dJ/dt v = C f
@@ -122,12 +131,3 @@ class ContactDynamics(ContactSolver):
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         found = self.motion(net, on, x, given)
         return {"a": found.a, "forces": found.wrenches}
-
-    def motion(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> ContactMotion:
-        """a, the forces of all rows, and the wrenches."""
-        q, v, tau, held = x["q"], x["v"], x["tau"], self.held(net)
-        if by_sweeps(net) and not self.locked:
-            return accelerations_by_sweeps(net, on, q, v, tau, given, held)
-        respond = self.response(net, on, q)
-        free = self.without_contacts(net, on, x, given, respond)
-        return accelerations_by_mass_matrix(net, on, q, v, held, free, respond)

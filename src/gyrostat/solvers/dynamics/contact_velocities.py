@@ -60,17 +60,20 @@ class ContactVelocities(StateSolver):
             raise GyrostatError(
                 f"{self.name}: the base of '{model.name}' moves by itself. Hint: base='free' or 'fixed'"
             )
-        owners = model.layout.entities
+        self._named = independent is not None
         if independent is None:
             held = held_frames(self.network, self.contacts)
             follow = dependent_joints(model, self.network, held, None, None)
-            independent = tuple(name for name in owners if name not in follow)
+            independent = tuple(name for name in model.layout.entities if name not in follow)
         self.independent = read_joints(model, independent, self.name) if len(independent) else ()
         self.kept = frozenset(int(k) for k in model.layout.places(self.independent)[1])
 
     def options(self) -> dict[str, Any]:
         kept = {k: v for k, v in super().options().items() if k != "representation"}
-        return kept | {"contacts": self.contacts, "independent": self.independent}
+        return kept | {"contacts": self.contacts, "independent": self.independent if self._named else None}
+
+    def _spec_options(self) -> dict[str, Any]:
+        return self.options() | {"contacts": {self.network.port(c.frame): c.data() for c in self.contacts}}
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         q, v, held = x["q"], x["v"], held_frames(net, self.contacts)

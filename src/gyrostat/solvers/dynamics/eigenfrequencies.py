@@ -10,6 +10,7 @@ import numpy as np
 from gyrostat.configuration.packing import names_of, packed, real_array
 from gyrostat.errors import GyrostatError, StateError, nearest
 from gyrostat.graph.network import kept_network, network
+from gyrostat.solvers.dynamics.closed_contacts import refuse_closed
 from gyrostat.solvers.dynamics.derivatives import InverseDerivatives, InverseDynamicsDerivatives
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.dynamics.mass_matrix import MassMatrix
@@ -52,11 +53,13 @@ def eigenfrequencies(
 
     ``q`` (..., nq) of the whole model, or (..., n) of the joints alone: the rotors of elastic drives then stand where
     the springs carry the weight. ``locked``: names of rates that stand still, for example all rotors, as motors
-    under stiff position control do. ``method`` and ``options`` are those of :func:`rnea_derivatives`."""
+    under stiff position control do. A pose in which a rigid contact is closed is refused. ``method`` and ``options``
+    are those of :func:`rnea_derivatives`."""
     expect_model(model, "eigenfrequencies")
     kept_network(model).refuse_loops("eigenfrequencies")
     free = _free(model, names_of(locked, "eigenfrequencies", "locked"))
     q = rotors_at_rest(model, q)
+    refuse_closed(model, q, "eigenfrequencies")
     K, D, _ = _derivatives(model, q, method, **options)
     M, K, D = (_part(x, free) for x in (_mass_matrix(model, q), K, D))
     try:

@@ -22,6 +22,7 @@ from gyrostat.configuration.packing import coordinates, rates
 from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.actuator_efforts import null_space
+from gyrostat.solvers.dynamics.closed_contacts import refuse_closed
 from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives
 from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics
 from gyrostat.solvers.dynamics.mass_matrix import MassMatrix
@@ -59,7 +60,8 @@ def equilibrium(
     iterations: int = 200,
 ) -> Equilibrium:
     """Where the robot rests, near q0 (nq,): under gravity, springs, and constant generalised forces tau (nv,), zero by
-    default. Loops that stay constraints are closed first.
+    default. Loops that stay constraints are closed first. Compliant contacts carry; a rest in which a rigid one is
+    closed is refused.
 
     ``stable=True`` goes where the forces push, and refuses a rest from which they push away; ``stable=False`` takes the
     nearest one of any kind. ``tolerance``: accelerations that may be left [rad/s^2, m/s^2], relative to the largest met
@@ -72,7 +74,9 @@ def equilibrium(
     if start.ndim != 1 or efforts.ndim != 1:
         raise StateError(f"{WHO}: one state at a time, got q0 {start.shape}, tau {efforts.shape}. Hint: loop over them")
     search = _Search(model, efforts, stable)
-    return search.found(close(model, start), tolerance, int(iterations))
+    rest = search.found(close(model, start), tolerance, int(iterations))
+    refuse_closed(model, rest.q, WHO)
+    return rest
 
 
 @dataclass

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.contact.frame_contact import Contacts
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.errors import ShapeError, clipped
 from gyrostat.graph.network import Network
-from gyrostat.solvers.dynamics.contact_dynamics import ContactDynamics
+from gyrostat.solvers.dynamics.contact_dynamics import ContactSolver
 from gyrostat.solvers.dynamics.ground_plane import ground_plane
 from gyrostat.solvers.dynamics.zero_moment_point import placed_wrenches
 from gyrostat.solvers.machinery.call_signatures import of_force
-from gyrostat.solvers.machinery.state_solver import Array, StateSolver
+from gyrostat.solvers.machinery.state_solver import Array
 from gyrostat.spec.model import Model
 
 WHO = "friction_margins"
@@ -53,13 +54,11 @@ def _mu(given: Any, frame: str) -> float:
     return float(given)
 
 
-class FrictionMargins(StateSolver):
+class FrictionMargins(ContactSolver):
     """mu f_n - |f_t| (..., contacts) [N] of frames in contact for (q, v, tau): what a motion with these contacts leaves
     until one of them slips. ``contacts`` as in :class:`ContactDynamics`, each with its ``friction`` and ``normal``;
     rows in their order. Compiled, with derivatives: an inequality for optimisation."""
 
-    loops = "solved"
-    inverts = True
     name = WHO
     state = ("q", "v", "tau")
     __call__ = of_force
@@ -70,29 +69,24 @@ class FrictionMargins(StateSolver):
     def __init__(
         self,
         model: Model,
-        contacts: Any,
+        contacts: Contacts,
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
         mode: str = "auto",
     ):
-        super().__init__(model, "body", rules, live, mode)
-        self._dynamics = ContactDynamics(model, contacts, rules, live, mode)
-        self.contacts = self._dynamics.contacts
+        super().__init__(model, contacts, rules, live, mode)
         for contact in self.contacts:
             if contact.friction is None:
                 raise ShapeError(
                     f"{WHO}: the contact '{contact.frame}' has no friction. Hint: FrameContact(..., friction=0.7)"
                 )
 
-    def options(self) -> dict[str, Any]:
-        return {k: v for k, v in super().options().items() if k != "representation"} | {"contacts": self.contacts}
-
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
-        wrenches = self._dynamics.motion(net, on, x, given).wrenches
+        wrenches = self.motion(net, on, x, given).wrenches
         rest = np.zeros(net.model.nv)
         motions = sweep_motion(net, on, x["q"], rest, rest)
         found = []
-        for held, w in zip(self._dynamics.held(net), wrenches, strict=True):
+        for held, w in zip(self.held(net), wrenches, strict=True):
             contact = held.contact
             n, force = np.array(contact.normal), motions[held.port].pose.R @ (held.place[0] @ w[3:])
             along = n @ force

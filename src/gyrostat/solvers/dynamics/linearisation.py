@@ -9,6 +9,7 @@ import numpy as np
 from gyrostat.configuration.packing import packed
 from gyrostat.errors import LoopError, StateError
 from gyrostat.graph.network import kept_network
+from gyrostat.solvers.dynamics.closed_contacts import refuse_closed
 from gyrostat.solvers.dynamics.constrained_linearisation import (
     MinimalStateSpace,
     expect_steady,
@@ -54,10 +55,13 @@ def linearise(
     Where loops, or wheels that roll, are constraints, a :class:`MinimalStateSpace` comes: A and B of what they leave
     free, with the basis. v is then a steady motion, along which the robot looks the same from itself at every instant
     (rest, or rolling straight ahead or in a circle); tau is by default the smallest that gives no acceleration.
-    Displacements that nothing depends on, such as the place of a bicycle, are left out, unless ``ignorable=True``."""
+    Displacements that nothing depends on, such as the place of a bicycle, are left out, unless ``ignorable=True``.
+
+    Compliant contacts are in it; where a rigid one is closed the motion has no derivative, which is refused."""
     expect_model(model, WHO)
     q = packed(model, q, "q", WHO)
     v = np.zeros(model.nv) if v is None else packed(model, v, "v", WHO)
+    refuse_closed(model, q, WHO)
     constrained = bool(kept_network(model).closures)
     if ignorable is not None and not constrained:
         raise LoopError(f"{WHO}: ignorable is about constraints, and '{model.name}' has none. Hint: leave it out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.configuration.packing import coordinates, real_array
 from gyrostat.engine.tracing.choose import where
 from gyrostat.errors import ShapeError, StateError
+from gyrostat.graph.compliant_contacts import CompliantContact
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.center_of_mass import ABSOLUTE
 from gyrostat.solvers.dynamics.ground_plane import GroundPlane, ground_plane
@@ -40,9 +42,10 @@ class ZeroMomentPoint(StateSolver):
     no torque but along the normal [Vukobratovic]. It is the centre of pressure as long as it is inside the support
     polygon, and no contact pulls.
 
-    Called with q, v, a, and ``wrenches`` that act besides the ground. Where the motion needs no force along the normal
-    (free fall), there is none, which is refused."""
+    Called with q, v, a, and ``wrenches`` that act besides the ground; forces of a compliant ground are the ground's.
+    Where the motion needs no force along the normal (free fall), there is none, which is refused."""
 
+    loops = "any"
     name = WHO
     state = ("q", "v", "a")
     __call__ = of_acceleration
@@ -89,8 +92,10 @@ FALLING = 1e-11
 
 
 def ground_wrench(net: Network, on: Setting, q: Array, v: Array, a: Array, given: Loads) -> Array:
-    """Torque and force (6,) that a motion needs from the world, about its origin and in its axes; ``on``: absolute."""
-    _, forces, _ = sweep_forces(net, on, q, v, a, given)
+    """Torque and force (6,) that a motion needs from the world, about its origin and in its axes; ``on``: absolute.
+    Compliant contacts are part of what the ground gives; springs that are fixed to the world act besides it."""
+    others = tuple(pair for pair in net.pairs if pair.kind is not CompliantContact)
+    _, forces, _ = sweep_forces(replace(net, pairs=others), on, q, v, a, given)
     return sum((forces[port] for c in net.components if c.inport is None for port in c.outports.values()), np.zeros(6))
 
 

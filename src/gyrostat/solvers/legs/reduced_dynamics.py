@@ -85,7 +85,7 @@ class ReducedDynamics:
         """Where the frames in contact stand (contacts, 4, 4), in the world; write into it, or use :meth:`place`."""
         self.near = neutral(model) if start is None else start
         self.place(self.near)
-        common = (model, self.contacts, self.parts, self.joints, forms, self.stance, live, mode)
+        common = (model, self.contacts, self.parts, self.joints, forms, self.stance, live, mode, self.near)
         self.solver = ReducedMotionSolver(*common)
         self._common = common
         self._options = {"legs": legs, "live": live, "mode": mode}
@@ -113,7 +113,7 @@ class ReducedDynamics:
     @cached_property
     def sensitivity_solver(self) -> ReducedSensitivitySolver:
         """Derivatives as a solver."""
-        return ReducedSensitivitySolver(*self._common)
+        return ReducedSensitivitySolver(*self._common[:-1], self.near)
 
     # ------------------------------------------------------------------ calls
     def __call__(self, q: Any, v: Any, tau: Any, *, near: Any = None, **options: Any) -> ReducedMotion:
@@ -145,6 +145,9 @@ class ReducedDynamics:
             motions = cached_solver(self.model, ForwardKinematics, frames=(frame,))(whole)
             self.stance[k] = motions[frame].matrix
         self.near = whole
+        for solver in (self.__dict__.get("solver"), self.__dict__.get("sensitivity_solver")):
+            if solver is not None:
+                solver.near = whole
 
     def reduced(self, q: Any, v: Any = None) -> Any:
         """q_I of q (..., nq); with v, the pair (q_I, v_I)."""

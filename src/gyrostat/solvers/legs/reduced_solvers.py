@@ -14,7 +14,7 @@ from gyrostat.algorithms.contact.reduced_dynamics import Partition, Reduced, red
 from gyrostat.algorithms.recursions.inverse_dynamics_derivatives import rnea_derivatives
 from gyrostat.algorithms.recursions.rne import Loads, no_loads
 from gyrostat.algorithms.recursions.sensitivity import uncovered
-from gyrostat.configuration.manifold import neutral
+from gyrostat.configuration.manifold import integrate, neutral
 from gyrostat.configuration.packing import packed
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network
@@ -28,6 +28,9 @@ from gyrostat.spec.model import Model
 
 STRETCHED = 1e-12
 """Smallest singular value of J_D over its largest, below which a leg counts as singular."""
+
+NEARBY = 0.01
+"""How far test vectors are from a configuration in which legs reach their places [rad, m]."""
 
 
 class ReducedMotion(NamedTuple):
@@ -75,8 +78,11 @@ class ReducedSolver(StateSolver):
         stance: Array,
         live: Sequence[str] = (),
         mode: str = "auto",
+        near: Array | None = None,
     ):
         super().__init__(model, "body", None, live, mode)
+        self.near = near
+        """A configuration (nq,) in which the legs reach their places; test vectors of exported C are near it."""
         self.contacts, self.parts, self.legs = tuple(contacts), parts, legs
         self.own = JointOrder(model, joints)
         if legs:
@@ -85,7 +91,7 @@ class ReducedSolver(StateSolver):
     def options(self) -> dict[str, Any]:
         kept = {k: v for k, v in super().options().items() if k in ("live", "mode")}
         own = {"contacts": self.contacts, "parts": self.parts, "joints": self.own.joints, "legs": self.legs}
-        return kept | own | {"stance": self._live.get("stance", np.zeros((0, 4, 4)))}
+        return kept | own | {"stance": self._live.get("stance", np.zeros((0, 4, 4))), "near": self.near}
 
     # ------------------------------------------------------------------ sizes and arrays
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -109,6 +115,10 @@ class ReducedSolver(StateSolver):
     def _example(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         if name in self._live:
             return self._live[name]
+        if name == "q" and self.legs and self.near is not None:
+            step = np.zeros(self.model.nv)
+            step[list(self.parts.independent)] = rng.uniform(-NEARBY, NEARBY, len(self.parts.independent))
+            return np.take(integrate(self.model, self.near, step), self.own.of(name))
         whole = super()._example(name, (self.model.nq if name == "q" else self.model.nv,), rng)
         return np.take(whole, self.own.of(name)) if self._reduced(name) else whole
 

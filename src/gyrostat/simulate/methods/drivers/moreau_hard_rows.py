@@ -1,79 +1,128 @@
-"""Problems that sweeps and Newton's method of a step do not end: they go to the solver of all contact problems
-(:func:`~gyrostat.algorithms.contact.cone_driver_rounds.cone_solve_within`), which has ways out of its own."""
+"""Problems that sweeps and Newton's method of a step do not end, or do not know: they go to the solver of all contact
+problems (:func:`~gyrostat.algorithms.contact.cone_driver_rounds.cone_solve_within`), which has ways out of its own, and
+takes torsional and rolling friction as rows of their contact."""
 
 from __future__ import annotations
 
 from gyrostat.algorithms.contact.cone_driver_rounds import cone_solve_within
-from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, words
+from gyrostat.engine.drivers.words import count_at, doubles, fma, words
 from gyrostat.simulate.methods.drivers.moreau_memory import (
+    C_NUMBERS,
+    CANDIDATE_NUMBERS,
     CONE_G,
     CONE_MEMORY,
     CONE_NUMBERS,
+    CONE_ROWS,
     CONE_UNITS,
     CONE_VECTORS,
     CONTACT_COUNT,
     CONTACT_NUMBERS,
+    CONTACTS,
     DELASSUS,
     FREE_SPEED,
-    HARD,
     IMPULSE,
     K_NUMBERS,
+    K_SPIN,
+    K_WORDS,
     LOW,
     MU,
+    NO_SPIN,
+    ROLLING,
     S_HIGH,
     S_LOW,
     S_NUMBERS,
     SCALAR_COUNT,
     SCALAR_NUMBERS,
+    SPIN_COUNT,
     STRIDE,
+    TORSIONAL,
 )
 
-CLOSE_TO = 1e-8
-"""Residual, relative to the speeds, that is asked for."""
+CLOSE_TO, CLOSER = 1e-8, 1e-12
+"""Residual, relative to the speeds, that is asked for; with torsional or rolling friction, where nothing else was tried
+before."""
 
 
-def solve_hard_rows(box: words, rounds: int, ways: int) -> int:
-    """P of the problem, from the P that is there, by so many rounds and ways out; normal impulses are counted from
-    their least ones."""
-    nb, ns = box[CONTACT_COUNT], box[SCALAR_COUNT]
-    m, stride = 3 * nb + ns, (3 * nb + ns + 3) // 4 * 4
-    G, A, P = doubles(box[DELASSUS]), doubles(box[CONE_G]), doubles(box[IMPULSE])
-    c = doubles(box[CONE_VECTORS])
-    x, u = c + stride, c + 2 * stride
-    units, numbers = count_at(box[CONE_UNITS]), doubles(box[CONE_NUMBERS])
-    for r in range(m):
-        copy(m, G + r * box[STRIDE], A + r * stride)
-        for k in range(m, stride):
-            A[r * stride + k] = 0.0
-    copy(m, doubles(box[FREE_SPEED]), c)
-    copy(m, P, x)
+def put_cone_rows(box: words) -> int:
+    """Which row of the step each row of the solver is: contacts one after the other, each with its rows of spin, then
+    all others. How many."""
+    nb, contacts, rows, m = box[CONTACT_COUNT], count_at(box[CONTACTS]), count_at(box[CONE_ROWS]), 0
+    units = count_at(box[CONE_UNITS])
     for b in range(nb):
-        num, law = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, numbers + 6 * b
-        low = num[LOW]
-        units[2 * b] = 3
-        units[2 * b + 1] = 3 * b
-        for k in range(6):
-            law[k] = 0.0
+        spin, size = contacts[K_WORDS * b + K_SPIN], 3
+        for i in range(3):
+            rows[m + i] = 3 * b + i
+        if box[SPIN_COUNT] > 0:
+            if spin != NO_SPIN:
+                for i in range(3):
+                    rows[m + 3 + i] = 3 * nb + spin + i
+                size = 6
+        units[2 * b] = size
+        units[2 * b + 1] = m
+        m = m + size
+    others = 3 * box[SPIN_COUNT]
+    for s in range(others, box[SCALAR_COUNT]):
+        rows[m] = 3 * nb + s
+        unit = units + 2 * (nb + s - others)
+        unit[0] = 1
+        unit[1] = m
+        m = m + 1
+    return m
+
+
+def put_cone_laws(box: words, m: int, stride: int) -> int:
+    """Coefficients and bounds; normal impulses of contacts are counted from their least ones. How many units."""
+    nb, contacts, units, laws = (
+        box[CONTACT_COUNT],
+        count_at(box[CONTACTS]),
+        count_at(box[CONE_UNITS]),
+        box[CONE_NUMBERS],
+    )
+    A, c = doubles(box[CONE_G]), doubles(box[CONE_VECTORS])
+    x, others = c + stride, 3 * box[SPIN_COUNT]
+    for b in range(nb):
+        num, law, r = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, doubles(laws) + 6 * b, units[2 * b + 1]
+        given, low = doubles(box[CANDIDATE_NUMBERS]) + C_NUMBERS * contacts[K_WORDS * b], num[LOW]
         law[0] = num[MU]
-        law[3] = num[MU] * low
-        x[3 * b] = max(0.0, x[3 * b] - low)
+        law[1] = given[TORSIONAL]
+        law[2] = given[ROLLING]
+        for k in range(3):
+            law[3 + k] = law[k] * low
+        x[r] = max(0.0, x[r] - low)
         if low > 0.0:
             for k in range(m):
-                c[k] = fma(low, A[3 * b * stride + k], c[k])
-    for s in range(ns):
-        num, law = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, numbers + 6 * (nb + s)
-        units[2 * (nb + s)] = 1
-        units[2 * (nb + s) + 1] = 3 * nb + s
+                c[k] = fma(low, A[r * stride + k], c[k])
+    for s in range(others, box[SCALAR_COUNT]):
+        num, law = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, doubles(laws) + 6 * (nb + s - others)
         for k in range(6):
             law[k] = 0.0
         law[0] = num[S_LOW]
         law[1] = num[S_HIGH]
+    return nb + box[SCALAR_COUNT] - others
+
+
+def solve_hard_rows(box: words, close: float, rounds: int, ways: int) -> int:
+    """P of the problem, from the P that is there, by at most so many rounds and ways out."""
+    m, G, P = put_cone_rows(box), doubles(box[DELASSUS]), doubles(box[IMPULSE])
+    stride, rows, free = (m + 3) // 4 * 4, count_at(box[CONE_ROWS]), doubles(box[FREE_SPEED])
+    A, c, units = doubles(box[CONE_G]), doubles(box[CONE_VECTORS]), count_at(box[CONE_UNITS])
+    x, u = c + stride, c + 2 * stride
+    for r in range(m):
+        g = G + rows[r] * box[STRIDE]
+        for k in range(m):
+            A[r * stride + k] = g[rows[k]]
+        for k in range(m, stride):
+            A[r * stride + k] = 0.0
+        c[r] = free[rows[r]]
+        x[r] = P[rows[r]]
     for k in range(m, stride):
         c[k] = 0.0
-    box[HARD] = box[HARD] + 1
-    cone_solve_within(m, nb + ns, A, c, units, numbers, x, u, CLOSE_TO, doubles(box[CONE_MEMORY]), rounds, ways)
-    for b in range(nb):
-        num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
-        x[3 * b] = x[3 * b] + num[LOW]
-    copy(m, x, P)
+    count = put_cone_laws(box, m, stride)
+    numbers, memory = doubles(box[CONE_NUMBERS]), doubles(box[CONE_MEMORY])
+    cone_solve_within(m, count, A, c, units, numbers, x, u, close, memory, rounds, ways)
+    for b in range(box[CONTACT_COUNT]):
+        num, r = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, units[2 * b + 1]
+        x[r] = x[r] + num[LOW]
+    for r in range(m):
+        P[rows[r]] = x[r]
     return 0

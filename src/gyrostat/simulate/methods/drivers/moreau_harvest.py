@@ -3,7 +3,7 @@ mean acceleration and the efforts of the step at samples inside it: those of one
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import doubles, ptr, words
+from gyrostat.engine.drivers.words import doubles, fma, ptr, words
 from gyrostat.simulate.kernels.environment import NP, NQ, NV
 from gyrostat.simulate.kernels.harvest import (
     ALWAYS,
@@ -12,6 +12,7 @@ from gyrostat.simulate.kernels.harvest import (
     INSTANTS,
     KEEP,
     NEXT,
+    POLYNOMIAL,
     ROW,
     ROWS,
     SAMPLES,
@@ -25,6 +26,35 @@ from gyrostat.simulate.kernels.harvest import (
 )
 from gyrostat.simulate.kernels.loop_margins import passed_the_end
 from gyrostat.simulate.methods.drivers.moreau_records import put_forces
+
+
+def mean_work(env: words, h: float, y: ptr, y1: ptr) -> float:
+    """Of the efforts along the mean of the rates at both ends [J]."""
+    n = env[NV]
+    v, v1, tau, power = y + env[NQ], y1 + env[NQ], y1 + env[NQ] + 2 * n + 2 * env[NP], 0.0
+    for k in range(n):
+        power = fma(tau[k], v[k] + v1[k], power)
+    return 0.5 * h * power
+
+
+def between_ends(env: words, io: words, h: float, y: ptr, y1: ptr, work: float) -> int:
+    """Rates on a straight line from v0 to v1, and the displacement that belongs to them."""
+    n, np = env[NV], env[NP]
+    size = 2 * n + np + 1
+    C, v, v1 = doubles(io[POLYNOMIAL]), y + env[NQ], y1 + env[NQ]
+    C1, C2 = C + size, C + 2 * size
+    for k in range(n):
+        C[k] = 0.0
+        C1[k] = h * v[k]
+        C2[k] = 0.5 * h * (v1[k] - v[k])
+    for k in range(n + np):
+        C[n + k] = v[k]
+        C1[n + k] = v1[k] - v[k]
+        C2[n + k] = 0.0
+    C[size - 1] = 0.0
+    C1[size - 1] = work
+    C2[size - 1] = 0.0
+    return 0
 
 
 def samples_within(env: words, io: words, t0: float, t1: float, y: ptr, y1: ptr, work: float) -> float:

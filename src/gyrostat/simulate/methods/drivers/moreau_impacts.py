@@ -10,7 +10,7 @@ positive."""
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, words
-from gyrostat.simulate.methods.drivers.moreau_cones import IMMOBILE, put_u, solve_rows
+from gyrostat.simulate.methods.drivers.moreau_cones import IMMOBILE, put_u
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     ALLOWED,
     BEFORE,
@@ -57,6 +57,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     STRIDE,
     E,
 )
+from gyrostat.simulate.methods.drivers.moreau_rounds import solve_rows
 
 RESTING = 1e-9
 """Closing speed [m/s, rad/s] that is no impact."""
@@ -248,7 +249,7 @@ def correct_depth(box: words, rows: int, h: float) -> int:
         for b in range(nb + box[SCALAR_COUNT]):
             r, kind = 3 * b if b < nb else 2 * nb + b, PUSHES if b < nb else kind_of(box, b - nb)
             g = G + r * stride
-            if g[r] > IMMOBILE and kind != RUBS and (b >= nb or mobile(box, b) == 1):
+            if g[r] > IMMOBILE and kind < RUBS and (b >= nb or mobile(box, b) == 1):
                 y = P[r] + (want[r] - x[r]) / g[r]
                 if kind == PUSHES:
                     y = max(0.0, y)

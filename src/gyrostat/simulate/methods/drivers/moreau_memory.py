@@ -26,17 +26,21 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     SWEEPS, NEWTONS, SOLVED, UNSOLVED_STEPS, IMPACTS, CORRECTED, MOST_ROWS_SEEN, CONTACT_SUM,  # statistics
     LAW_MATRIX, PIVOTS,  # Newton's matrix; its rows and pivots
     CONE_G, CONE_VECTORS, CONE_UNITS, CONE_NUMBERS, CONE_MEMORY, HARD,  # of the solver for hard problems; how many
-) = range(WORDS, WORDS + 78)  # fmt: skip
-WORDS_OF_MOREAU = WORDS + 80
+    CONE_ROWS, SPIN_COUNT,  # its rows among those of the step; contacts with torsional or rolling friction
+    SOLID_COUNT, SOLID_PAIRS, ANSWERS, ANSWERED,  # pairs that Python finds: words (segments a, b, first answer); points
+) = range(WORDS, WORDS + 84)  # fmt: skip
+WORDS_OF_MOREAU = WORDS + 88
 
-BALL, RIM, ELLIPSOID, SEGMENTS = 0, 1, 2, 3
-"""Kinds of pairs: a ball, the rim of a disc, an ellipsoid above a plane; two segments with radii."""
+BALL, RIM, ELLIPSOID, SEGMENTS, SOLIDS = 0, 1, 2, 3, 4
+"""Kinds of pairs: a ball, the rim of a disc, an ellipsoid above a plane; two segments with radii; a point of two solids
+that Python finds."""
 C_WORDS, C_NUMBERS = 6, 32
 """Words (kind, port a, port b, segment a, segment b) and numbers of a candidate."""
 A_FIRST, A_LAST, A_RADIUS, B_FIRST, B_LAST = 0, 3, 6, 7, 10
 """On a plane, in the axes of the ports: centre of a; axis of a rim, radii of an ellipsoid; radius; a point of the plane
 and its normal."""
 MU_STATIC, MU_DYNAMIC, RESTITUTION, B_TANGENT, A_AXES = 14, 15, 16, 17, 22
+TORSIONAL, ROLLING = 20, 21
 """Law; first tangent of the plane; axes (3, 3) of a rim or an ellipsoid, column by column."""
 G_NUMBERS, G_NOW = 8, 12
 """Numbers of a segment: begin (3,), vector (3,), radius, distance from its middle to its farthest point; where it is
@@ -60,18 +64,20 @@ K_NUMBERS = 32
 """Numbers of a contact: gap, point (3,), axes n, t1, t2 (9,), law, closing speed before the step, inverse of its 3 x 3
 block, step of the tangent, least normal impulse, whether the block is regular, speed at which it may still close,
 whether impulses along the normal move anything."""
-K_WORDS = 2
-"""Words of a contact: candidate; whether it is an impact."""
+K_WORDS, K_SPIN, NO_SPIN = 3, 2, -1
+"""Words of a contact: candidate; whether it is an impact; its first row beside contacts, if it has rows of spin."""
+ANSWER, PATCH = 8, 8
+"""Numbers of a point of two solids: 1 if it is there, gap, point (3,), normal (3,); how many a pair has, at most."""
 
 S_LOW, S_HIGH, S_GAP, S_E, S_BEFORE, S_ALLOWED = range(6)
 S_NUMBERS, S_WORDS = 8, 3
 """Numbers and words of a row beside contacts: limits of its impulse, gap, restitution, speed before, allowed speed;
 place among the kept impulses, whether it is an impact, its kind."""
-PUSHES, HOLDS, RUBS = 0, 1, 2
-"""Kinds of such rows: a stop, an equation of a loop, dry friction."""
+PUSHES, HOLDS, RUBS, SPINS = 0, 1, 2, 3
+"""Kinds of such rows: a stop, an equation of a loop, dry friction, torsional or rolling friction of a contact."""
 RECORD = 6
 """Numbers of a record: time, candidate, kind, three numbers."""
-IMPULSE_OF, PHASE, FORCE = 0, 1, 2
+IMPULSE_OF, PHASE, FORCE, MOMENT = 0, 1, 2, 3
 """Kinds of records."""
 OPEN, STICK, SLIDE = 0, 1, 2
 WORST, RESIDUAL_SUM, DEEPEST = 8, 9, 10

@@ -15,7 +15,10 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     IMPULSE,
     IMPULSE_OF,
     K_NUMBERS,
+    K_SPIN,
     K_WORDS,
+    MOMENT,
+    NO_SPIN,
     OPEN,
     PHASE,
     PHASES,
@@ -66,11 +69,14 @@ def put_records(run: words, t: float, h: float) -> int:
 
 
 def put_forces(run: words, t: float, h: float) -> int:
-    """Mean forces [N] of the step to t, behind a record of its length."""
+    """Mean forces [N] and moments [N m] of the step to t, behind a record of its length."""
     P, contacts = doubles(run[IMPULSE]), count_at(run[CONTACTS])
     put_record(run, t, -1, FORCE, h, 0.0, 0.0)
     for b in range(run[CONTACT_COUNT]):
         p = P + 3 * b
         if p[0] > 0.0:
             put_record(run, t, contacts[K_WORDS * b], FORCE, p[0] / h, p[1] / h, p[2] / h)
+            if contacts[K_WORDS * b + K_SPIN] != NO_SPIN:
+                m = P + 3 * run[CONTACT_COUNT] + contacts[K_WORDS * b + K_SPIN]
+                put_record(run, t, contacts[K_WORDS * b], MOMENT, m[0] / h, m[1] / h, m[2] / h)
     return 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gyrostat.engine.drivers.words import count_at, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import LIVE, LOOP_COUNT, LOOP_ROWS, NV, TIME, WORK
-from gyrostat.simulate.methods.drivers.moreau_contacts import NEARBY, put_cross
+from gyrostat.simulate.methods.drivers.moreau_contacts import NEARBY
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     AT,
     AXES,
@@ -22,12 +22,12 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACT_COUNT,
     CONTACT_NUMBERS,
     CONTACTS,
-    DELASSUS,
     ENDING,
     ENDS,
     FACTORS,
     HOLDS,
     K_NUMBERS,
+    K_SPIN,
     K_WORDS,
     L_COLUMNS,
     L_FIRST,
@@ -38,6 +38,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     LIMITS,
     LOOP_EQUATIONS,
     MIDDLE,
+    NO_SPIN,
     ORDER,
     PUSHES,
     RATES,
@@ -55,10 +56,12 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SCALARS,
     SCALE,
     SCREWS,
-    STRIDE,
+    SPINS,
     V_FREE,
     WHITE,
 )
+from gyrostat.simulate.methods.drivers.moreau_shapes import put_cross
+from gyrostat.simulate.methods.drivers.moreau_spins import count_spins, kept_spins, put_spin_rows
 
 ENDLESS = 1e300
 
@@ -185,11 +188,28 @@ def scalar_row(box: words, s: int, low: float, high: float, kept: int, kind: int
     return num
 
 
-def limit_rows(env: words, box: words, h: float) -> int:
+def spin_rows(env: words, box: words) -> int:
+    """Torsional and rolling friction of contacts: how many rows there are now."""
+    table, contacts, count = count_at(box[CANDIDATES]), count_at(box[CONTACTS]), 0
+    if count_spins(box) == 0:
+        return 0
+    kept = kept_spins(env, box)
+    for b in range(box[CONTACT_COUNT]):
+        if contacts[K_WORDS * b + K_SPIN] != NO_SPIN:
+            word = table + C_WORDS * contacts[K_WORDS * b]
+            Y = doubles(box[WHITE]) + scalar_place(env, box, count)
+            put_spin_rows(box, b, shared_part(box, word[1], word[2]), Y)
+            for i in range(3):
+                scalar_row(box, count + i, 0.0, 0.0, kept + 3 * contacts[K_WORDS * b] + i, SPINS)
+            count = count + 3
+    return count
+
+
+def limit_rows(env: words, box: words, h: float, count: int) -> int:
     """Stops that are reached, or may be within the step: how many rows there are now."""
     table, numbers, entries = count_at(box[LIMITS]), doubles(box[LIMIT_NUMBERS]), count_at(box[LIMIT_ENTRIES])
     q, ends, f, v_free = doubles(box[MIDDLE]), doubles(box[ENDS]), doubles(box[FACTORS]), doubles(box[V_FREE])
-    count, kept = 0, 3 * box[CANDIDATE_COUNT]
+    kept = 3 * box[CANDIDATE_COUNT]
     for i in range(box[LIMIT_COUNT]):
         word, num = table + 3 * i, numbers + 4 * i
         x = q[word[0]] if word[0] >= 0 else ends[-1 - word[0]]
@@ -246,7 +266,8 @@ def friction_rows(env: words, box: words, h: float, count: int) -> int:
 def other_rows(env: words, box: words, h: float, v: ptr, before: ptr, free: ptr) -> int:
     """All rows beside contacts, whitened, and their speeds."""
     n = env[NV]
-    count = limit_rows(env, box, h)
+    count = spin_rows(env, box)
+    count = limit_rows(env, box, h, count)
     count = loop_rows(env, box, count)
     count = friction_rows(env, box, h, count)
     box[SCALAR_COUNT] = count
@@ -256,47 +277,3 @@ def other_rows(env: words, box: words, h: float, v: ptr, before: ptr, free: ptr)
         put_speeds(n, Y, v, doubles(box[V_FREE]), before + at, free + at)
         whiten(box, n, Y)
     return count
-
-
-def put_delassus(env: words, box: words) -> int:
-    """G = Y^T Y of all blocks, both triangles."""
-    n, blocks, stride = env[NV], box[CONTACT_COUNT] + (box[SCALAR_COUNT] + 2) // 3, box[STRIDE]
-    white, G = doubles(box[WHITE]), doubles(box[DELASSUS])
-    for i in range(blocks):
-        row = G + 3 * i * stride
-        for j in range(i + 1):
-            put_block(n, white + 4 * n * i, white + 4 * n * j, row + 3 * j, stride)
-        for j in range(3 * i):
-            up = G + j * stride + 3 * i
-            up[0] = row[j]
-            up[1] = row[stride + j]
-            up[2] = row[2 * stride + j]
-    return 0
-
-
-def put_block(n: int, Y: ptr, Z: ptr, out: ptr, stride: int) -> int:
-    """out (3, 3), rows ``stride`` apart, = Y^T Z; a fourth number of each row is written too."""
-    a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
-    b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
-    c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
-    for k in range(n):
-        y, z = Y + 4 * k, Z + 4 * k
-        p, q, r = y[0], y[1], y[2]
-        a0, a1, a2, a3 = fma(p, z[0], a0), fma(p, z[1], a1), fma(p, z[2], a2), fma(p, z[3], a3)
-        b0, b1, b2, b3 = fma(q, z[0], b0), fma(q, z[1], b1), fma(q, z[2], b2), fma(q, z[3], b3)
-        c0, c1, c2, c3 = fma(r, z[0], c0), fma(r, z[1], c1), fma(r, z[2], c2), fma(r, z[3], c3)
-    out[0] = a0
-    out[1] = a1
-    out[2] = a2
-    out[3] = a3
-    o = out + stride
-    o[0] = b0
-    o[1] = b1
-    o[2] = b2
-    o[3] = b3
-    o = o + stride
-    o[0] = c0
-    o[1] = c1
-    o[2] = c2
-    o[3] = c3
-    return 0

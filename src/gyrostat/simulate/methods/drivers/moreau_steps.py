@@ -24,7 +24,7 @@ from gyrostat.simulate.kernels.environment import (
     TIME,
     WORK,
 )
-from gyrostat.simulate.kernels.harvest import MOST, POLYNOMIAL, ROW, wanted
+from gyrostat.simulate.kernels.harvest import MOST, ROW, wanted
 from gyrostat.simulate.kernels.loop_projection import closed_state
 from gyrostat.simulate.methods.drivers.fixed_clock import (
     BUDGET,
@@ -46,8 +46,9 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
     next_end,
     too_fast,
 )
-from gyrostat.simulate.methods.drivers.moreau_contacts import add_contacts, find_contacts, put_twists
-from gyrostat.simulate.methods.drivers.moreau_harvest import taken_from_step
+from gyrostat.simulate.methods.drivers.moreau_contacts import add_contacts, find_contacts, put_twists, solids_are_near
+from gyrostat.simulate.methods.drivers.moreau_delassus import put_delassus
+from gyrostat.simulate.methods.drivers.moreau_harvest import between_ends, mean_work, taken_from_step
 from gyrostat.simulate.methods.drivers.moreau_impacts import (
     DEPTH,
     correct_depth,
@@ -57,6 +58,7 @@ from gyrostat.simulate.methods.drivers.moreau_impacts import (
 )
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     ADDED,
+    ANSWERED,
     BEFORE_SPEED,
     BOXES,
     CONTACT_COUNT,
@@ -80,6 +82,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SCALE,
     SCENE,
     SCREWS,
+    SOLID_COUNT,
     SOLVED,
     SPARE,
     STEP,
@@ -93,11 +96,13 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     WORST,
 )
 from gyrostat.simulate.methods.drivers.moreau_records import put_records
-from gyrostat.simulate.methods.drivers.moreau_rows import contact_rows, other_rows, put_delassus, unwhitened
+from gyrostat.simulate.methods.drivers.moreau_rows import contact_rows, other_rows, unwhitened
 from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
 
 CROWDED = 4
 """How a call ends that found more contacts than there are places for."""
+ASKED = 5
+"""How a call ends in the middle of a step, where Python must say where solids touch."""
 LARGEST_SHIFT = 0.05
 """Displacement [m, rad] of a rate that takes penetration back within a step, at most."""
 MORE_CONTACTS = 4
@@ -130,10 +135,14 @@ def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> 
 
 def impulses(env: words, box: words, ctl: ptr, h: float) -> int:
     """The impulses of the step at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if there are too
-    many contacts."""
+    many contacts, -3 if Python must say first where solids touch."""
     n, v_free, v1 = env[NV], doubles(box[V_FREE]), doubles(box[RATES]) + env[NV]
     put_twists(box, v_free, doubles(box[TWISTS]))
     put_twists(box, doubles(box[V_TURNED]), doubles(box[TWISTS]) + 6 * box[PORT_COUNT])
+    if box[SOLID_COUNT] > 0:
+        if box[ANSWERED] == 0 and solids_are_near(box, h) == 1:
+            return -3
+        box[ANSWERED] = 0
     if find_contacts(box, h) != 0:
         return -1
     rows = 0
@@ -228,42 +237,15 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
 
 
 def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr, y1: ptr) -> int:
-    """The row y1 behind y: rows of the problem, -1 for too many contacts, -2 where something is not finite."""
-    if free_motion(env, box, t, h, y, y1) != 0.0:
-        return -2
+    """The row y1 behind y: rows of the problem, -1 for too many contacts, -2 where something is not finite, -3 if
+    Python must be asked."""
+    if box[ANSWERED] == 0:  # else it is known
+        if free_motion(env, box, t, h, y, y1) != 0.0:
+            return -2
     rows = impulses(env, box, ctl, h)
     if rows < 0:
-        return -1
+        return rows
     return rows if finished(env, box, ctl, h, y, y1, rows) == 0.0 else -2
-
-
-def mean_work(env: words, h: float, y: ptr, y1: ptr) -> float:
-    """Of the efforts along the mean of the rates at both ends [J]."""
-    n = env[NV]
-    v, v1, tau, power = y + env[NQ], y1 + env[NQ], y1 + env[NQ] + 2 * n + 2 * env[NP], 0.0
-    for k in range(n):
-        power = fma(tau[k], v[k] + v1[k], power)
-    return 0.5 * h * power
-
-
-def between_ends(env: words, io: words, h: float, y: ptr, y1: ptr, work: float) -> int:
-    """Rates on a straight line from v0 to v1, and the displacement that belongs to them."""
-    n, np = env[NV], env[NP]
-    size = 2 * n + np + 1
-    C, v, v1 = doubles(io[POLYNOMIAL]), y + env[NQ], y1 + env[NQ]
-    C1, C2 = C + size, C + 2 * size
-    for k in range(n):
-        C[k] = 0.0
-        C1[k] = h * v[k]
-        C2[k] = 0.5 * h * (v1[k] - v[k])
-    for k in range(n + np):
-        C[n + k] = v[k]
-        C1[n + k] = v1[k] - v[k]
-        C2[n + k] = 0.0
-    C[size - 1] = 0.0
-    C1[size - 1] = work
-    C2[size - 1] = 0.0
-    return 0
 
 
 def moreau_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: ptr, d: ptr, clock: ptr) -> int:
@@ -286,6 +268,8 @@ def moreau_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: ptr, d
         rows = one_moreau_step(env, run, ctl, t, h, y, y1)
         if rows == -1:
             return CROWDED
+        if rows == -3:
+            return ASKED
         if rows == -2:
             run[REASON] = 0
             return STOPPED if env[ABORT] != 0 else NOT_FINITE
