@@ -46,7 +46,10 @@ def leg() -> gs.Model:
 
 LEG = leg()
 LAW = {"friction": 0.8, "stiffness": 5e3, "damping": 0.3}
-SOFT_LEG, HARD_LEG = LEG.with_ground(points=["shank.foot"], **LAW), LEG.with_ground(points=["shank.foot"], friction=0.8)
+SOFT_LEG = LEG.with_ground(points=["shank.foot"], **LAW)
+HARD_LEG = gs.sensors.add(
+    LEG.with_ground(points=["shank.foot"], friction=0.8), gs.sensors.IMU("trunk"), gs.sensors.Encoder("knee")
+)  # sensors change nothing
 OPTIONS = options_for("shank", ["knee"])
 
 

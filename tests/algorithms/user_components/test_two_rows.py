@@ -22,6 +22,8 @@ IDS = [f"{name}{' turned round' * turned}" for name, turned in MOUNTED]
 SOFT = {"rotor_inertia": 1e-4, "gear_ratio": 50.0, "stiffness": 800.0, "reflected_inertia_only": True}
 MASSIVE = {"marble", "disc", "bob", "strut", "carriage", "fork", "tank"}
 
+ROW = [[0.0, 0, 0, 1, 0, 0]]
+
 
 def interpreted(cls, *arguments, **options):
     return lambda m, *state: cls(m, *arguments, mode="interpret", **options)(*state)
@@ -156,6 +158,15 @@ QUESTIONS = {
     "PotentialEnergy": of_configuration(gs.PotentialEnergy),
     "TotalInertia": of_configuration(gs.TotalInertia),
     "InverseOperationalInertia": of_configuration(gs.InverseOperationalInertia, {"hand.tip": "fixed"}),
+    "CentroidalMomentumRate": interpreted(gs.CentroidalMomentumRate),
+    "ZeroMomentPoint": interpreted(gs.ZeroMomentPoint, height=-0.3),
+    "CapturePoint": of_motion(gs.CapturePoint, height=-30.0),
+    "StabilityMargin": of_configuration(gs.StabilityMargin, ["hand.tip", "hand.origin", "world.frame"]),
+    "FrictionMargins": interpreted(gs.FrictionMargins, {"hand.tip": {"kind": ROW, "friction": 0.6}}),
+    "ContactVelocities": of_motion(gs.ContactVelocities, {"hand.tip": ROW}, ()),
+    "ContactDynamics": interpreted(gs.ContactDynamics, {"hand.tip": ROW}),
+    "ContactDynamicsDerivatives": interpreted(gs.ContactDynamicsDerivatives, {"hand.tip": ROW}),
+    "Impact": of_motion(gs.Impact, {"hand.tip": ROW}, 0.5),
     "ActuatorDynamics": _actuators,
     "Regressor": _regressor,
     "ElasticInverseDynamics": _elastic,

@@ -127,6 +127,15 @@ def test_steps_and_batches_are_the_run_alone():
         assert_close(both[0].q[-1], alone.q[-1], 1e-9)
 
 
+@pytest.mark.parametrize("name", ["dopri5", "rk4", "radau", "moreau"])
+def test_an_accelerometer_on_the_floor_feels_the_floor(name):
+    model = gs.sensors.add(ball(friction=0.5), gs.sensors.IMU("ball.origin"))
+    fixed = {} if METHODS[name].adaptive else {"dt": 1e-3}
+    run = gs.simulate(model, None, START, None, 0.4, method=name, **fixed)
+    assert run.sensors["imu"][-1] == pytest.approx([0, 0, 0, 0, 0, 9.81], abs=1e-8)
+    assert run.sensors["imu"][1] == pytest.approx(np.zeros(6), abs=1e-8)  # it falls
+
+
 def test_sensitivities_across_an_impact_are_refused_and_those_of_a_compliant_one_are_there():
     with pytest.raises(gs.SimulationError, match=r"changes the motion at t = 0\.2019.*sensitivities across.*not known"):
         gs.simulate(ball(friction=0.5), None, START, None, 0.4, sensitivities=["ball.mass"])

@@ -38,7 +38,7 @@ AGAIN = 1e-9
 OFTEN = 100
 """How often that may happen."""
 LOOKS = 250
-"""Steps at least, of the whole run, while contacts are closed: a body at rest gives a method no reason to look sooner."""
+"""Steps at least, of the whole run, while contacts are closed: nothing else makes a method look at a body at rest."""
 FINISHED = "finished", ""
 State = tuple[float, Array, Array, Array]
 _log = logging.getLogger("gyrostat")
