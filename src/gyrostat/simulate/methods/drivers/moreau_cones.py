@@ -35,8 +35,8 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 )
 from gyrostat.simulate.methods.drivers.moreau_spins import spin_residual, spins_into_sets
 
-TOLERANCE, ENOUGH = 1e-10, 5e-9
-"""Residual [m/s, rad/s] that ends the iteration, and that ends it after FEW steps."""
+TOLERANCE = 1e-10
+"""Residual [m/s, rad/s] that ends the iteration."""
 LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
@@ -185,7 +185,7 @@ def sweep(box: words, rows: int) -> float:
 
 
 def residual(box: words) -> float:
-    """The largest of the natural map, in speeds; the sum of its squares at MERIT."""
+    """The largest of the natural map, in speeds; the sum of its squares, without those of spins, at MERIT."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
     nb, most, merit, told = box[CONTACT_COUNT], 0.0, 0.0, doubles(box[SPARE])
     for b in range(nb):

@@ -38,7 +38,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     TORSIONAL,
 )
 
-CLOSE_TO, CLOSER = 1e-9, 1e-12
+CLOSE_TO, CLOSER = 1e-8, 1e-12
 """Residual, relative to the speeds, that is asked for; with torsional or rolling friction, where nothing else was tried
 before."""
 
@@ -101,7 +101,7 @@ def put_cone_laws(box: words, m: int, stride: int) -> int:
     return nb + box[SCALAR_COUNT] - others
 
 
-def solve_hard_rows(box: words, most: int, ways: int) -> int:
+def solve_hard_rows(box: words, close: float, rounds: int, ways: int) -> int:
     """P of the problem, from the P that is there, by at most so many rounds and ways out."""
     m, G, P = put_cone_rows(box), doubles(box[DELASSUS]), doubles(box[IMPULSE])
     stride, rows, free = (m + 3) // 4 * 4, count_at(box[CONE_ROWS]), doubles(box[FREE_SPEED])
@@ -118,10 +118,8 @@ def solve_hard_rows(box: words, most: int, ways: int) -> int:
     for k in range(m, stride):
         c[k] = 0.0
     count = put_cone_laws(box, m, stride)
-    close = CLOSER if box[SPIN_COUNT] > 0 else CLOSE_TO
-    cone_solve_within(
-        m, count, A, c, units, doubles(box[CONE_NUMBERS]), x, u, close, doubles(box[CONE_MEMORY]), most, ways
-    )
+    numbers, memory = doubles(box[CONE_NUMBERS]), doubles(box[CONE_MEMORY])
+    cone_solve_within(m, count, A, c, units, numbers, x, u, close, memory, rounds, ways)
     for b in range(box[CONTACT_COUNT]):
         num, r = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, units[2 * b + 1]
         x[r] = x[r] + num[LOW]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gyrostat.algorithms.contact.cone_driver_newton import eliminated
 from gyrostat.engine.drivers.words import copy, count_at, doubles, ptr, sqrt, words
 from gyrostat.simulate.methods.drivers.moreau_cones import (
-    ENOUGH,
     IMMOBILE,
     MERIT,
     TOLERANCE,
@@ -38,11 +37,12 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     STRIDE,
 )
 
-FEW, NEWTON_STEPS, LATER_STEPS, MEMORY = 3, 16, 30, 12
-"""Steps of Newton's method: few, at most, at most in later tries; among how many of the last ones the largest sum of
-squares must be undercut."""
-PROXIMAL, NEAR_BY, NEAREST = 1e-8, 1e-4, 1.0
-"""Part of the diagonal that is added for redundant rows: at first, after a step that failed, and at most."""
+ENOUGH = 5e-9
+"""Residual [m/s, rad/s] that ends the iteration after FEW steps."""
+FEW, MEMORY = 3, 12
+"""Steps of Newton's method; among how many of the last ones the largest sum of squares must be undercut."""
+PROXIMAL, NEAREST = 1e-8, 1.0
+"""Part of the diagonal that is added for redundant rows: at first, and at most."""
 
 
 def active_rows(box: words, list_: words) -> int:
