@@ -1,9 +1,9 @@
 """How far steps may go before contacts must be looked at: bodies in free flight leave a method no error that would keep
 its steps short, and two that meet and part within one step would pass through each other.
 
-With the gap g, the relative speed s = |w| of the two points and their acceleration A, an open contact cannot close before
+With the gap g, the relative speed s = |w| of the two points and their acceleration A, an open contact stays open while
 
-    s t + A t^2 / 2 = g.
+    s t + A t^2 / 2 < g.
 
 Nearer by, steps are short enough for looks within them to see the surfaces overlap: the way through the thinner of two
 bodies, or a part of the time in which a point on a curved path turns."""
