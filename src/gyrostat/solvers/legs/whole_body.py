@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.contact.frame_contact import FrameContact, read_contacts
-from gyrostat.configuration.packing import coordinates, rates, real_array
+from gyrostat.configuration.packing import coordinates, names_of, rates, real_array
 from gyrostat.errors import GyrostatError, ShapeError, clipped
 from gyrostat.graph.network import network
 from gyrostat.solvers.dynamics.bias_forces import Bias
+from gyrostat.solvers.dynamics.contact_inverse_dynamics import unactuated
 from gyrostat.solvers.dynamics.ground_plane import ground_plane
 from gyrostat.solvers.dynamics.mass_matrix import MassMatrix
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
@@ -51,7 +52,8 @@ class WholeBodyProblem:
     ``contacts``: frames in contact, ``"fixed"`` or ``"point"``, each with ``friction``, and its ``normal`` in the
     world. ``corners``: {frame: frames where forces act}, for feet that are areas: the pressure then stays inside. A
     fixed contact needs them. ``torque_limits``: ``"model"`` (``effort_limit`` of the joints), an array (nv,), or None.
-    ``passive``: joints without a motor; the free base has none. ``damping`` k [1/s] of what moves at the contacts;
+    ``passive``: joints without a motor, besides those that the model says to be passive. A free base has none, and no
+    free joint; of an elastic drive the motor is at the rotor. ``damping`` k [1/s] of what moves at the contacts;
     ``force_weight`` w_f."""
 
     def __init__(
@@ -62,7 +64,7 @@ class WholeBodyProblem:
         *,
         corners: Mapping[str, Sequence[str]] | None = None,
         torque_limits: Any = "model",
-        passive: Sequence[str] = (),
+        passive: str | Sequence[str] = (),
         damping: float = 10.0,
         force_weight: float = 1e-8,
     ):
@@ -79,12 +81,11 @@ class WholeBodyProblem:
             task.expect(model)
         self.points = tuple(_points(net, contact, corners or {}) for contact in self.contacts)
         self.damping, self.force_weight = _positive(damping, "damping"), _positive(force_weight, "force_weight")
-        idle = set(range(6)) if model.context.base == "free" else set()
-        if len(passive):
-            idle |= {int(k) for k in model.layout.places(read_joints(model, tuple(passive), WHO))[1]}
-        self.idle = np.array(sorted(idle), dtype=int)
+        named = names_of(passive, WHO, "passive")
+        idle = unactuated(model, read_joints(model, named, WHO) if named else ())
+        self.idle = np.array(idle, dtype=int)
         self.driven = np.array([k for k in range(model.nv) if k not in idle], dtype=int)
-        self.limits = _limits(model, torque_limits)
+        self.limits = _limits(model, torque_limits, idle)
 
     def solve(self, t: float, q: Any, v: Any) -> WholeBodySolution:
         """Torques, accelerations and forces at the time t [s] for q (nq,), v (nv,)."""
@@ -158,7 +159,7 @@ def _positive(given: Any, name: str) -> float:
     return float(given)
 
 
-def _limits(model: Model, given: Any) -> Array:
+def _limits(model: Model, given: Any, idle: Sequence[int]) -> Array:
     """Largest efforts (nv,) [N m, N]; infinite where there is none."""
     none = np.full(model.nv, np.inf)
     if given is None:
@@ -167,8 +168,14 @@ def _limits(model: Model, given: Any) -> Array:
         for block in model.layout:
             joint = model.wiring.entities[block.entity]
             limit = getattr(joint, "effort_limit", None) if isinstance(joint, Joint) else None
-            if limit is not None:
-                none[block.v] = limit
+            if limit is None:
+                continue
+            if isinstance(joint, Joint) and not joint.passive and block.v.start in idle and model.shafts.rotors:
+                raise GyrostatError(
+                    f"{WHO}: '{block.entity}' has an effort_limit, but no motor of its own: one drives it through a "
+                    "spring. Hint: torque_limits (nv,), with what the motor gives at the rate of its rotor"
+                )
+            none[block.v] = limit
         return none
     limits = real_array(given, WHO, "torque_limits")
     if limits.shape != (model.nv,) or not (limits >= 0.0).all():
