@@ -91,6 +91,9 @@ class WholeBodyProblem:
         """Torques, accelerations and forces at the time t [s] for q (nq,), v (nv,)."""
         model = self.model
         q, v = coordinates(model, q, WHO), rates(model, v, WHO, "v")
+        for name, x in (("q", q), ("v", v)):
+            if x.ndim != 1:
+                raise ShapeError(f"{WHO}: {name} has shape {x.shape}, expected one state. Hint: a loop over states")
         M, h = cached_solver(model, MassMatrix)(q), cached_solver(model, Bias)(q, v)
         J_f, normals, mu, frames = self._force_points(q)
         n, m = model.nv, len(J_f)
@@ -147,10 +150,17 @@ def _points(net: Any, contact: FrameContact, corners: Mapping[str, Sequence[str]
         raise GyrostatError(f"{who} is {clipped(contact.kind)}, expected fixed or point. Hint: kind='point'")
     if contact.friction is None:
         raise GyrostatError(f"{who} has no friction. Hint: gs.FrameContact('{contact.frame}', friction=0.7)")
+    if contact.compliance:
+        raise GyrostatError(f"{who} is compliant, which the program is not. Hint: leave compliance out")
     listed = {net.port(name): points for name, points in corners.items()}.get(net.port(contact.frame))
     if listed is None and contact.kind == "fixed":
         raise GyrostatError(f"{who} is fixed, an area whose corners are not known. Hint: corners={{frame: [frames]}}")
-    return (contact.frame,) if listed is None else tuple(net.port(name) for name in listed)
+    if listed is None:
+        return (contact.frame,)
+    named = names_of(listed, who, "corners")
+    if not named:
+        raise GyrostatError(f"{who} has no corners, so that no force could act. Hint: corners={{frame: [frames]}}")
+    return tuple(net.port(name) for name in named)
 
 
 def _positive(given: Any, name: str) -> float:
