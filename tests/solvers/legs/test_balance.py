@@ -202,6 +202,25 @@ def test_friction_margins_are_those_of_the_cone():
     np.testing.assert_allclose(solver.jacobian("margins", "tau")(q, v, tau)[:, 9], slope, atol=1e-6)
 
 
+def test_friction_margins_know_locked_joints():
+    contacts = [gs.FrameContact(sole, "point", friction=0.5) for sole in SOLES]
+    joints = [name for name in reversed(HUMAN.layout.entities) if name not in ("left_knee", "right_ankle_pitch")]
+    assert len(joints) == len(HUMAN.layout.entities) - 2
+    at_q, at_v = HUMAN.layout.places(joints)
+    rng = np.random.default_rng(5)
+    q, (v, tau) = gs.neutral(HUMAN), rng.normal(size=(2, HUMAN.nv))
+    q[at_q] = bent(HUMAN)[at_q]
+    state = q[at_q], v[at_v], tau[at_v]
+    forces = gs.ContactDynamics(HUMAN, contacts).in_order(joints)(*state).forces
+    expected = gs.friction_margins(HUMAN, q, forces, 0.5)
+    found = gs.FrictionMargins(HUMAN, contacts).in_order(joints)(*state)
+    np.testing.assert_allclose(found, [expected[sole] for sole in SOLES], rtol=1e-9)
+    left_out = [k for k in range(HUMAN.nv) if k not in at_v]
+    v[left_out], tau[left_out] = 0.0, 0.0
+    loose = gs.FrictionMargins(HUMAN, contacts)(q, v, tau)
+    assert np.abs(loose - found).min() > 1.0  # the joints could move
+
+
 # ------------------------------------------------------------------------------------------------ velocities
 @pytest.mark.parametrize("model", [HUMAN, DRIVEN, DOG], ids=["humanoid", "driven", "dog"])
 def test_the_collision_algorithm_is_inverse_velocity_kinematics(model):
@@ -264,6 +283,18 @@ def test_what_has_no_answer_is_refused():
             lambda q: gs.friction_margins(HUMAN, q, {SOLES[0]: np.ones(6)}, -1.0),
             r"friction of 'left_foot.sole' must be",
         ),
+        (lambda q: gs.friction_margins(HUMAN, q, {SOLES[0]: np.ones(6)}, np.inf), r"a finite number >= 0, got inf"),
+        (lambda q: gs.friction_margins(HUMAN, q, {SOLES[0]: [0, 0, 0, 0, 0, np.nan]}, 0.5), r"sole' is not finite"),
+        (lambda q: gs.center_of_pressure(HUMAN, q, {SOLES[0]: [0, 0, 0, 0, 0, np.inf]}), r"sole' is not finite"),
+        (
+            lambda q: gs.center_of_pressure(HUMAN, np.tile(q, (3, 1)), {SOLES[0]: np.ones((4, 6))}),
+            r"the force at 'left_foot.sole' has shape \(4, 6\), which does not fit the batch \(3,\)",
+        ),
+        (
+            lambda q: gs.center_of_pressure(HUMAN, q, {SOLES[0]: np.ones((3, 6)), SOLES[1]: np.ones((4, 6))}),
+            r"the force at 'right_foot.sole' has shape \(4, 6\), which does not fit",
+        ),
+        (lambda q: gs.support_polygon(HUMAN, q, CORNERS).margin((np.nan, 0, 0)), r"support_polygon: p is not finite"),
         (lambda q: gs.FrictionMargins(HUMAN, [SOLES[0]]), r"the contact 'left_foot.sole' has no friction"),
     ],
 )
