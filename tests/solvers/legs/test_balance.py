@@ -249,6 +249,24 @@ def test_joints_that_could_still_move_change_by_least_energy():
     np.testing.assert_array_equal(after[:6], v[:6])
 
 
+def test_one_joint_stays_independent_by_its_name_alone():
+    q, v = bent(HUMAN), np.random.default_rng(8).normal(size=18)
+    wanted = gs.contact_velocities(HUMAN, q, v, {SOLES[0]: "point"}, independent=["world"])
+    np.testing.assert_array_equal(gs.contact_velocities(HUMAN, q, v, {SOLES[0]: "point"}, independent="world"), wanted)
+
+
+def test_joints_with_more_rates_than_a_contact_holds_are_counted():
+    hip = gs.RigidBody("hip", mass=1.0, inertia=(1, 1, 1))
+    foot = gs.RigidBody("foot", mass=1.0, inertia=(1, 1, 1), frames={"end": (0, 0, -1)})
+    ankle = gs.Joint("ankle", "universal", axis="y", second_axis="x")
+    model = gs.assemble("walker", gs.chain("world", hip, ankle, foot), base="free")
+    q, v = gs.neutral(model), np.ones(8)
+    with pytest.raises(gs.GyrostatError, match=r"contact_velocities: .*'foot.end' holds 1 comp.* ankle, have 2 rates"):
+        gs.contact_velocities(model, q, v, {"foot.end": "normal"})
+    with pytest.raises(gs.GyrostatError, match=r"contact_velocities: .* joints that move it alone have 2 rates"):
+        gs.contact_velocities(model, q, v, {"foot.end": "point"})
+
+
 # ------------------------------------------------------------------------------------------------ refusals
 def test_what_has_no_answer_is_refused():
     q, rest = bent(HUMAN), np.zeros(18)
