@@ -97,7 +97,7 @@ class ReducedSolver(StateSolver):
         """Refused: q_I and v_I have the order of the independent joints, and all joints take part."""
         raise GyrostatError(
             f"{self.name}.in_order: the independent joints {', '.join(self.own.joints)} are the order of q and v, "
-            "others follow. Hint: ReducedDynamics(model, contacts, independent=[...]), or gs.ContactDynamics(...).in_order"
+            "others follow. Hint: ReducedDynamics(model, contacts, independent=[...]), or gs.ContactDynamics"
         )
 
     # ------------------------------------------------------------------ sizes and arrays
