@@ -286,7 +286,7 @@ WRONG = {
     "contacts must be a name": lambda m, f: gs.ContactDynamics(m, 7),
     "frame|port": lambda m, f: gs.ContactDynamics(m, ["no such thing"]),
     "is fixed, and a friction cone belongs to a point": lambda m, f: gs.impact(m, 0, 0, f, friction=0.5),
-    "law 'hard' is not one of": lambda m, f: gs.impact(
+    "there is no law 'hard'.*poisson": lambda m, f: gs.impact(
         m, gs.neutral(m), np.zeros(m.nv), {f: "point"}, friction=0.5, law="hard"
     ),
     "restitution must be a number between 0 and 1, got 1.5": lambda m, f: gs.impact(m, 0, 0, f, 1.5),
@@ -298,3 +298,18 @@ def test_what_is_wrong_is_said(text):
     s = in_contact("tree 6")
     with pytest.raises(gs.GyrostatError, match=text):
         WRONG[text](s.model, s.contacts[0].frame)
+
+
+@pytest.mark.parametrize("friction", [None, 0.5])
+def test_an_impact_knows_its_laws_and_no_compliance(friction):
+    model, contacts = standing(4)
+    state = gs.neutral(model), np.zeros(model.nv)
+    with pytest.raises(gs.GyrostatError, match=r"impact: there is no law 'newtn'.*newton"):
+        gs.impact(model, *state, contacts, friction=friction, law="newtn")
+    with pytest.raises(gs.GyrostatError, match=r"there is no law \['newton'\]"):
+        gs.impact(model, *state, contacts, friction=friction, law=["newton"])
+    soft = [*contacts[:3], gs.FrameContact("box.c3", "point", compliance=0.3)]
+    with pytest.raises(gs.ShapeError, match=r"impact: 'box.c3' has compliance = 0.3.*Hint: compliance=0"):
+        gs.impact(model, *state, soft, friction=friction)
+    with pytest.raises(gs.ShapeError, match="impact: 'box.c3' has compliance"):
+        gs.Impact(model, soft)
