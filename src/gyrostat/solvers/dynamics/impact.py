@@ -35,8 +35,8 @@ class Impact(ContactSolver):
     The impact is bilateral: every component that a contact holds jumps, whichever way it moved; see :func:`impact` for
     contacts that only push. ``restitution`` e between 0 and 1, a number for all contacts. Positions do not change
     during it; forces that are finite, springs and friction of drives among them, have no part in it, inertia of rotors
-    has. A ``compliance`` is refused. Where loops are constraints, v is taken as it is: the impact keeps J_l v. Contacts as in
-    :class:`ContactDynamics`; those that hold the same thing twice share its impulse.
+    has. A ``compliance`` is refused. Where loops are constraints, v is taken as it is: the impact keeps J_l v.
+    Contacts as in :class:`ContactDynamics`; those that hold the same thing twice share its impulse.
 
     Called with q (..., nq) and v (..., nv); returns ``.v`` (..., nv) and ``.impulses[name]`` (..., 6) [N m s, N s] on
     the robot in the frame's axes. Derivatives: ``.jacobian("v_after", "v")``."""
