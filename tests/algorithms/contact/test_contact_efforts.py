@@ -71,6 +71,15 @@ def test_batches_passive_joints_and_fixed_feet():
     assert_close(limp.tau[:, 7:], np.zeros((2, 3)), 1e-12)
 
 
+def test_empty_batches_give_empty_efforts():
+    model, contacts, q = standing()
+    none = np.zeros((0, model.nv))
+    got = gs.rnea(model, np.zeros((0, len(q))), none, none, contacts=contacts)
+    assert got.tau.shape == (0, model.nv) and got.forces.array.shape == (0, 4, 6)
+    two = gs.rnea(model, np.zeros((2, 0, len(q))), none, none, contacts=["foot"])
+    assert two.tau.shape == (2, 0, model.nv) and two.forces["foot"].shape == (2, 0, 6)
+
+
 def test_what_cannot_be_is_refused():
     model, contacts, q = standing()
     v = np.zeros(model.nv)
@@ -86,3 +95,5 @@ def test_what_cannot_be_is_refused():
         gs.rnea(model, q, v, v, contacts=contacts, passive=["anckle"])
     with pytest.raises(gs.ShapeError, match="threads is not taken with contacts"):
         gs.rnea(model, q, v, v, contacts=contacts, threads=2)
+    with pytest.raises(gs.ShapeError, match=r"rnea: passive= goes with contacts=, which is not given.*Hint"):
+        gs.rnea(model, q, v, v, passive=["ankle"])

@@ -117,7 +117,7 @@ def contact_efforts(
         forces[k] = _wrenches(chosen, Q[k], f)
     names = [c.frame for c in chosen]
     made = InverseContact.of(names, {mapped.network.port(name): k for k, name in enumerate(names)})
-    return made(tau=tau.reshape(*shape, -1), forces=forces.reshape(*shape, len(names), 6))  # type: ignore[return-value]
+    return made(tau=tau.reshape(*shape, model.nv), forces=forces.reshape(*shape, len(names), 6))  # type: ignore[return-value]
 
 
 def _wrenches(contacts: Sequence[FrameContact], Q: Array, f: Array) -> Array:
