@@ -12,6 +12,7 @@ pytest.importorskip("clarabel")
 
 FRAMES = {"heel": (-0.1, 0.0, -0.4), "toe": (0.1, 0.0, -0.4), "left": (0.0, 0.1, -0.4), "right": (0.0, -0.1, -0.4)}
 POINTS = [gs.FrameContact(f"link2.{name}", "point", friction=0.7) for name in FRAMES]
+FRAMES["end"] = (0.0, 0.0, -0.4)  # the last one carries the next joint
 Q = np.array([0, 0, 0, 0, 0, 0, 1, 0.3, -0.6, 0.3])
 
 
@@ -56,3 +57,24 @@ def test_passive_joints_of_the_model_and_by_name_are_the_same(floating):
     np.testing.assert_allclose(needed, by_model.tau, atol=1e-5)
     for names in ("joint1", ["joint1"]):
         np.testing.assert_allclose(stood(leg(floating), passive=names)[0].tau, by_model.tau, atol=1e-5)
+
+
+def test_the_motor_of_an_elastic_drive_acts_at_its_rotor():
+    ratio, stiffness = 100.0, 500.0
+    elastic = leg().with_drive("joint1", rotor_inertia=1e-4, gear_ratio=ratio, stiffness=stiffness, damping=1.0)
+    stiff, _ = stood(leg())
+    torque = stiff.tau[7]
+    assert abs(torque) > 0.1 and np.abs(stiff.a).max() < 1e-4
+    q = np.append(Q, ratio * (Q[8] + torque / stiffness))  # the spring is wound up by what the stiff leg needs
+    found, needed = stood(elastic, q)
+    np.testing.assert_array_equal(found.tau[:6], 0.0)
+    assert found.tau[7] == 0.0
+    assert found.tau[9] == pytest.approx(torque / ratio, abs=1e-5)
+    np.testing.assert_allclose(needed, found.tau, atol=1e-5)
+
+
+def test_effort_limits_of_joints_behind_springs_are_refused():
+    elastic = leg(limit=50.0).with_drive("joint1", rotor_inertia=1e-4, gear_ratio=100.0, stiffness=500.0)
+    with pytest.raises(gs.GyrostatError, match=r"WholeBody: 'joint1' has an effort_limit, but no motor of its own"):
+        WholeBodyProblem(elastic, POINTS, [])
+    assert WholeBodyProblem(elastic, POINTS, [], torque_limits=np.full(10, 0.5)).limits[9] == 0.5
