@@ -74,6 +74,8 @@ def test_the_motor_of_an_elastic_drive_acts_at_its_rotor():
 
 
 def test_effort_limits_of_joints_behind_springs_are_refused():
+    partly = leg().replace({"joint2.effort_limit": 50.0}).with_drive("joint1", rotor_inertia=1e-4, stiffness=500.0)
+    assert WholeBodyProblem(partly, POINTS, [], passive="joint2").limits[8] == 50.0
     elastic = leg(limit=50.0).with_drive("joint1", rotor_inertia=1e-4, gear_ratio=100.0, stiffness=500.0)
     with pytest.raises(gs.GyrostatError, match=r"WholeBody: 'joint1' has an effort_limit, but no motor of its own"):
         WholeBodyProblem(elastic, POINTS, [])

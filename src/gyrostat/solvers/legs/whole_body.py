@@ -19,6 +19,7 @@ from gyrostat.algorithms.contact.frame_contact import FrameContact, read_contact
 from gyrostat.configuration.packing import coordinates, names_of, rates, real_array
 from gyrostat.errors import GyrostatError, ShapeError, clipped
 from gyrostat.graph.network import network
+from gyrostat.solvers.dynamics.behind_springs import behind_springs
 from gyrostat.solvers.dynamics.bias_forces import Bias
 from gyrostat.solvers.dynamics.contact_inverse_dynamics import unactuated
 from gyrostat.solvers.dynamics.ground_plane import ground_plane
@@ -85,7 +86,7 @@ class WholeBodyProblem:
         idle = unactuated(model, read_joints(model, named, WHO) if named else ())
         self.idle = np.array(idle, dtype=int)
         self.driven = np.array([k for k in range(model.nv) if k not in idle], dtype=int)
-        self.limits = _limits(model, torque_limits, idle)
+        self.limits = _limits(model, torque_limits)
 
     def solve(self, t: float, q: Any, v: Any) -> WholeBodySolution:
         """Torques, accelerations and forces at the time t [s] for q (nq,), v (nv,)."""
@@ -169,18 +170,19 @@ def _positive(given: Any, name: str) -> float:
     return float(given)
 
 
-def _limits(model: Model, given: Any, idle: Sequence[int]) -> Array:
+def _limits(model: Model, given: Any) -> Array:
     """Largest efforts (nv,) [N m, N]; infinite where there is none."""
     none = np.full(model.nv, np.inf)
     if given is None:
         return none
     if isinstance(given, str) and given == "model":
+        behind = behind_springs(model)
         for block in model.layout:
             joint = model.wiring.entities[block.entity]
             limit = getattr(joint, "effort_limit", None) if isinstance(joint, Joint) else None
             if limit is None:
                 continue
-            if isinstance(joint, Joint) and not joint.passive and block.v.start in idle and model.shafts.rotors:
+            if block.v.start in behind:
                 raise GyrostatError(
                     f"{WHO}: '{block.entity}' has an effort_limit, but no motor of its own: one drives it through a "
                     "spring. Hint: torque_limits (nv,), with what the motor gives at the rate of its rotor"
