@@ -107,7 +107,7 @@ class ContactSolver(StateSolver):
 
 
 class ContactDynamics(ContactSolver):
-    """a (..., nv) and contact forces for tau, with frames held in contact: M a + h = tau + J^T f, J a + dJ/dt v = C f
+    """a (..., nv) and contact forces for tau, with frames held in contact: M a + h = tau + J^T f, J a + dJ/dt v = -C f
     [H04 (3.64)-(3.66)].
 
     ``contacts``: a list of :class:`FrameContact`, a list of frames (held fixed), or ``{frame: "fixed" | "point" | rows
