@@ -111,10 +111,18 @@ def test_contact_with_rotors_and_gears_is_that_of_rotors_as_bodies(seed):
     oracle, (q, v, tau) = driven.oracle, s[2:5]
     M, h = oracle.crba(q), oracle.rnea(q, v, 0.0 * v)
     assert np.abs(M - gs.crba(driven.plain, q)).max() > 1e-6  # the rotors count
-    J = np.concatenate([jacobian(driven.plain, q, c) for c in s.contacts])
-    step = 1e-6
-    ends = [np.concatenate([jacobian(driven.plain, gs.integrate(driven.plain, q, x * step * v), c) for c in s.contacts])
-            for x in (1, -1)]  # fmt: skip
+
+    plain = driven.plain
+
+    def rows(at):  # of points in the axes of the world: their acceleration is held
+        points = {c.frame for c in s.contacts if isinstance(c.kind, str) and c.kind == "point"}
+        return np.concatenate([
+            gs.jacobian(plain, at, c.frame, "aligned")[3:] if c.frame in points else jacobian(plain, at, c)
+            for c in s.contacts
+        ])  # fmt: skip
+
+    J, step = rows(q), 1e-6
+    ends = [rows(gs.integrate(driven.plain, q, x * step * v)) for x in (1, -1)]
     bias = (ends[0] - ends[1]) @ v / (2.0 * step)
     n, m = len(v), len(J)
     K = np.block([[M, -J.T], [J, np.zeros((m, m))]])
@@ -129,6 +137,47 @@ def test_contact_with_rotors_and_gears_is_that_of_rotors_as_bodies(seed):
 
 
 # ------------------------------------------------------------------------------------------------ Talos
+@pytest.mark.parametrize(("kind", "count"), [("point", 2), ("fixed", 1)])
+def test_contacts_and_derivatives_are_those_of_pinocchio_also_where_they_are_not_held(kind, count):
+    """Two legs of three joints under a free base, v with w != 0: conventions of the drift are the same."""
+    pin = pytest.importorskip("pinocchio")
+    mass, com, inertia, end = 1.3, np.array([0.02, 0.03, -0.2]), np.diag([0.02, 0.03, 0.01]), np.array([0.1, 0, -0.4])
+    theirs, tips, parts = pin.Model(), [], [gs.RigidBody("hip", mass=5.0, inertia=(0.2, 0.3, 0.4))]
+    base = theirs.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    theirs.appendBodyToJoint(base, pin.Inertia(5.0, np.zeros(3), np.diag([0.2, 0.3, 0.4])), pin.SE3.Identity())
+    trees = [gs.chain("world", parts[0])]
+    for leg in "ab":
+        at, place, links = base, np.zeros(3), []
+        for k, axis in enumerate("xyy"):
+            joint = getattr(pin, f"JointModelR{axis.upper()}")()
+            at = theirs.addJoint(at, joint, pin.SE3(np.eye(3), place), f"{leg}{k}")
+            theirs.appendBodyToJoint(at, pin.Inertia(mass, com, inertia), pin.SE3.Identity())
+            body = gs.RigidBody(f"{leg}_link{k}", mass=mass, com=com, inertia=inertia, frames={"end": end})
+            links += [gs.Joint(f"{leg}{k}", "revolute", axis=axis), body]
+            place = end
+        tips.append(at)
+        trees.append(gs.chain("hip", *links))
+    model = gs.assemble("legs", *trees, base="free")
+    rng = np.random.default_rng(2)
+    q, (v, tau) = gs.random_configuration(model, rng), rng.normal(size=(2, model.nv))
+    order = np.r_[3:6, 0:3, 6:12]
+    three = kind == "point"
+    form = pin.ContactType.CONTACT_3D if three else pin.ContactType.CONTACT_6D
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for tip in tips[:count]:
+        models.append(pin.RigidConstraintModel(form, theirs, tip, pin.SE3(np.eye(3), end), pin.LOCAL))
+        datas.append(models[-1].createData())
+    data, settings = theirs.createData(), pin.ProximalSettings(1e-14, 0.0, 1)
+    pin.initConstraintDynamics(theirs, data, models, datas)
+    a = np.array(pin.constraintDynamics(theirs, data, q, v[order], tau[order], models, datas, settings))
+    pin.computeConstraintDynamicsDerivatives(theirs, data, models, datas, settings)
+    held = {f"{leg}_link2.end": kind for leg in "ab"[:count]}
+    assert_close(gs.ContactDynamics(model, held, mode="interpret")(q, v, tau).a, a[order], 1e-9)
+    got, both = gs.contact_dynamics_derivatives(model, q, v, tau, held), np.ix_(order, order)
+    for ours, wanted in zip(got[:3], (data.ddq_dq, data.ddq_dv, data.ddq_dtau), strict=True):
+        assert_close(ours, np.array(wanted)[both], 1e-8)
+
+
 @pytest.mark.slow
 def test_talos_on_two_feet_is_that_of_pinocchio():
     pytest.importorskip("pinocchio")

@@ -89,7 +89,8 @@ def held(s: Scene, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray
             rate.append([n @ frame.acceleration("aligned")[3:]])
         else:
             w.append(c.selector @ frame.V)
-            rate.append(c.selector @ frame.A)
+            point = isinstance(c.kind, str) and c.kind == "point"
+            rate.append(frame.acceleration("local")[3:] if point else c.selector @ frame.A)
     return np.concatenate(w), np.concatenate(rate)
 
 

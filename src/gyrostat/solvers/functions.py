@@ -101,10 +101,10 @@ def rnea(
     :class:`InverseDynamics`.
 
     With ``contacts`` (as of :class:`ContactDynamics`): ``.tau``, zero where nothing drives the robot (a free base,
-    passive joints, those that ``passive`` names), and ``.forces[name]`` (..., 6) on the robot in the frames' axes, with
-    M a + h = tau + J^T f. Of all such forces those of least norm, inside the friction cones of contacts that have
-    friction: these only push, along their normal (extra ``control``). One state after the other, not recorded; what no
-    forces can do is refused."""
+    passive joints, joints behind the spring of a drive, those that ``passive`` names), and ``.forces[name]`` (..., 6)
+    on the robot in the frames' axes, with M a + h = tau + J^T f. Of all such forces those of least norm, inside the
+    friction cones of contacts that have friction: these only push, along their normal (extra ``control``). One state
+    after the other, not recorded; what no forces can do is refused; that ``a`` keeps the contacts is not checked."""
     ...
 
 

@@ -1,6 +1,6 @@
 """Derivatives of accelerations and contact forces, by implicit differentiation of
 
-    M a + h = tau + J^T f,    J a + dJ/dt v - C f = 0.
+    M a + h = tau + J^T f,    J a + dJ/dt v = -C f.
 
 Small changes of the state change both by da = x - Y df', (Lambda^-1 + C) df' = J x + d(dw/dt), df = -df', where x is
 what the changed forces do without contacts, Y = M^-1 J^T. Redundant contacts share with least norm, f = J u, wherever

@@ -1,6 +1,6 @@
 """Dynamics with frames in contact [H04 (3.64)-(3.66)]:
 
-    M a + h = tau + J^T f,    J a + dJ/dt v - C f = 0,    so    (Lambda^-1 + C) f = -(J a_0 + dJ/dt v)
+    M a + h = tau + J^T f,    J a + dJ/dt v = -C f,    so    (Lambda^-1 + C) f = -(J a_0 + dJ/dt v)
 
 with a_0 the acceleration without contacts, C the compliances. Two ways to the same numbers:
 

@@ -1,9 +1,9 @@
 """What contacts hold, as rows over a motion: w = Q V with V the velocity of a frame in its own axes, and dw/dt.
 
-The convention of the drift is one for all kinds: the contact holds the *numbers* w, so that dw/dt = Q J a + d(Q J)/dt v
-is zero, exactly, whatever v is. With Q constant in the frame that is Q dV/dt, V the six numbers of the local velocity
-(H04 (3.66)); with the normal of the ground it is n . acceleration of the frame's origin. Where w = 0, as it is in
-contact, this is the same as any other way of writing it: Pinocchio's for example."""
+The drift: fixed frames and rows hold the *numbers* w, so that dw/dt = Q J a + d(Q J)/dt v is zero, exactly, whatever v
+is: Q dV/dt, V the six numbers of the local velocity (H04 (3.66)). Points hold the acceleration of their origin,
+dv/dt in the world, and with the normal of the ground n . dv/dt. Where w = 0, as it is in contact, these are the same;
+derivatives are not. Pinocchio's 6-D and 3-D contacts have the same two conventions."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ class Held:
     def rows(self) -> int:
         return self.at.stop - self.at.start
 
+    @property
+    def is_point(self) -> bool:
+        """Whether the acceleration of the origin is held, in the axes of the frame."""
+        return self.directions is None and isinstance(self.contact.kind, str) and self.contact.kind == "point"
+
     def selector(self, motion: Motion) -> Array:
         """Q (m, 6) on the velocity of the frame in its own axes."""
         if self.directions is None:
@@ -54,11 +59,14 @@ class Held:
         return self.selector(motion) @ motion_to_child(*self.place, motion.V)
 
     def acceleration(self, motion: Motion, world: Array) -> Array:
-        """dw/dt (m,), for a motion in body representation whose world accelerates by ``world`` (3,)."""
+        """dw/dt (m,), of a point the acceleration of its origin, for a motion in body representation whose world
+        accelerates by ``world`` (3,)."""
         R, V, A = motion.pose.R, motion.V, motion.A
         point = A[3:] - R.T @ world
         if self.directions is not None:
             return self.directions @ (R @ (point + spread(V[:3], A[:3]) @ self.place[1]))
+        if self.is_point:
+            return self.place[0].T @ (point + spread(V[:3], A[:3]) @ self.place[1])
         rate = join(A[:3], point - cross(V[:3], V[3:]))
         return self.contact.selector @ motion_to_child(*self.place, rate)
 

@@ -146,9 +146,11 @@ def _frame(h: Held, motion: Motion) -> _Frame:
 
 def _row_change(h: Held, frame: _Frame, dA: Array, dV: Array, turn: Array | None) -> Array:
     """Change of dw/dt (m,) for a change dA of the rate of the frame's velocity, dV of that, and a rotation."""
-    if h.directions is None:
+    if h.directions is None and not h.is_point:
         return h.contact.selector @ dA
     change = dA[3:] + cross(dV[:3], frame.V[3:]) + cross(frame.V[:3], dV[3:])
+    if h.directions is None:
+        return change
     if turn is not None:
         change = change + cross(turn, frame.point)
     return h.directions @ (frame.pose.R @ change)

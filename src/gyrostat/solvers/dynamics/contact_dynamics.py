@@ -107,14 +107,15 @@ class ContactSolver(StateSolver):
 
 
 class ContactDynamics(ContactSolver):
-    """a (..., nv) and contact forces for tau, with frames held in contact: M a + h = tau + J^T f, J a + dJ/dt v = C f
+    """a (..., nv) and contact forces for tau, with frames held in contact: M a + h = tau + J^T f, J a + dJ/dt v = -C f
     [H04 (3.64)-(3.66)].
 
     ``contacts``: a list of :class:`FrameContact`, a list of frames (held fixed), or ``{frame: "fixed" | "point" | rows
     (m, 6)}``. They are bilateral, against the world (also where the base moves by itself). What they hold are the
     numbers w = Q V of each frame's velocity in its own axes (for ``"normal"``: n . velocity of the origin): dw/dt = 0
-    holds exactly for any v, w = 0 or not. Contacts that hold the same thing twice share its force with least norm, or
-    as their ``compliance`` says; a frame that nothing moves gets none.
+    holds exactly for any v, w = 0 or not; for ``"point"`` it is the acceleration of the origin against the world.
+    Contacts that hold the same thing twice share its force with least norm, or as their ``compliance`` says; a frame
+    that nothing moves gets none.
 
     Called with q (..., nq), v and tau (..., nv) [N m, N]; returns ``.a`` (..., nv) and ``.forces[name]`` (..., 6):
     torque [N m], then force [N] on the robot, about the frame's origin and in its axes. Drives, springs, loops of both
