@@ -48,7 +48,9 @@ Bits = Annotated[int, BeforeValidator(_bits), WithJsonSchema({"type": "integer",
 LAW = ("friction", "restitution", "torsional", "rolling", "stiffness", "damping", "exponent", "slip_speed")
 """Properties of surfaces and pairs that make up the law of a contact."""
 
-STRUCTURE: Mapping[str, str] = {"exponent": "build a solver for each exponent"}
+EACH = "build a model for each {}: model.replace({{...}})"
+"""What to do in the place of a live property."""
+STRUCTURE: Mapping[str, str] = {key: EACH.format(key) for key in ("exponent", "layers", "touches")}
 """Properties that decide about the equations."""
 
 
