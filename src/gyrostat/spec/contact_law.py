@@ -47,7 +47,8 @@ OptionalFriction = Annotated[
 Bits = Annotated[int, BeforeValidator(_bits), WithJsonSchema({"type": "integer", "minimum": 0})]
 LAW = ("friction", "restitution", "torsional", "rolling", "stiffness", "damping", "exponent", "slip_speed")
 """Properties of surfaces and pairs that make up the law of a contact."""
-
+COMPLIANT = ("damping", "exponent", "slip_speed")
+"""Those that a contact without stiffness does not have."""
 EACH = "build a model for each {}: model.replace({{...}})"
 """What to do in the place of a live property."""
 STRUCTURE: Mapping[str, str] = {key: EACH.format(key) for key in ("exponent", "layers", "touches")}
