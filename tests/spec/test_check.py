@@ -573,6 +573,15 @@ WRONG = {
     "a contact that is softer than linear": (
         lambda: arm(Ground("floor", stiffness=1.0, exponent=0.5)),
         "ground 'floor'", "contact-law", "'exponent' must be 1 or more, got 0.5", "1.5 Hertz"),
+    "a rigid contact with damping": (
+        lambda: arm(Ground("floor", damping=1.0)),
+        "ground 'floor'", "contact-law", "'damping' is 1, but no contact has a stiffness: it has no", "compliant"),
+    "a rigid pair with an exponent": (
+        lambda: arm(Ground("f"), ContactPoint("p"), connect("p", "rod"), ContactPair("f", "p", exponent=1.5)),
+        "contact pair 'f_p'", "contact-law", "'exponent' is 1.5, but no contact has a stiffness", "compliant"),
+    "a rigid shape with a slip speed": (
+        lambda: with_body(shapes=[Shape(kind="sphere", size=[1.0], contact=ContactSurface(slip_speed=0.1))]),
+        "rigid body 'rod'", "contact-law", "'shapes.0.contact.slip_speed' is 0.1, but no contact", "compliant"),
     "a shape with a wrong law": (
         lambda: with_body(shapes=[Shape(kind="sphere", size=[1.0], contact=ContactSurface(restitution=2.0))]),
         "rigid body 'rod'", "contact-law", "'shapes.0.contact.restitution' must be between 0 and 1", "without loss"),

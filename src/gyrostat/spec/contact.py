@@ -37,7 +37,10 @@ class Ground(SurfaceEntity):
 class ContactPoint(SurfaceEntity):
     """A point that can touch, at the origin of its port ``frame``; with a ``radius`` [m] a sphere about it."""
 
-    not_live: ClassVar[Mapping[str, str]] = {**STRUCTURE, "radius": "build a solver for each radius"}
+    not_live: ClassVar[Mapping[str, str]] = {
+        **STRUCTURE,
+        "radius": "build a model for each radius: model.replace({...})",
+    }
     radius: Number = 0.0
 
     def __init__(self, name: str, **properties: Any):

@@ -47,8 +47,11 @@ OptionalFriction = Annotated[
 Bits = Annotated[int, BeforeValidator(_bits), WithJsonSchema({"type": "integer", "minimum": 0})]
 LAW = ("friction", "restitution", "torsional", "rolling", "stiffness", "damping", "exponent", "slip_speed")
 """Properties of surfaces and pairs that make up the law of a contact."""
-
-STRUCTURE: Mapping[str, str] = {"exponent": "build a solver for each exponent"}
+COMPLIANT = ("damping", "exponent", "slip_speed")
+"""Those that a contact without stiffness does not have."""
+EACH = "build a model for each {}: model.replace({{...}})"
+"""What to do in the place of a live property."""
+STRUCTURE: Mapping[str, str] = {key: EACH.format(key) for key in ("exponent", "layers", "touches")}
 """Properties that decide about the equations."""
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gyrostat.errors import Problem, nearest
 from gyrostat.spec.contact import EVERYTHING, ContactPair, ContactPoint, Ground
+from gyrostat.spec.contact_law import COMPLIANT, ContactEntity
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.rules import shown
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.wiring import Wiring, label_of
 
@@ -66,11 +69,11 @@ def meant(wiring: Wiring, known: Mapping[str, NamedSurface], pair: str, side: st
 
 
 def contact_problems(wiring: Wiring) -> list[Problem]:
-    """Rule ``contact-pair``: names of pairs lead to surfaces."""
-    said = pairs(wiring)
+    """Rule ``contact-pair``: names of pairs lead to surfaces; rule ``contact-law``: no property without effect."""
+    said, problems = pairs(wiring), _without_stiffness(wiring)
     if not said:
-        return []
-    known, problems = surfaces(wiring), list[Problem]()
+        return problems
+    known = surfaces(wiring)
     for name, pair in said.items():
         for key, side in zip("ab", pair.sides, strict=True):
             found = meant(wiring, known, name, side)
@@ -82,6 +85,28 @@ def contact_problems(wiring: Wiring) -> list[Problem]:
                 remedy = "name a Ground, a ContactPoint or a body that has shapes with role='collision'"
                 problems.append(_problem(pair, name, key, message, remedy, side))
     return problems
+
+
+def _without_stiffness(wiring: Wiring) -> list[Problem]:
+    """Properties of compliant contact, where nothing in the model has a stiffness; one side of a contact may have it,
+    and the other its damping."""
+    laws: list[tuple[str, Any, str, Any]] = [
+        (name, entity, "", entity) for name, entity in wiring.entities.items() if isinstance(entity, ContactEntity)
+    ]
+    for name, entity in wiring.entities.items():
+        if isinstance(entity, RigidBody):
+            parts = [(k, shape.contact) for k, shape in enumerate(entity.shapes) if shape.contact is not None]
+            laws += [(name, entity, f"shapes.{k}.contact.", said) for k, said in parts]
+    if any(law.stiffness is not None for *_, law in laws):
+        return []
+    remedy = "give a stiffness, which makes the contact compliant; a rigid one has friction and restitution"
+    return [
+        Problem(
+            label_of(entity, name), "contact-law", f"'{at}{key}' is {shown(getattr(law, key))}, but no contact has a "
+            "stiffness: it has no effect", remedy, getattr(law, key), f"{name}.{at}{key}",
+        )
+        for name, entity, at, law in laws for key in COMPLIANT if getattr(law, key) is not None
+    ]  # fmt: skip
 
 
 def _problem(pair: ContactPair, name: str, key: str, message: str, remedy: str, side: str) -> Problem:

@@ -157,3 +157,21 @@ def test_fast_spheres_do_not_pass_through_each_other(method, radius, speed, asid
     run = gs.simulate(model, q0=q0, v0=v0, t_end=1.0, method=method)
     along = 1.0 - (aside / (2.0 * radius)) ** 2  # square of the normal's part along the flight
     assert run.v[-1, [3, 9]] == pytest.approx([speed * (1.0 - along), speed * along], rel=1e-5, abs=1e-5 * speed)
+
+
+def test_a_batch_has_the_contacts_of_each_run():
+    body = gs.RigidBody("ball", mass=1.0, inertia=(0.004, 0.004, 0.004))
+    tree = gs.chain("world", gs.Joint("free", "free"), body, gs.ContactPoint("tip", radius=0.1))
+    model = gs.assemble("ball", tree, gs.Ground("floor", friction=0.4))
+    q0 = [[0, 0, z, 0, 0, 0, 1] for z in (0.1, 0.2, 0.3)]
+    batch = gs.simulate(model, q0=q0, t_end=0.5)
+    assert [len(x) for x in batch.impulses] == [0, 1, 1]
+    for k, run in enumerate(batch):
+        assert batch.contact_forces[k] is run.contact_forces
+        assert batch.contact_phases[k] is run.contact_phases
+        assert batch.impulses[k] is run.impulses
+
+
+def test_a_simulator_says_what_it_has_in_the_place_of_live():
+    with pytest.raises(gs.GyrostatError, match=r"there is no argument 'live'.*Hint: parameters="):
+        gs.Simulator(gs.robots.pendulum(), live=["upper.mass"])

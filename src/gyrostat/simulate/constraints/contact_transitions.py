@@ -91,6 +91,7 @@ class ContactTransitions:
         self.leaves: set[int] = set()
         self.slips: dict[int, Array] = {}
         self.stopped: set[int] = set()
+        self.carried = np.zeros(len(contacts), dtype=bool)
         self._known: tuple[Array, Array] | None = None
 
     @property
@@ -98,9 +99,22 @@ class ContactTransitions:
         """As they are now."""
         return self.plant.active.contacts  # type: ignore[return-value]
 
+    @property
+    def closed(self) -> Array:
+        """(k,) bool: contacts that are closed, or were when the model changed."""
+        return (self.phases.phase != OPEN) | self.carried
+
+    @property
+    def closed_names(self) -> frozenset[str]:
+        return frozenset(np.array(self.contacts.names, dtype=object)[self.closed])
+
+    def carry(self, closed: frozenset[str]) -> None:
+        """Contacts of these names were closed in the model before: they may have drifted."""
+        self.carried = np.array([name in closed for name in self.contacts.names], dtype=bool)
+
     def near(self, gaps: Array) -> Array:
         """(k,) bool: contacts that touch, or are closed."""
-        return (np.abs(gaps) <= AT) | ((self.phases.phase != OPEN) & (np.abs(gaps) <= DRIFT))
+        return (np.abs(gaps) <= AT) | (self.closed & (np.abs(gaps) <= DRIFT))
 
     def gaps_along(self, q: Array) -> Array:
         """(T, k) at configurations q (T, nq). The last answer is kept: each contact is asked for on its own."""
@@ -121,20 +135,21 @@ class ContactTransitions:
                 self.history.since[known[before.contacts.names[i]]] = span
 
     def expect_apart(self, q: Array, who: str, before: Array | None = None) -> None:
-        """Refuse a state in which surfaces are within each other; by more than at the configuration ``before``."""
-        gaps = self.contacts.gaps_at(q)
-        allowed = np.full(len(gaps), -AT)
-        if before is not None:
-            allowed = np.minimum(allowed, self.contacts.gaps_at(before) - AT)
+        """Refuse a state in which surfaces are within each other; closed contacts by more than they had drifted at the
+        configuration ``before`` a reset, the same one if the run goes on."""
+        gaps, drifted = self.contacts.gaps_at(q), self.contacts.gaps_at(q if before is None else before)
+        allowed = np.where(self.closed, np.clip(drifted - AT, -DRIFT, -AT), -AT)
+        verb = "start" if before is None else "reset to"
         for i, (g, least) in enumerate(zip(gaps, allowed, strict=True)):
             if not g >= least:
                 raise StateError(
                     f"{WHO}: {who} lets contact '{self.contacts.names[i]}' be {-g:.3g} m within each other. "
-                    "Hint: start where all gaps are positive, or zero"
+                    f"Hint: {verb} where all gaps are positive, or zero"
                 )
 
     def all_apart(self, t: float, before: Active) -> list[ContactChange]:
         """Nothing touches."""
+        self.carry(frozenset())
         phases = before.contacts
         return self._told(t, phases, {}) if isinstance(phases, ContactPhases) else []
 
@@ -170,6 +185,7 @@ class ContactTransitions:
         plant.active = self._active(touching, balance, J, resting, directions)
         changes += self._told(t, before, rests)
         self.leaves, self.slips, self.stopped = set(), {}, set()
+        self.carry(frozenset())
         return v, changes, resting
 
     def _hit(self, t: float, impulses: dict[int, Array]) -> list[ContactChange]:

@@ -56,6 +56,7 @@ class Transitions:
     def build(self) -> None:
         """The rows for the model of the plant, nothing of which is active yet."""
         model = self.plant.model
+        closed = frozenset() if self.contacts is None else self.contacts.closed_names
         dry, rules = DryFriction.of(model), None if self.law is None else contact_rules(model)
         rows, of_loops = self._stacked(model, [] if dry is None or self.law is None else [dry], rules is not None)
         self.plant.constrain(rows, model if dry is None else dry.smooth, of_loops, rules)
@@ -66,6 +67,7 @@ class Transitions:
             self.contacts = ContactTransitions(self.plant, rules, self.law, self.stick_slip)
             if before is not None:
                 self.contacts.go_on(before)
+                self.contacts.carry(closed)
 
     def _stacked(self, model: Model, dry: list[Any], contacts: bool) -> tuple[ConstraintSet, Array]:
         """All rows, and which of them close loops: bilateral ones beside others, none where loops are alone."""
@@ -75,6 +77,11 @@ class Transitions:
         kinds = [np.full(len(part.names), part in beside) for group in parts for part in group]
         rows = ConstraintSet(tuple(part for group in parts for part in group), model.nv)
         return rows, np.concatenate([np.zeros(0, dtype=bool), *kinds]).astype(bool)
+
+    def take_over(self, before: Transitions) -> None:
+        """From a run with another structure: contacts that were closed may have drifted."""
+        if self.contacts is not None and before.contacts is not None:
+            self.contacts.carry(before.contacts.closed_names)
 
     def expect_inside(self, q: Array) -> None:
         """Refuse a start beyond a limit, or off a bilateral constraint."""
@@ -91,7 +98,8 @@ class Transitions:
             self.contacts.expect_apart(q, "q0")
 
     def expect_still_inside(self, q: Array, q_new: Array, who: str) -> None:
-        """Refuse a reset from q to q_new that violates a constraint more than q did."""
+        """Refuse a reset from q to q_new that violates a constraint more than q did, or lets surfaces be within each
+        other."""
         rows = self.plant.constraints
         before, after = self._depths(q), self._depths(q_new)
         for row in (*rows.one_sided, *rows.bilateral):
@@ -99,6 +107,8 @@ class Transitions:
                 raise StateError(
                     f"{WHO}: {who} leads {after[row]:g} beyond '{rows.names[row]}'. Hint: reset to where it allows it"
                 )
+        if self.contacts is not None:
+            self.contacts.expect_apart(q_new, who, q)
 
     def _depths(self, q: Array) -> Array:
         """How far (rows,) each row is violated."""

@@ -89,13 +89,7 @@ class ModelKernels:
         """Network and setting for recorded values of the live properties. ``regrouped``: inertias as accelerations
         alone may have them (:func:`~gyrostat.graph.joint_rules.regroup_inertia`); in a field each body stays where it
         is."""
-        given: dict[str, Any] = {}
-        start = 0
-        for path, shape in self.live.items():
-            size = int(np.prod(shape, dtype=int))
-            given[path] = live[start : start + size].reshape(shape)
-            start += size
-        context = self.model.context
+        given, context = self.named(live), self.model.context
         regrouped = regrouped and isinstance(context.gravity, UniformGravity)
         rules = RULES if regrouped else DEFAULT
         net = network(self.model, rules, live=given) if given or regrouped else self.net
@@ -185,6 +179,16 @@ class ModelKernels:
         return record(function, {"q0": (self.model.nq,), "d": (self.model.nv,)}, f"{self.model.name}_retract")
 
     # ------------------------------------------------------------------ loops that are constraints
+    def named(self, live: Array) -> dict[str, Any]:
+        """Live properties by path, from their numbers one behind the other."""
+        given: dict[str, Any] = {}
+        start = 0
+        for path, shape in self.live.items():
+            size = int(np.prod(shape, dtype=int))
+            given[path] = live[start : start + size].reshape(shape)
+            start += size
+        return given
+
     def scene(self, t: Any, live: Array) -> tuple[Network, Setting]:
         """Network and setting for recorded values of the live properties."""
         return self._scene(t, live)

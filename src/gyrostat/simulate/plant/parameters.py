@@ -13,6 +13,7 @@ import numpy as np
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.configuration.packing import real_array
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, nearest
+from gyrostat.solvers.machinery.live_properties import expect_may_be_live
 from gyrostat.spec.check import check
 from gyrostat.spec.model import Model
 
@@ -106,5 +107,6 @@ def given_parameters(model: Model, controller: Any, given: Mapping[str, Any] | N
         shape = value_shape(model, path)
         if array.shape != shape:
             raise ShapeError(f"{who}: parameters['{name}'] has shape {array.shape}, expected {shape}")
+        expect_may_be_live(model, path)
         live[path], spelt[path] = array, name
     return Parameters(live, gains, spelt)

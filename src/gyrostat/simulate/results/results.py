@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -24,7 +24,8 @@ class Results(Sequence[Result]):
     ``status`` and ``message`` (N,) of each run; ``failed``: numbers of those that could not go on. ``t`` (T,) [s],
     ``q`` (N, T, nq), ``v``, ``a``, ``tau`` (N, T, nv), ``p`` (N, T, np), ``work`` (N, T) [J] where all runs have the
     same samples: with ``t_eval``, or with fixed steps. A run that ended early (failed, interrupted, or by a terminal
-    event) has NaN after its end there; its own arrays, ``results[3].q``, end with its last sample."""
+    event) has NaN after its end there; its own arrays, ``results[3].q``, end with its last sample. ``contact_forces``,
+    ``impulses`` and ``contact_phases``: lists with those of each run."""
 
     model: Model
     runs: tuple[Result, ...]
@@ -119,6 +120,22 @@ class Results(Sequence[Result]):
     def work(self) -> Array:
         """(N, T) [J]."""
         return self._stacked("work")
+
+    # ------------------------------------------------------------------ contacts, run by run
+    @property
+    def contact_forces(self) -> list[Mapping[str, Array]]:
+        """Of each run, as in :class:`Result`: (T, 3) [N] by name, at the samples of that run."""
+        return [run.contact_forces for run in self.runs]
+
+    @property
+    def impulses(self) -> list[tuple[Any, ...]]:
+        """Of each run, as in :class:`Result`."""
+        return [run.impulses for run in self.runs]
+
+    @property
+    def contact_phases(self) -> list[tuple[Any, ...]]:
+        """Of each run, as in :class:`Result`."""
+        return [run.contact_phases for run in self.runs]
 
     def to_pandas(self) -> Any:
         """A DataFrame with the index (run, t) and columns (quantity, name)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gyrostat.configuration.limits import limits_of
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.errors import StateError
@@ -12,6 +14,7 @@ from gyrostat.simulate.kernels.model_kernels import ModelKernels
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.simulate.rollout.moreau_programs import MoreauPrograms
 from gyrostat.simulate.rollout.moreau_rows import ContactStep
+from gyrostat.spec.contact_law import ContactEntity
 from gyrostat.spec.model import Model
 
 MOST = 64
@@ -23,8 +26,22 @@ def moreau_programs(model: Model, kernels: ModelKernels) -> MoreauPrograms:
     """Programs of a model, made once."""
     kept, key = cached_on(model), ("moreau", tuple(kernels.live.items()))
     if key not in kept:
-        kept[key] = MoreauPrograms(kernels, ContactStep(model, rigid_candidates(model)))
+        rigid = rigid_candidates(model)
+        if rigid:
+            _expect_no_spin(model, kernels.live)
+        kept[key] = MoreauPrograms(kernels, ContactStep(model, rigid, tuple(kernels.live)))
     return kept[key]
+
+
+def _expect_no_spin(model: Model, live: Iterable[str]) -> None:
+    """Refuse live properties of friction that lanes do not know."""
+    for path in live:
+        owner, _, prop = path.rpartition(".")
+        if prop in ("torsional", "rolling") and isinstance(model.wiring.entities.get(owner), ContactEntity):
+            raise StateError(
+                f"{WHO}: parameters['{path}']: lanes do not know torsional or rolling friction. "
+                "Hint: gs.simulate(method='moreau') does"
+            )
 
 
 def rigid_candidates(model: Model) -> tuple[Candidate, ...]:

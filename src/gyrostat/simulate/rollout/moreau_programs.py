@@ -97,7 +97,8 @@ class MoreauPrograms:
             return record(function, {key: (sizes[key],) for key in names}, f"{self.model.name}_contact_{name}")
 
     def _rows(self, x: Mapping[str, Array]) -> KnownBefore:
-        return self.step.rows(*self.kernels.scene(x["t"][0], x["live"]), x["middle"], x["v"], x["tau"], x["h"][0])
+        scene, live = self.kernels.scene(x["t"][0], x["live"]), self.kernels.named(x["live"])
+        return self.step.rows(*scene, x["middle"], x["v"], x["tau"], x["h"][0], live)
 
     def _cones(self, x: Mapping[str, Array]) -> tuple[WhitenedCones, list[Any], list[Any]]:
         """Rows, the diagonal of G and its inverse, from arrays."""

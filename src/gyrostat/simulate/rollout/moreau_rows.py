@@ -17,6 +17,7 @@ from gyrostat.algorithms.recursions.rne import sweep_forces
 from gyrostat.configuration.chart import along, moved
 from gyrostat.configuration.limits import limits_of
 from gyrostat.engine.tracing.choose import maximum, minimum, where
+from gyrostat.graph.contact_laws import ContactLaw, contact_law
 from gyrostat.graph.contacts import Candidate
 from gyrostat.graph.network import Network
 from gyrostat.simulate.kernels.contact_scene import implicit_damping, with_fill
@@ -78,18 +79,23 @@ class KnownBefore:
 
 @dataclass(frozen=True)
 class ContactStep:
-    """Of a model with ``candidates``; stops are those of its joints."""
+    """Of a model with ``candidates``; stops are those of its joints. ``live``: paths of properties that are inputs."""
 
     model: Model
     candidates: tuple[Candidate, ...]
+    live: tuple[str, ...] = ()
 
     @property
     def bouncing(self) -> str | None:
-        """A contact with a restitution."""
-        return next((c.name for c in self.candidates if c.law.restitution), None)
+        """A contact with a restitution, which may be live."""
+        live = any(path.endswith(".restitution") for path in self.live)
+        return next((c.name for c in self.candidates if live or c.law.restitution), None)
 
-    def rows(self, net: Network, on: Setting, q: Array, v: Array, tau: Array, h: Any) -> KnownBefore:
-        """At q in the middle of the step, rates v before it, efforts tau and the step h, on recorded values."""
+    def rows(
+        self, net: Network, on: Setting, q: Array, v: Array, tau: Array, h: Any, live: Mapping[str, Any] | None = None
+    ) -> KnownBefore:
+        """At q in the middle of the step, rates v before it, efforts tau and the step h, on recorded values; ``live``:
+        recorded values of live properties by path."""
         n = self.model.nv
         H = np.array(composite_mass_matrix(net, on, q), dtype=object)
         damping = implicit_damping(net, q, v)
@@ -105,7 +111,8 @@ class ContactStep:
         turned = v - factors.solve(h * (f - D - sweep_forces(net, on, q, rest, rest)[0]))  # by forces that do no work
         table = _Rows(factors, h)
         end = moved(self.model, q, along(self.model, v * (0.5 * h)))
-        self._contacts(table, net, on, end, turned, free)
+        laws = [contact_law(self.model, *c.surfaces, c.pair, live) if live else c.law for c in self.candidates]
+        self._contacts(table, laws, net, on, end, turned, free)
         self._stops(table, q, turned, free)
         pattern = table.pattern(n)
         L = np.array([factors.L[k, j] for k, js in factors.inboard.items() for j in js] or [0.0])
@@ -114,14 +121,17 @@ class ContactStep:
         cones = WhitenedCones(pattern.cones, table.X, table.b, n, table.mu, low)
         return KnownBefore(pattern, cones, free, L, roots, table.gaps, table.allowed, table.back, table.before)
 
-    def _contacts(self, table: _Rows, net: Network, on: Setting, end: Array, turned: Array, free: Array) -> None:
+    def _contacts(
+        self, table: _Rows, laws: Sequence[ContactLaw], net: Network, on: Setting, end: Array, turned: Array,
+        free: Array,
+    ) -> None:  # fmt: skip
         """Rows of the end of the step, as far as that is known; gaps of its middle."""
         known = contact_kinematics(net, on, self.candidates, end)
-        for k, c in enumerate(self.candidates):
+        for k, law in enumerate(laws):
             J = known.J[k]
             before, speeds = ([_product(row, x) for row in J] for x in (turned, free))
             gap = known.gaps[k] - 0.5 * table.h * before[0]
-            table.contact(k, c, J, before, speeds, gap)
+            table.contact(k, law, J, before, speeds, gap)
 
     def _stops(self, table: _Rows, q: Array, v: Array, free: Array) -> None:
         low, high = limits_of(self.model, "model", WHO)
@@ -157,18 +167,19 @@ class _Rows:
     before: list[Any] = field(default_factory=list)
 
     def contact(
-        self, number: int, c: Candidate, J: Array, before: Sequence[Any], free: Sequence[Any], gap: Any
+        self, number: int, law: ContactLaw, J: Array, before: Sequence[Any], free: Sequence[Any], gap: Any
     ) -> None:
-        """Rows J (3, nv) of a contact; tangents along which nothing can move are left out."""
+        """Rows J (3, nv) of a contact; tangents along which nothing can move are left out. Numbers of the law that are
+        live may be any: their rows are there."""
         rows = [whitened(self.factors, row) for row in J]
         if not rows[0]:
             return  # neither body can move along the normal
-        law = c.law
         mu: Any = law.mu_dynamic
-        if law.mu_static != law.mu_dynamic:
+        known = all(isinstance(x, int | float) for x in (law.mu_static, law.mu_dynamic))
+        if law.mu_static is not law.mu_dynamic and not (known and law.mu_static == law.mu_dynamic):
             slip = before[1] * before[1] + before[2] * before[2]
             mu = where(slip > STEADY * STEADY, law.mu_dynamic, law.mu_static)
-        rubs = max(law.mu_static, law.mu_dynamic) > 0.0
+        rubs = not known or max(law.mu_static, law.mu_dynamic) > 0.0
         kept = [axis for axis in (1, 2) if rows[axis] and rubs]
         self._cone([(number, axis) for axis in (0, *kept)], rows, free, mu)
         self.before += [before[axis] for axis in (0, *kept)]
@@ -192,14 +203,16 @@ class _Rows:
             self.b.append(speeds[axis])
             self.places.append(at)
 
-    def _law(self, gap: Any, before: Any, free: Any, e: float) -> None:
+    def _law(self, gap: Any, before: Any, free: Any, e: Any) -> None:
         """A row may close as far as its gap; one that hits stops at once, and bounces by the part of its closing speed
         that was there before the step."""
         allowed, back = maximum(gap, 0.0) / self.h, 0.0
-        if e:
+        if not is_zero(e):
             self.bounces.append(len(self.cones) - 1)
             own = where(before < -RESTING, 1.0, 0.0) * where(gap + self.h * free < 0.0, 1.0, 0.0)
             hits = own * where(-before > abs(free - before), 1.0, 0.0)
+            if not isinstance(e, int | float):  # it may be zero in this lane
+                hits = hits * where(e > 0.0, 1.0, 0.0)
             allowed = allowed * (1.0 - hits)
             back = hits * e * where(free < before, minimum(before / minimum(free, -RESTING), 1.0), 1.0)
         i = self.cones[-1].normal

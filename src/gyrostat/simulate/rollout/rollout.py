@@ -27,6 +27,7 @@ from gyrostat.simulate.rollout.moreau_model import expect_no_rigid_contact
 from gyrostat.simulate.rollout.result import DivergedError, Rollout, divergence
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.simulate.run.settings import spelt
+from gyrostat.solvers.machinery.live_properties import expect_may_be_live
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check, expect_model
 from gyrostat.spec.model import Model
@@ -151,6 +152,7 @@ def _parameters(model: Model, controller: Any, parameters: Mapping[str, Any]) ->
         shape = np.shape(getattr(model[path], "g", model[path]))
         if array.shape[array.ndim - len(shape) :] != shape or array.ndim > len(shape) + 1:
             raise ShapeError(f"{WHO}: parameters['{name}'] has shape {array.shape}, expected (N, *{shape})")
+        expect_may_be_live(model, path)
         arrays[path] = array, shape
         _check_extremes(model, path, array, shape)
     return arrays

@@ -129,6 +129,8 @@ class Run:
             q, v = plant.loops.begun(q, v)
         if plant.source.sample_times and self.before is None:
             plant.sample(t, q, v, p)
+        if self.before is not None:
+            self.transitions.take_over(self.before.transitions)
         self.transitions.expect_inside(q)
         if words := plant.source.trouble(t, q, v, p, plant.memory):
             raise StateError(f"{WHO}: at the start {words}")

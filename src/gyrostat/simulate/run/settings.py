@@ -115,6 +115,11 @@ def made_method(
     unknown = [key for key in options if key not in cls.options]
     if unknown:
         known = ", ".join(cls.options) or "none"
+        if unknown[0] == "live":
+            raise GyrostatError(
+                f"{WHO}: there is no argument 'live', which solvers have. Hint: parameters={{'arm.mass': 2.0}}: "
+                "numbers that are given there can change without new machine code"
+            )
         raise GyrostatError(f"{WHO}: method '{name}' has no option '{unknown[0]}'. Hint: its options are: {known}")
     given = dict(options)
     if "dt" in cls.options:

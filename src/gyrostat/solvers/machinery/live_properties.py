@@ -8,6 +8,7 @@ import numpy as np
 
 from gyrostat.engine.tracing.dual import Dual
 from gyrostat.errors import SpecError
+from gyrostat.spec.contact_law import ContactEntity
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -16,7 +17,7 @@ Array = np.ndarray
 def live_value(model: Model, path: str) -> Array:
     """The numbers of a property, as an array of their own."""
     value = model[path]
-    _expect_may_be_live(model, path)
+    expect_may_be_live(model, path)
     if path == "context.gravity":
         value = getattr(value, "g", value)
     elif path.startswith("context."):
@@ -31,13 +32,17 @@ def live_value(model: Model, path: str) -> Array:
     )  # fmt: skip
 
 
-def _expect_may_be_live(model: Model, path: str) -> None:
-    """Refuse properties of which their entity says that they cannot be live."""
+def expect_may_be_live(model: Model, path: str) -> None:
+    """Refuse properties of which their entity says that they cannot be live, and those of contacts that are not
+    given: whether they are decides about the equations."""
     owner, _, prop = path.rpartition(".")
     entity = model.wiring.entities.get(owner)
     if entity is not None and prop in entity.not_live:
         message = f"'{prop}' cannot be live"
         raise SpecError.one(entity.label, "live-property", message, entity.not_live[prop], path)
+    if isinstance(entity, ContactEntity) and getattr(entity, prop, None) is None:
+        message, remedy = f"'{prop}' is not given, so it cannot be live", "give it a number: model.replace({...})"
+        raise SpecError.one(entity.label, "live-property", message, remedy, path)
 
 
 # ------------------------------------------------------------------------------------------------ number by number
