@@ -24,14 +24,19 @@ Array = np.ndarray
 ROUNDING = 1e-13
 RIDGE = 1e-13
 """Relative part that is added to the diagonal of A where rows depend on each other."""
+COST = 1e5
+"""Of a force of friction, against one of other rows that hold the same motion: these take the load."""
 
 
 class ActiveRows:
     """Rows J (k, nv) of active constraints at a state, with their bias b (k,); ``directions`` F (k, nv) of their
-    forces, None if these are along the rows."""
+    forces, None if these are along the rows. ``spared`` (k,) bool: rows of limited force, which carry only what the
+    others cannot."""
 
-    def __init__(self, J: Array, bias: Array | None = None, directions: Array | None = None):
-        self.J, self.bias = J, bias
+    def __init__(
+        self, J: Array, bias: Array | None = None, directions: Array | None = None, spared: Array | None = None
+    ):
+        self.J, self.bias, self.spared = J, bias, spared
         self.F = J if directions is None else directions
         n = J.shape[1]
         self.full = np.linalg.matrix_rank(J) == len(J)
@@ -47,17 +52,28 @@ class ActiveRows:
         self.lift = self.pseudoinverse
         """F^T (J F^T)^-1 (nv, k)."""
         if directions is not None:
-            self.lift = directions.T @ np.linalg.pinv(J @ directions.T, rcond=1e-12)
+            G = J @ directions.T
+            self.lift = directions.T @ self._sparing(G, np.linalg.pinv(G, rcond=1e-12))
             self.oblique = np.eye(n) - self.lift @ J
 
     def forces(self, M_inverse: Array, a: Array) -> Array:
-        """f (k,) for which J (a + M^-1 J^T f) + b = 0; the smallest where they are not unique."""
+        """f (k,) for which J (a + M^-1 F^T f) + b = 0; where they are not unique the smallest, of rows that are
+        spared before all."""
         return self._forces(M_inverse, a, self.bias)
 
     def _forces(self, M_inverse: Array, a: Array, bias: Array | None) -> Array:
         A, c = self.J @ M_inverse @ self.F.T, self.J @ a
         c = c if bias is None else c + bias
-        return np.linalg.solve(A, -c) if self.full else np.linalg.lstsq(A, -c, rcond=1e-10)[0]
+        return np.linalg.solve(A, -c) if self.full else self._sparing(A, np.linalg.lstsq(A, -c, rcond=1e-10)[0])
+
+    def _sparing(self, A: Array, f: Array) -> Array:
+        """f (k, ...) with the same A f that has the least on the rows that are spared."""
+        if self.full or self.spared is None or not self.spared.any():
+            return f
+        _, s, vt = np.linalg.svd(A)
+        N = vt[int(np.sum(s > 1e-10 * s[0])) :].T
+        cost = np.where(self.spared, COST, 1.0)
+        return f - N @ np.linalg.lstsq((N.T * cost).T, (f.T * cost).T, rcond=1e-14)[0]
 
     def least(self, M_inverse: Array, asked: Array) -> Array:
         """d (nv,) with J d = asked (k,), the smallest in the metric of the mass matrix."""

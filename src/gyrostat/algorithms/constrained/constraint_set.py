@@ -246,6 +246,16 @@ class Active:
         """Which of the friction rows stick, counted among these."""
         return tuple(k for k, row in enumerate(self.constraints.on_speed) if self.on[row])
 
+    @cached_property
+    def boxes(self) -> tuple[tuple[int, float, float], ...]:
+        """Of the frictions that stick: place among the active rows, least and greatest force."""
+        rows = self.constraints
+        return tuple(
+            (k, float(rows.low[row]), float(rows.high[row]))
+            for k, row in enumerate(self.numbers)
+            if not rows.on_position[row]
+        )
+
     def rows(self, q: Array, v: Array) -> ActiveRows | None:
         """The active rows at a state; None if there are none."""
         if self.empty:
@@ -273,7 +283,9 @@ class Active:
             return ActiveRows(J, None if bias is None else bias[self.on])
         more = self.contacts.rows(q, v)
         b = np.zeros(len(J)) if bias is None else bias[self.on]
-        return ActiveRows(np.concatenate([J, more.J]), np.concatenate([b, more.bias]), np.concatenate([J, more.F]))
+        spared = np.concatenate([~self.constraints.on_position[self.on], np.zeros(len(more.J), dtype=bool)])
+        F = np.concatenate([J, more.F])
+        return ActiveRows(np.concatenate([J, more.J]), np.concatenate([b, more.bias]), F, spared)
 
     def position_rows(self, q: Array) -> tuple[Array, ActiveRows]:
         """g (k,) of all that has a residual, and its rows: what a projection of the configuration closes."""

@@ -181,3 +181,12 @@ def no_forces(names: list[str]) -> ContactError:
         f"contacts {', '.join(repr(x) for x in names)} find no forces within their cones: a Painlevé situation, or "
         f"friction that jams. Hint: {OTHER_WAYS}"
     )
+
+
+def shared_load(contacts: list[str], frictions: list[str], t: float) -> ContactError:
+    """What is said where the motion depends on how contacts and joint frictions share a load."""
+    first, second = (", ".join(repr(x) for x in names) for names in (contacts, frictions))
+    return ContactError(
+        f"contacts {first} and the dry friction {second}, which sticks, hold the same motions at t = {t:g} s, and no "
+        f"share of the load in which contacts come first is within all limits. Hint: {OTHER_WAYS}"
+    )

@@ -15,16 +15,19 @@ import numpy as np
 from gyrostat.algorithms.constrained.active_set import ActiveRows
 from gyrostat.algorithms.constrained.constraint_set import Active
 from gyrostat.errors import StateError
-from gyrostat.simulate.constraints.contact_balance import AtRest, Balance
+from gyrostat.simulate.constraints.contact_balance import AtRest, Balance, shared_load
 from gyrostat.simulate.constraints.contact_impacts import AT_REST, Impacts
+from gyrostat.simulate.constraints.contact_margins import margins
 from gyrostat.simulate.constraints.contact_problem import Touching
 from gyrostat.simulate.constraints.penetration import AT
 from gyrostat.simulate.constraints.stick_slip import StickSlip
-from gyrostat.simulate.plant.contact_phases import NAMES, OPEN, SLIDE, ContactPhases, ContactRules, ContactState
+from gyrostat.simulate.plant.contact_phases import NAMES, OPEN, SLIDE, STICK, ContactPhases, ContactRules, ContactState
 from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
 WHO = "simulate"
+BEYOND = 1e-6
+"""Force, relative to the largest, that is beyond a limit by more than errors."""
 DRIFT = 1e-6
 """How far [m] a closed contact may have drifted, by the errors of a method, and is still there."""
 
@@ -182,7 +185,8 @@ class ContactTransitions:
         state = self.contacts.at(q, v)
         a = plant.free_acceleration(t, q, v, p)
         balance = self._balance(touching, self._at_rest(touching, state, J, q, v, M_inverse, a, resting))
-        plant.active = self._active(touching, balance, J, resting, directions)
+        plant.active = self._active(touching, balance, J, resting, directions, state)
+        self._expect_within(t, q, v, p)
         changes += self._told(t, before, rests)
         self.leaves, self.slips, self.stopped = set(), {}, set()
         self.carry(frozenset())
@@ -257,7 +261,8 @@ class ContactTransitions:
         return at_rest.balanced(touching, leaves, slips)
 
     def _active(
-        self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array
+        self, touching: Touching, balance: Balance, J: Array, resting: list[int], directions: Array,
+        state: ContactState,
     ) -> Active:  # fmt: skip
         rows, active = self.plant.constraints, self.plant.active
         on = np.zeros(len(rows), dtype=bool)
@@ -265,10 +270,24 @@ class ContactTransitions:
         on[[row for row, f in zip(touching.stops, balance.stops, strict=True) if f > 0.0]] = True
         if self.friction is not None:
             closed = J[on]
-            sticking, directions = self.friction.decide(resting, balance.frictions, closed, directions)
+            held = [state.J[i, : 3 if x == STICK else 1] for i, x in enumerate(balance.phase) if x != OPEN]
+            contacts = np.concatenate(held) if held else None
+            sticking, directions = self.friction.decide(resting, balance.frictions, closed, directions, contacts)
             on[[rows.on_speed[k] for k in sticking]] = True
         phases = self.phases.changed(balance.phase, balance.direction)
         return replace(active.with_rows(on, directions), contacts=phases)
+
+    def _expect_within(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Refuse contacts that slide and joint frictions that stick with a common load, where what contacts carry
+        first is beyond a limit: motion depends on how they share it."""
+        active = self.plant.active
+        if not (active.touching and active.sticking) or active.rows(q, v).full:  # type: ignore[union-attr]
+            return
+        found = margins(self.plant, t, q, v, p)
+        beyond = min(found.least, float(found.box.min(initial=np.inf)))
+        if beyond < -BEYOND * max(1.0, float(np.abs(found.forces).max(initial=0.0))):
+            frictions = [name for i in active.sticking for name in self.friction.members[i]]  # type: ignore[union-attr]
+            raise shared_load([self.contacts.names[i] for i in self.phases.closed], frictions, t)
 
     def _told(self, t: float, before: ContactPhases, rests: dict[int, float]) -> list[ContactChange]:
         changes = []

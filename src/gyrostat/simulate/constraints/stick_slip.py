@@ -6,7 +6,9 @@ together, see :mod:`~gyrostat.algorithms.constrained.active_set`: what can be he
 the rest slides on or back. Sticking, an event is that the constraint needs more force than friction can give; then that
 friction slips in the direction of the push.
 
-A stop and a friction may hold the same joint: the stop then takes all of it."""
+A stop and a friction may hold the same joint: the stop then takes all of it. Closed contacts and frictions that hold
+the same motion are all active: contacts take the load, frictions what these cannot, and something gives way where no
+forces are within all limits (:mod:`~gyrostat.simulate.constraints.contact_margins`)."""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.constrained.force_reserve import Reserve, force_reserve, spanned
+from gyrostat.simulate.constraints.contact_margins import margins
 from gyrostat.simulate.constraints.impacts import still
 from gyrostat.simulate.plant.plant import Plant
 
@@ -72,10 +75,25 @@ class StickSlip:
         rows = active.rows(q, v)
         if rows is None:
             return Reserve(-1.0, ())
+        if active.touching:
+            return self._beside_contacts(margins(self.plant, t, q, v, p).box)
         f = rows.forces(self.plant.inverse_inertia(q), self.plant.free_acceleration(t, q, v, p))
         speed = ~self.plant.constraints.on_position[active.on]
         low, high = self.plant.constraints.low[active.on], self.plant.constraints.high[active.on]
         return force_reserve(rows, f, np.where(speed, low, -np.inf), np.where(speed, high, np.inf))
+
+    def _beside_contacts(self, box: Array) -> Reserve:
+        """For distances (s, 2) of the forces from their limits."""
+        if not len(box):
+            return Reserve(-1.0, ())
+        left = box / (0.5 * box.sum(axis=1, keepdims=True))
+        least = float(left.min())
+        gives = tuple(
+            (k, 1 if x[1] < x[0] else -1)
+            for (k, _, _), x in zip(self.plant.active.boxes, left, strict=True)
+            if x.min() <= least + AT_LIMIT
+        )
+        return Reserve(-least, gives)
 
     def looked(self, looks: int, h: float, span: float) -> None:
         """A step of h [s] in a run of span [s] was looked at so often: a shorter one must follow if the efforts on what
@@ -120,9 +138,11 @@ class StickSlip:
         fixed = np.array([i in self._fixed for i in resting], dtype=bool)
         return np.where(fixed, -np.inf, self.low[resting]), np.where(fixed, np.inf, self.high[resting])
 
-    def decide(self, resting: list[int], forces: Array, closed: Array, directions: Array) -> tuple[list[int], Array]:
+    def decide(
+        self, resting: list[int], forces: Array, closed: Array, directions: Array, contacts: Array | None = None
+    ) -> tuple[list[int], Array]:
         """Which of those at rest stick by their forces, and the directions of all; ``closed`` (k, nv): other active
-        rows."""
+        rows; ``contacts`` (c, nv): rows of closed ones. What these hold sticks, whatever its part of the load."""
         sticking, directions = [], directions.copy()
         for i, force in zip(resting, forces, strict=True):
             near = AT_LIMIT * (self.high[i] - self.low[i])
@@ -132,7 +152,12 @@ class StickSlip:
                 sticking.append(i)
             else:
                 directions[i] = 1.0 if force <= self.low[i] + near else -1.0
-        return sticking, directions
+        if contacts is not None and len(contacts):
+            for i in [i for i in resting if directions[i]]:
+                if spanned(self.J[i], np.concatenate([closed, contacts, self.J[sticking]])):
+                    sticking.append(i)
+                    directions[i] = 0.0
+        return sorted(sticking), directions
 
     def changes(self, t: float, before: tuple[int, ...], directions_before: Array, resting: list[int]) -> list[Change]:
         """What began to stick or slip now, but for the first time."""

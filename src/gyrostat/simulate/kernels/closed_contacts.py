@@ -21,8 +21,13 @@ from gyrostat.simulate.kernels.rooted_matrix import rooted, rooted_solve
     MASS, GAPS, ROWS, BIASES, LOOP_GAPS,  # what kernels have found
     B, F, C, X_, A, SOLUTION, SPARE, ORDER, PICKED, STILL, COUNT,  # memory; rows that are active
     FREE, EFFORTS, VALUES, WEIGHT,  # accelerations and efforts without contacts; margins; shares of rows
-) = range(32)  # fmt: skip
-WORDS_OF_CONTACTS = 32
+    LOWEST, HIGHEST,  # forces of constant rows
+) = range(34)  # fmt: skip
+WORDS_OF_CONTACTS = 34
+COST = 1e10
+"""Of a squared force of friction that sticks, against that of other rows, which take the load."""
+SPARED = 1e-5
+"""The share that has this cost."""
 LITTLE = 1e-4
 """Normal force, as a part of the largest, below which all are alike."""
 SLOW = 1e-5
@@ -100,7 +105,8 @@ def row_forces(env: words, q: ptr, v: ptr, a: ptr) -> float:
             y = fma(rows[i * n + k], a[k], y)
         f[i] = -y
     row_products(n, m, rows, X, matrix)
-    return least_solution(m, matrix, f, doubles(box[SPARE]), count_at(box[ORDER]))
+    costs(box, m, COST)
+    return least_solution(m, matrix, f, doubles(box[SPARE]), count_at(box[ORDER]), doubles(box[WEIGHT]))
 
 
 def shared_forces(env: words) -> float:
@@ -110,8 +116,8 @@ def shared_forces(env: words) -> float:
     m, rows, X, matrix = box[COUNT], doubles(box[B]), doubles(box[X_]), doubles(box[A])
     f, c, weight, sizes = doubles(box[SOLUTION]), doubles(box[C]), doubles(box[WEIGHT]), count_at(box[SIZES])
     row_products(n, m, rows, X, matrix)
+    costs(box, m, SPARED)
     for i in range(m):
-        weight[i] = 1.0
         y = 0.0
         for k in range(m):
             y = fma(matrix[i * m + k], f[k], y)
@@ -131,10 +137,22 @@ def shared_forces(env: words) -> float:
         for k in range(m):
             matrix[i * m + k] = matrix[i * m + k] * weight[k]
         f[i] = c[i]
-    bad = least_solution(m, matrix, f, doubles(box[SPARE]), count_at(box[ORDER]))
+        c[i] = 1.0
+    bad = least_solution(m, matrix, f, doubles(box[SPARE]), count_at(box[ORDER]), c)
     for i in range(m):
         f[i] = weight[i] * f[i]
     return bad
+
+
+def costs(box: words, m: int, spared: float) -> int:
+    """WEIGHT (m,): ``spared`` of frictions that stick, one of others. 0."""
+    weight, places = doubles(box[WEIGHT]), count_at(box[FIXED_PLACES])
+    for i in range(m):
+        weight[i] = 1.0
+    for i in range(box[FIXED]):
+        if places[i] == 0:
+            weight[i] = spared
+    return 0
 
 
 def row_products(n: int, m: int, rows: ptr, X: ptr, matrix: ptr) -> int:
@@ -197,7 +215,8 @@ def contact_step(env: words, q: ptr, d: ptr) -> float:
         at = at + sizes[i]
     mass_columns(n, m, doubles(box[MASS]), picked, X)
     row_products(n, m, picked, X, doubles(box[A]))
-    bad = least_solution(m, doubles(box[A]), f, doubles(box[SPARE]), count_at(box[ORDER]))
+    costs(box, m, 1.0)
+    bad = least_solution(m, doubles(box[A]), f, doubles(box[SPARE]), count_at(box[ORDER]), doubles(box[WEIGHT]))
     for k in range(n):
         d[k] = 0.0
     return bad + rows_added(n, m, X, f, d)
@@ -212,11 +231,12 @@ def contact_rates(env: words, q: ptr, v: ptr, rates: ptr) -> float:
     m, rows, X, f = box[COUNT], doubles(box[B]), doubles(box[X_]), doubles(box[SOLUTION])
     mass_columns(n, m, doubles(box[MASS]), rows, X)
     row_products(n, m, rows, X, doubles(box[A]))
+    costs(box, m, 1.0)
     for i in range(m):
         y = 0.0
         for k in range(n):
             y = fma(rows[i * n + k], v[k], y)
         f[i] = -y
-    bad = least_solution(m, doubles(box[A]), f, doubles(box[SPARE]), count_at(box[ORDER]))
+    bad = least_solution(m, doubles(box[A]), f, doubles(box[SPARE]), count_at(box[ORDER]), doubles(box[WEIGHT]))
     copy(n, v, rates)
     return bad + rows_added(n, m, X, f, rates)

@@ -8,7 +8,10 @@ from gyrostat.simulate.kernels.closed_contacts import (
     CLOSED,
     COUNT,
     EFFORTS,
+    FIXED,
     FREE,
+    HIGHEST,
+    LOWEST,
     MU_STATIC,
     NUMBERS,
     REFERENCE,
@@ -78,11 +81,14 @@ def contact_margins(env: words, t: float, q: ptr, v: ptr, p: ptr) -> int:
 
 
 def least_force(box: words) -> float:
-    """The smallest of all normal forces, and of what is left of cones [N]."""
+    """The smallest of all normal forces, of what is left of cones [N], and of the limits of frictions that stick."""
     force, sizes = 1e300, count_at(box[SIZES])
     f, friction, at = doubles(box[SOLUTION]), doubles(box[MU_STATIC]), box[COUNT]
     for i in range(box[CLOSED]):
         at = at - sizes[i]
+    low, high = doubles(box[LOWEST]), doubles(box[HIGHEST])
+    for i in range(box[FIXED]):
+        force = min(force, min(f[i] - low[i], high[i] - f[i]))
     for i in range(box[CLOSED]):
         force = min(force, f[at])
         if sizes[i] == 3:

@@ -10,8 +10,8 @@ DEPENDS = 1e-11
 """Pivot, as a part of the first one, that is rounding."""
 
 
-def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words) -> float:
-    """x (m,) becomes the shortest solution y of A y = x, A (m, m) of any rank; ``spare`` (m (2 m + 2),). Zero if A is
+def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words, cost: ptr) -> float:
+    """x (m,) becomes the solution y of A y = x with the least sum of cost y^2, A (m, m) of any rank; ``spare`` (m (2 m + 2),). Zero if A is
     finite."""
     for k in range(m):
         order[k] = k
@@ -40,7 +40,7 @@ def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words) -> float:
         x[k] = 0.0
     upper_solved(m, rank, A, x)
     if rank < m:
-        shortest_of(m, rank, A, x, spare)
+        shortest_of(m, rank, A, x, spare, order, cost)
     for k in range(m):
         spare[order[k]] = x[k]
     for k in range(m):
@@ -79,8 +79,8 @@ def upper_solved(m: int, rank: int, A: ptr, x: ptr) -> int:
     return 0
 
 
-def shortest_of(m: int, rank: int, A: ptr, x: ptr, spare: ptr) -> int:
-    """x (m,) loses what A takes to zero: N y with N^T (x - N y) = 0. 0."""
+def shortest_of(m: int, rank: int, A: ptr, x: ptr, spare: ptr, order: words, cost: ptr) -> int:
+    """x (m,) loses what A takes to zero: N y with N^T D (x - N y) = 0, D the cost. 0."""
     p = m - rank
     S, y = spare + p * m, spare + p * m + p * p
     for c in range(p):
@@ -95,11 +95,11 @@ def shortest_of(m: int, rank: int, A: ptr, x: ptr, spare: ptr) -> int:
         for e in range(c + 1):
             other, z = spare + e * m, 0.0
             for k in range(m):
-                z = z + one[k] * other[k]
+                z = z + cost[order[k]] * one[k] * other[k]
             S[c * p + e] = z
         z = 0.0
         for k in range(m):
-            z = z + one[k] * x[k]
+            z = z + cost[order[k]] * one[k] * x[k]
         y[c] = z
     if rooted(p, S) == 0:
         rooted_solve(p, S, y)

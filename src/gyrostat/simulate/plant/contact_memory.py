@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gyrostat.simulate.plant.plant import Plant
 
 Array = np.ndarray
+FREE = 1e300
+"""Limit of forces that have none."""
 
 
 class ContactMemory:
@@ -28,6 +30,7 @@ class ContactMemory:
         self.numbers, self.sizes, self.rough = np.zeros((3, k + 1), dtype=np.int64)
         self.mu, self.mu_static, self.reference = np.zeros(k + 1), np.zeros(k + 1), np.zeros((k + 1, 2))
         self.fixed, self.places = np.zeros((m + 1, n)), np.zeros(m + 1, dtype=np.int64)
+        self.low, self.high = np.zeros((2, m + 1))
         self.values = np.zeros(4)
         self._arrays = {
             at.NUMBERS: self.numbers, at.SIZES: self.sizes, at.ROUGH: self.rough, at.MU: self.mu,
@@ -38,6 +41,7 @@ class ContactMemory:
             at.A: np.zeros(m * m + 1), at.SOLUTION: np.zeros(m + 1), at.SPARE: np.zeros(2 * m * m + 2 * m + 1),
             at.ORDER: np.zeros(m + 1, dtype=np.int64), at.STILL: np.zeros(n), at.FREE: np.zeros(n),
             at.EFFORTS: np.zeros(n + plant.np + 1), at.VALUES: self.values, at.WEIGHT: np.zeros(m + 1),
+            at.LOWEST: self.low, at.HIGHEST: self.high,
         }  # fmt: skip
         for word, array in self._arrays.items():
             self.words[word] = array.ctypes.data
@@ -68,4 +72,7 @@ class ContactMemory:
         self.words[at.FIXED] = len(others)
         self.fixed[: len(others)] = plant.constraints.constant_jacobian[others]
         self.places[: len(others)] = plant.constraints.on_position[others]
+        speed = ~plant.constraints.on_position[others]  # stops have an event of their own
+        self.low[: len(others)] = np.where(speed, plant.constraints.low[others], -FREE)
+        self.high[: len(others)] = np.where(speed, plant.constraints.high[others], FREE)
         self.words[at.LOOPED] = int(plant.active.on[plant.of_loops].any())

@@ -73,5 +73,5 @@ def _span(plant: Plant, active: Active, rows: Array, wrenches: Sequence[Array]) 
         contacts = active.contacts
         M_inverse = plant.inverse_inertia(q_k)
         f = at.forces(M_inverse, a_k - M_inverse @ r)  # type: ignore[union-attr]
-        found.append(of_forces(contacts, at, f, contacts.rules.at(q_k, v_k), v_k).forces)  # type: ignore[union-attr,arg-type]
+        found.append(of_forces(active, at, f, contacts.rules.at(q_k, v_k), v_k).forces)  # type: ignore[union-attr,arg-type]
     return np.array(found)
