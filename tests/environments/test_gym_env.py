@@ -1,6 +1,7 @@
 """Environments of Gymnasium: its own checks, seeds, rewards as defined, many robots as one."""
 
 import builtins
+import re
 import warnings
 
 import numpy as np
@@ -132,6 +133,27 @@ def test_a_task_of_ones_own_lands():
 def test_mistakes_are_told(call, message):
     with pytest.raises(gs.GyrostatError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("many", "shape"), [(None, (1,)), (2, (2, 1)), (1, (1, 1))])
+def test_actions_are_examined(many, shape):
+    model, task = lander()
+    env = gs.gym_env(model, task, num_envs=many)
+    with pytest.raises(gs.StateError, match=r"gym_env: no episode of 'land' has begun. Hint: env.reset\(\)"):
+        env.step(np.zeros(shape))
+    seen, _ = env.reset(seed=0)
+    for wrong in ((3,), (*shape, 1), (1, *shape), shape[:-1], (*shape[:-1], 2)):
+        with pytest.raises(
+            gs.ShapeError, match=r"gym_env: the action has shape \(.*, expected " + re.escape(str(shape))
+        ):
+            env.step(np.zeros(wrong))
+    for number in (np.nan, np.inf):
+        with pytest.raises(gs.NonFiniteError, match=r"gym_env: the action is not finite, got .*(nan|inf)"):
+            env.step(np.full(shape, number))
+    with pytest.raises(gs.GyrostatError, match=r"gym_env: the action"):
+        env.step("left")
+    np.testing.assert_array_equal(env.robots.observe().reshape(seen.shape), seen)  # nothing has moved
+    assert np.isfinite(env.step(np.zeros(shape).tolist())[1]).all()
 
 
 def test_without_gymnasium_one_sentence_says_so(monkeypatch):

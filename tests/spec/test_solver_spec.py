@@ -24,7 +24,7 @@ FULL = {
     "JacobianRate": {"frames": TIP, "expressed_in": "world"},
     "ParameterJacobian": {"frames": [TIP], "parameters": ["slide.axis"]},
     "ParameterDerivatives": {"parameters": ["arm.mass"], "of": "a", "representation": "inertial"},
-    "InverseOperationalInertia": {"contacts": {TIP: "point", "arm.origin": [[0.0, 0, 0, 1, 0, 0]]}},
+    "InverseOperationalInertia": {"contacts": {TIP: "normal", "arm.origin": [[0.0, 0, 0, 1, 0, 0]]}},
     "ContactDynamics": {"contacts": {TIP: {"kind": "normal", "compliance": 0.1}, "arm.origin": "point"}},
     "ContactDynamicsDerivatives": {"contacts": {TIP: "point"}},
     "Impact": {"contacts": {TIP: "point", "arm.origin": [[0.0, 0, 0, 1, 0, 0]]}, "restitution": 0.5},

@@ -40,7 +40,7 @@ class RobotEnv(gymnasium.Env[Array, Array]):
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
     def __init__(self, model: Model, task: GymTask):
-        self.robots = RobotsAtWork(model, task, 1)
+        self.robots = RobotsAtWork(model, task, 1, alone=True)
         self.spec = EnvSpec(f"gyrostat/{spelt(task.name)}-v0", _made, kwargs={"model": model, "task": task})
         self.observation_space, self.action_space = spaces(self.robots)
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.manifold import neutral
+from gyrostat.configuration.packing import real_array
 from gyrostat.environments.task import GymTask, Moment
-from gyrostat.errors import ShapeError, StateError, clipped, nearest
+from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped, nearest
 from gyrostat.simulate.rollout.stepper import Stepper
 from gyrostat.spec.model import Model
 
@@ -19,13 +20,14 @@ BOUND = 1e6
 
 
 class RobotsAtWork:
-    """``count`` robots with one task."""
+    """``count`` robots with one task; actions have the shape (count, rates), of one ``alone`` (rates,)."""
 
-    def __init__(self, model: Model, task: GymTask, count: int, threads: int = 1):
+    def __init__(self, model: Model, task: GymTask, count: int, threads: int = 1, alone: bool = False):
         self.model, self.task, self.count = model, task, count
         self.rates, self.efforts = driven_rates(model, task)
+        self.shape = (len(self.rates),) if alone else (count, len(self.rates))
         self.stepper = Stepper(model, count, task.dt, task.frame_skip, "moreau", threads)
-        self.steps = np.zeros(count, dtype=np.int64)
+        self.steps, self.begun = np.zeros(count, dtype=np.int64), False
         q, v = self.starts(np.random.default_rng(0), 1)
         seen = np.asarray(task.observation(q, v), dtype=float)
         if seen.ndim != 2 or len(seen) != 1:
@@ -55,6 +57,7 @@ class RobotsAtWork:
         """New episodes of some of the robots."""
         self.stepper.put(which, q, v)
         self.steps[which] = 0
+        self.begun = True
 
     def observe(self) -> Array:
         """(count, size)."""
@@ -63,10 +66,21 @@ class RobotsAtWork:
     def _seen(self) -> Array:
         return np.asarray(self.task.observation(self.stepper.q, self.stepper.v), dtype=float)
 
+    def _read(self, action: Any) -> Array:
+        """An action as numbers, or an error that says what is wrong with it."""
+        if not self.begun:
+            raise StateError(f"{WHO}: no episode of '{self.task.name}' has begun. Hint: env.reset() before env.step()")
+        given = real_array(action, WHO, "the action")
+        if given.shape != self.shape:
+            raise ShapeError(f"{WHO}: the action has shape {given.shape}, expected {self.shape}")
+        if not np.isfinite(given).all():
+            raise NonFiniteError(f"{WHO}: the action is not finite, got {clipped(given.tolist())}")
+        return given
+
     def act(self, action: Any) -> tuple[Array, Array, Array, dict[str, Array]]:
         """Reward, terminated, truncated (count,), and the parts of the reward. A robot whose state is not finite any
         more is terminated where it was."""
-        a = np.clip(np.asarray(action, dtype=float).reshape(self.count, len(self.rates)), -1.0, 1.0)
+        a = np.clip(self._read(action).reshape(self.count, len(self.rates)), -1.0, 1.0)
         q0, v0 = self.stepper.q.copy(), self.stepper.v.copy()
         tau = np.zeros((self.count, self.model.nv))
         tau[:, self.rates] = a * self.efforts

@@ -17,6 +17,7 @@ import numpy as np
 
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.cpython.dispatch import quick, remember
+from gyrostat.errors import ShapeError
 from gyrostat.solvers.dynamics.bias_forces import Bias, GravityForces
 from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass, Centre, Mass, TotalInertia
 from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix, CentroidalMomentum
@@ -42,6 +43,8 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+CALL = {"model", "q", "v", "a", "wrenches", "t"}
+"""What calls of solvers take by themselves."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -60,6 +63,7 @@ def answered_by(solver: type[StateSolver], **instead: Callable[..., Any]) -> Cal
                 if keywords.get(name) is not None:
                     return other(*arguments, **keywords)
                 keywords.pop(name, None)
+                refuse_companions(declared.__name__, name, other, usual, keywords)
             model, *state = arguments or (keywords.pop("model"),)
             chosen = {name: keywords.pop(name, value) for name, value in usual.items()}
             solver_of_model = cached_solver(model, solver, **chosen)
@@ -71,6 +75,13 @@ def answered_by(solver: type[StateSolver], **instead: Callable[..., Any]) -> Cal
         return function  # type: ignore[return-value]
 
     return made
+
+
+def refuse_companions(who: str, name: str, other: Callable[..., Any], usual: Mapping[str, Any], given: Any) -> None:
+    """Refuse keywords that only go together with the one which calls another function."""
+    for alone in set(given) - set(usual) - CALL:
+        if alone in inspect.signature(other).parameters:
+            raise ShapeError(f"{who}: {alone}= goes with {name}=, which is not given. Hint: {name}=[...]")
 
 
 # ------------------------------------------------------------------------------------------------ dynamics

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.solvers.dynamics.contact_inverse_dynamics import unactuated
 from tests.algorithms.contact.test_contact_derivatives import legged
 from tests.support.comparing import assert_close
 
@@ -71,6 +72,76 @@ def test_batches_passive_joints_and_fixed_feet():
     assert_close(limp.tau[:, 7:], np.zeros((2, 3)), 1e-12)
 
 
+def test_elastic_drives_push_at_their_rotors_and_springs_at_the_joints():
+    """At rest, the spring wound up by what the stiff robot needs: none at the joint, the motor's share at the rotor."""
+    model = legged(["point"]).model
+    q, rest = gs.random_configuration(model, np.random.default_rng(4)), np.zeros(model.nv)
+    ratio, stiffness, at = 100.0, 500.0, model.dofs.index("swing")
+    push = {"hip": np.array([0.3, 7.0, -0.2, 1.0, 2.0, 3.0])}
+    stiff = gs.rnea(model, q, rest, rest, push, contacts=["foot"])
+    assert abs(stiff.tau[at]) > 0.1
+    geared = model.with_drive("swing", rotor_inertia=1e-4, gear_ratio=ratio)
+    assert_close(gs.rnea(geared, q, rest, rest, push, contacts=["foot"]).tau, stiff.tau, 1e-9)
+    elastic = model.with_drive("swing", rotor_inertia=1e-4, gear_ratio=ratio, stiffness=stiffness, damping=1.0)
+    state, still = np.append(q, ratio * (q[7] + stiff.tau[at] / stiffness)), np.zeros(elastic.nv)
+    got = gs.rnea(elastic, state, still, still, push, contacts=["foot"])
+    assert got.tau[at] == 0.0 and [elastic.dofs[k] for k in unactuated(elastic)][6:] == ["swing"]
+    assert_close(got.tau[-1], stiff.tau[at] / ratio, 1e-8)
+    assert_close(got.tau[-1], gs.rnea(elastic, state, still, still, push)[-1], 1e-9)
+    assert_close(got.tau[7:-1], stiff.tau[7:], 1e-8)
+    assert_close(gs.rnea(elastic, state, still, still, wrenches=push | dict(got.forces)), got.tau, 1e-8)
+    state[-1] += 1.0
+    with pytest.raises(gs.StateError, match="where nothing drives the robot"):
+        gs.rnea(elastic, state, still, still, push, contacts=["foot"])
+
+
+def shafted(*parts, **joint):
+    """Two joints, and what is on their shafts."""
+    links = [gs.RigidBody(name, mass=1.0, com=(0, 0, 0.1), inertia=(0.1, 0.1, 0.1)) for name in ("one", "two")]
+    tree = gs.chain("world", gs.Joint("i", "revolute"), links[0], gs.Joint("j", "revolute", **joint), links[1])
+    return gs.assemble("shafts", tree, *parts)
+
+
+MOTOR, ROTOR, SPRING = gs.Motor("m"), gs.RotorInertia("r", inertia=1e-3), gs.Spring("s", stiffness=40.0)
+MIDDLE, SECOND = gs.RotorInertia("p", inertia=1e-3), gs.Spring("t", stiffness=40.0)
+ELASTIC = (ROTOR, SPRING, gs.connect("r.shaft", "s.a"), gs.connect("s.b", "j.shaft"))
+BEHIND = {
+    "nothing": ([], {}, []),
+    "a motor on the joint": ([MOTOR, gs.connect("m.shaft", "j.shaft")], {}, []),
+    "a spring between joints, one with a motor": (
+        [MOTOR, SPRING, gs.connect("m.shaft", "i.shaft"), gs.connect("i.shaft", "s.a"), gs.connect("s.b", "j.shaft")],
+        {},
+        [],
+    ),
+    "an elastic drive": ([*ELASTIC, MOTOR, gs.connect("m.shaft", "r.shaft")], {}, ["j"]),
+    "one without a motor": (ELASTIC, {}, ["j"]),
+    "and a motor on the joint": ([*ELASTIC, MOTOR, gs.connect("m.shaft", "j.shaft")], {}, ["r"]),
+    "a joint that says it is driven": ([*ELASTIC, MOTOR, gs.connect("m.shaft", "r.shaft")], {"passive": False}, []),
+    "an inertia between two springs": (
+        [*ELASTIC, MIDDLE, SECOND, MOTOR]
+        + [gs.connect(*ends.split()) for ends in ("r.shaft t.a", "t.b p.shaft", "m.shaft p.shaft")],
+        {},
+        ["j", "r"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_only_what_no_motor_turns_is_behind_springs(name):
+    parts, joint, wanted = BEHIND[name]
+    model = shafted(*parts, **joint)
+    assert [model.dofs[k] for k in unactuated(model)] == wanted
+
+
+def test_empty_batches_give_empty_efforts():
+    model, contacts, q = standing()
+    none = np.zeros((0, model.nv))
+    got = gs.rnea(model, np.zeros((0, len(q))), none, none, contacts=contacts)
+    assert got.tau.shape == (0, model.nv) and got.forces.array.shape == (0, 4, 6)
+    two = gs.rnea(model, np.zeros((2, 0, len(q))), none, none, contacts=["foot"])
+    assert two.tau.shape == (2, 0, model.nv) and two.forces["foot"].shape == (2, 0, 6)
+
+
 def test_what_cannot_be_is_refused():
     model, contacts, q = standing()
     v = np.zeros(model.nv)
@@ -86,3 +157,5 @@ def test_what_cannot_be_is_refused():
         gs.rnea(model, q, v, v, contacts=contacts, passive=["anckle"])
     with pytest.raises(gs.ShapeError, match="threads is not taken with contacts"):
         gs.rnea(model, q, v, v, contacts=contacts, threads=2)
+    with pytest.raises(gs.ShapeError, match=r"rnea: passive= goes with contacts=, which is not given.*Hint"):
+        gs.rnea(model, q, v, v, passive=["ankle"])

@@ -12,6 +12,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.algorithms.constrained.loop_equations import loop_equations
+from gyrostat.solvers.dynamics.operational_space import InverseOperationalInertia
 from tests.support import contact_models
 from tests.support.comparing import assert_close
 from tests.support.contact_models import ZOO, held, in_contact
@@ -256,8 +257,28 @@ def test_the_inertia_at_contacts_takes_them_too():
     frame = s.contacts[0].frame
     one, two = (gs.operational_inertia(s.model, s.q, c) for c in ({frame: "point"}, [gs.FrameContact(frame, "point")]))
     assert np.array_equal(one.Lambda, two.Lambda)
-    with pytest.raises(gs.ShapeError, match="is 'normal'"):
-        gs.operational_inertia(s.model, s.q, [gs.FrameContact(frame, "normal")])
+    with pytest.raises(gs.ShapeError, match=r"operational_inertia: .* has compliance = 0.1.*Hint: compliance=0"):
+        gs.operational_inertia(s.model, s.q, [gs.FrameContact(frame, "point", compliance=0.1)])
+    with pytest.raises(gs.ShapeError, match=r"has no property 'mu'"):
+        gs.operational_inertia(s.model, s.q, {frame: {"mu": 0.1}})
+
+
+@pytest.mark.parametrize("name", ["tree 6", "drives 0"])
+@pytest.mark.parametrize("locked", [False, True])
+def test_the_inertia_along_normals_of_the_world_is_that_of_jacobians(name, locked):
+    s = in_contact(name)
+    frame, n = s.contacts[0].frame, np.array([0.6, 0.0, 0.8])
+    joints = s.model.layout.entities[1:] if locked else s.model.layout.entities
+    at_q, numbers = (list(places) for places in s.model.layout.places(joints))
+    q = gs.neutral(s.model)
+    q[at_q] = s.q[at_q]
+    J, M = gs.jacobian(s.model, q, frame, "aligned")[3:, numbers], gs.crba(s.model, q)[np.ix_(numbers, numbers)]
+    for form, along in (({frame: "normal"}, np.eye(3)[2]), ([gs.FrameContact(frame, "normal", normal=n)], n)):
+        wanted = along @ J @ np.linalg.solve(M, J.T @ along)
+        solver = InverseOperationalInertia(s.model, form)
+        assert_close((solver.in_order(joints) if locked else solver)(q[at_q]), [[wanted]], 1e-9)
+        if not locked:
+            assert_close(gs.operational_inertia(s.model, q, form).Lambda_inverse, [[wanted]], 1e-9)
 
 
 def test_results_go_by_name_and_through_pickles():
@@ -286,7 +307,7 @@ WRONG = {
     "contacts must be a name": lambda m, f: gs.ContactDynamics(m, 7),
     "frame|port": lambda m, f: gs.ContactDynamics(m, ["no such thing"]),
     "is fixed, and a friction cone belongs to a point": lambda m, f: gs.impact(m, 0, 0, f, friction=0.5),
-    "law 'hard' is not one of": lambda m, f: gs.impact(
+    "there is no law 'hard'.*poisson": lambda m, f: gs.impact(
         m, gs.neutral(m), np.zeros(m.nv), {f: "point"}, friction=0.5, law="hard"
     ),
     "restitution must be a number between 0 and 1, got 1.5": lambda m, f: gs.impact(m, 0, 0, f, 1.5),
@@ -298,3 +319,18 @@ def test_what_is_wrong_is_said(text):
     s = in_contact("tree 6")
     with pytest.raises(gs.GyrostatError, match=text):
         WRONG[text](s.model, s.contacts[0].frame)
+
+
+@pytest.mark.parametrize("friction", [None, 0.5])
+def test_an_impact_knows_its_laws_and_no_compliance(friction):
+    model, contacts = standing(4)
+    state = gs.neutral(model), np.zeros(model.nv)
+    with pytest.raises(gs.GyrostatError, match=r"impact: there is no law 'newtn'.*newton"):
+        gs.impact(model, *state, contacts, friction=friction, law="newtn")
+    with pytest.raises(gs.GyrostatError, match=r"there is no law \['newton'\]"):
+        gs.impact(model, *state, contacts, friction=friction, law=["newton"])
+    soft = [*contacts[:3], gs.FrameContact("box.c3", "point", compliance=0.3)]
+    with pytest.raises(gs.ShapeError, match=r"impact: 'box.c3' has compliance = 0.3.*Hint: compliance=0"):
+        gs.impact(model, *state, soft, friction=friction)
+    with pytest.raises(gs.ShapeError, match=r"impact: 'box.c3' has compliance"):
+        gs.Impact(model, soft)

@@ -141,6 +141,8 @@ def test_phases_choose_the_contacts():
         ({"contacts": list(SOLES)}, r"'left_foot.sole' has no friction"),
         ({"contacts": FEET, "corners": None}, r"'left_foot.sole' is fixed, an area whose corners are not known"),
         ({"contacts": [gs.FrameContact(SOLES[0], "normal", friction=1.0)]}, r"is 'normal', expected fixed or point"),
+        ({"corners": {sole: [] for sole in SOLES}}, r"'left_foot.sole' has no corners, so that no force could act"),
+        ({"contacts": [gs.FrameContact(SOLES[0], friction=1.0, compliance=1.0)]}, r"'left_foot.sole' is compliant"),
         ({"tasks": [3]}, r"3 is no task"),
         ({"torque_limits": [1.0]}, r"torque_limits has shape \(1,\), expected \(18,\)"),
         ({"damping": -1.0}, r"damping must be a number >= 0"),
@@ -163,3 +165,11 @@ def test_tasks_are_examined():
         problem = WholeBodyProblem(HUMAN, FEET, [gs.blocks.CenterOfMassTask(target=target)], corners=CORNERS)
         with pytest.raises(gs.GyrostatError, match=message):
             problem.solve(0.0, standing(), np.zeros(18))
+
+
+def test_one_state_is_solved_at_a_time():
+    problem, q, v = WholeBodyProblem(HUMAN, FEET, tasks(standing()), corners=CORNERS), standing(), np.zeros(18)
+    with pytest.raises(gs.ShapeError, match=r"WholeBody: q has shape \(2, 19\), expected one state"):
+        problem.solve(0.0, np.tile(q, (2, 1)), v)
+    with pytest.raises(gs.ShapeError, match=r"WholeBody: v has shape \(2, 18\), expected one state"):
+        problem.solve(0.0, q, np.tile(v, (2, 1)))

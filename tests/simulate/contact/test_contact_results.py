@@ -158,3 +158,20 @@ def test_a_batch_has_the_contacts_of_each_run():
 def test_a_simulator_says_what_it_has_in_the_place_of_live():
     with pytest.raises(gs.GyrostatError, match=r"there is no argument 'live'.*Hint: parameters="):
         gs.Simulator(gs.robots.pendulum(), live=["upper.mass"])
+
+
+@pytest.mark.parametrize(("radius", "speed", "aside"), [(0.05, 10.0, 0.0), (0.01, 100.0, 0.0), (0.001, 100.0, 0.001)])
+@pytest.mark.parametrize("method", ["dopri5", "radau"])
+def test_fast_spheres_do_not_pass_through_each_other(method, radius, speed, aside):
+    shapes = [gs.Shape(kind="sphere", size=[radius], role="collision")]
+
+    def flying(name):
+        body = gs.RigidBody(name, mass=1.0, inertia=(1e-3, 1e-3, 1e-3), shapes=shapes)
+        return gs.chain("world", gs.Joint(f"pose_{name}", "free"), body)
+
+    pair = gs.ContactPair("a", "b", restitution=1.0)
+    model = gs.assemble("two", flying("a"), flying("b"), pair, gravity=(0, 0, 0))
+    q0, v0 = [0, 0, 0, 0, 0, 0, 1, 5.0, aside, 0, 0, 0, 0, 1], [0, 0, 0, speed, 0, 0, *[0.0] * 6]
+    run = gs.simulate(model, q0=q0, v0=v0, t_end=1.0, method=method)
+    along = 1.0 - (aside / (2.0 * radius)) ** 2  # square of the normal's part along the flight
+    assert run.v[-1, [3, 9]] == pytest.approx([speed * (1.0 - along), speed * along], rel=1e-5, abs=1e-5 * speed)

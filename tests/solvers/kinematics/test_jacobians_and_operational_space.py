@@ -467,7 +467,11 @@ def test_selectors_that_hardly_differ_are_told_apart():
         ([], gs.FrameError, r"no contacts are named\. Hint: contacts=\{'foot': 'point'\}"),
         ({}, gs.FrameError, "no contacts are named"),
         (["hnad"], gs.FrameError, r"there is no frame or port 'hnad'.*did you mean 'hand'"),
-        ({"hand": "hinge"}, gs.ShapeError, r"contact 'hand' is 'hinge'\. Hint: 'fixed', 'point' or a matrix \(m, 6\)"),
+        (
+            {"hand": "hinge"},
+            gs.ShapeError,
+            r"contact 'hand' is 'hinge'\. Hint: 'fixed', 'point', 'normal' or a matrix",
+        ),
         ({"hand": np.eye(5)}, gs.ShapeError, r"the selector of 'hand' has shape \(5, 5\), expected \(m, 6\)"),
         ({"hand": np.zeros((0, 6))}, gs.ShapeError, r"has shape \(0, 6\), expected \(m, 6\)"),
         ({"hand": [[np.inf, 0, 0, 0, 0, 0]]}, gs.ShapeError, "expected .m, 6., finite"),

@@ -202,6 +202,25 @@ def test_friction_margins_are_those_of_the_cone():
     np.testing.assert_allclose(solver.jacobian("margins", "tau")(q, v, tau)[:, 9], slope, atol=1e-6)
 
 
+def test_friction_margins_know_locked_joints():
+    contacts = [gs.FrameContact(sole, "point", friction=0.5) for sole in SOLES]
+    joints = [name for name in reversed(HUMAN.layout.entities) if name not in ("left_knee", "right_ankle_pitch")]
+    assert len(joints) == len(HUMAN.layout.entities) - 2
+    at_q, at_v = HUMAN.layout.places(joints)
+    rng = np.random.default_rng(5)
+    q, (v, tau) = gs.neutral(HUMAN), rng.normal(size=(2, HUMAN.nv))
+    q[at_q] = bent(HUMAN)[at_q]
+    state = q[at_q], v[at_v], tau[at_v]
+    forces = gs.ContactDynamics(HUMAN, contacts).in_order(joints)(*state).forces
+    expected = gs.friction_margins(HUMAN, q, forces, 0.5)
+    found = gs.FrictionMargins(HUMAN, contacts).in_order(joints)(*state)
+    np.testing.assert_allclose(found, [expected[sole] for sole in SOLES], rtol=1e-9)
+    left_out = [k for k in range(HUMAN.nv) if k not in at_v]
+    v[left_out], tau[left_out] = 0.0, 0.0
+    loose = gs.FrictionMargins(HUMAN, contacts)(q, v, tau)
+    assert np.abs(loose - found).min() > 1.0  # the joints could move
+
+
 # ------------------------------------------------------------------------------------------------ velocities
 @pytest.mark.parametrize("model", [HUMAN, DRIVEN, DOG], ids=["humanoid", "driven", "dog"])
 def test_the_collision_algorithm_is_inverse_velocity_kinematics(model):
@@ -228,6 +247,24 @@ def test_joints_that_could_still_move_change_by_least_energy():
     wanted = v[6:] - Y @ np.linalg.solve(J[:, 6:] @ Y, J @ v)
     np.testing.assert_allclose(after[6:], wanted, atol=1e-9)
     np.testing.assert_array_equal(after[:6], v[:6])
+
+
+def test_one_joint_stays_independent_by_its_name_alone():
+    q, v = bent(HUMAN), np.random.default_rng(8).normal(size=18)
+    wanted = gs.contact_velocities(HUMAN, q, v, {SOLES[0]: "point"}, independent=["world"])
+    np.testing.assert_array_equal(gs.contact_velocities(HUMAN, q, v, {SOLES[0]: "point"}, independent="world"), wanted)
+
+
+def test_joints_with_more_rates_than_a_contact_holds_are_counted():
+    hip = gs.RigidBody("hip", mass=1.0, inertia=(1, 1, 1))
+    foot = gs.RigidBody("foot", mass=1.0, inertia=(1, 1, 1), frames={"end": (0, 0, -1)})
+    ankle = gs.Joint("ankle", "universal", axis="y", second_axis="x")
+    model = gs.assemble("walker", gs.chain("world", hip, ankle, foot), base="free")
+    q, v = gs.neutral(model), np.ones(8)
+    with pytest.raises(gs.GyrostatError, match=r"contact_velocities: .*'foot.end' holds 1 comp.* ankle, have 2 rates"):
+        gs.contact_velocities(model, q, v, {"foot.end": "normal"})
+    with pytest.raises(gs.GyrostatError, match=r"contact_velocities: .* joints that move it alone have 2 rates"):
+        gs.contact_velocities(model, q, v, {"foot.end": "point"})
 
 
 # ------------------------------------------------------------------------------------------------ refusals
@@ -264,6 +301,18 @@ def test_what_has_no_answer_is_refused():
             lambda q: gs.friction_margins(HUMAN, q, {SOLES[0]: np.ones(6)}, -1.0),
             r"friction of 'left_foot.sole' must be",
         ),
+        (lambda q: gs.friction_margins(HUMAN, q, {SOLES[0]: np.ones(6)}, np.inf), r"a finite number >= 0, got inf"),
+        (lambda q: gs.friction_margins(HUMAN, q, {SOLES[0]: [0, 0, 0, 0, 0, np.nan]}, 0.5), r"sole' is not finite"),
+        (lambda q: gs.center_of_pressure(HUMAN, q, {SOLES[0]: [0, 0, 0, 0, 0, np.inf]}), r"sole' is not finite"),
+        (
+            lambda q: gs.center_of_pressure(HUMAN, np.tile(q, (3, 1)), {SOLES[0]: np.ones((4, 6))}),
+            r"the force at 'left_foot.sole' has shape \(4, 6\), which does not fit the batch \(3,\)",
+        ),
+        (
+            lambda q: gs.center_of_pressure(HUMAN, q, {SOLES[0]: np.ones((3, 6)), SOLES[1]: np.ones((4, 6))}),
+            r"the force at 'right_foot.sole' has shape \(4, 6\), which does not fit",
+        ),
+        (lambda q: gs.support_polygon(HUMAN, q, CORNERS).margin((np.nan, 0, 0)), r"support_polygon: p is not finite"),
         (lambda q: gs.FrictionMargins(HUMAN, [SOLES[0]]), r"the contact 'left_foot.sole' has no friction"),
     ],
 )

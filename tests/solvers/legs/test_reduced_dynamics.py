@@ -197,3 +197,18 @@ def test_a_base_that_moves_by_itself_is_refused():
     moving = gs.robots.two_link().replace({"context.base": gs.MovingBase(motion=lambda t: [0.0] * 6)})
     with pytest.raises(gs.GyrostatError, match=r"the base of 'two_link' moves by itself"):
         gs.ReducedDynamics(moving, [])
+
+
+@pytest.mark.parametrize("explicit", [True, False], ids=["closed forms", "closure"])
+def test_another_order_of_joints_is_refused(explicit):
+    _, _, reduced = made("trot", explicit)
+    for solver in (reduced.solver, reduced.sensitivity_solver):
+        with pytest.raises(gs.GyrostatError, match=r"reduced_dynamics.in_order: the independent joints world, .* are"):
+            solver.in_order(list(reversed(reduced.joints)))
+
+
+def test_a_phase_with_one_independent_joint_is_kept_by_its_name():
+    model, contacts = MODELS["humanoid"], dict.fromkeys(SOLES, "fixed")
+    reduced = gs.ReducedDynamics(model, contacts, "world", q0=bent(model))
+    assert reduced.joints == ("world",)
+    assert reduced.phase(contacts, independent=["world"]) is reduced

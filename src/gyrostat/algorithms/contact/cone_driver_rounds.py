@@ -15,8 +15,8 @@ from gyrostat.algorithms.contact.cone_driver_scaling import (
 from gyrostat.algorithms.contact.cone_driver_sweeps import LAW, made_feasible, natural_map, swept
 from gyrostat.engine.drivers.words import copy, count_at, ptr, words
 
-ROUNDS, FEW_ROUNDS = 8, 3
-"""For a problem, and for each on the ways out."""
+ROUNDS, FEW_ROUNDS, WAYS = 8, 3, 2
+"""For a problem, and for each on the ways out; how many of these there are."""
 FIRST_SWEEPS, FIRST_STEPS, MOST_STEPS = 2, 8, 40
 """Of a round; twice as many in the next."""
 PATIENCE, SHORTEST = 3, 0.02
@@ -184,6 +184,24 @@ def cone_solve(
     symmetric, zeros beside it, c (m,), with stride = cone_stride(m); ``units`` (count, 2), ``numbers`` (count, 6),
     ``memory`` (cone_memory(m, count),). 1 if the residual is within the tolerance, else 0; memory[0]: the residual,
     relative to c, memory[1]: sweeps, memory[2]: steps of Newton."""
+    return cone_solve_within(m, count, G, c, units, numbers, P, u, tolerance, memory, ROUNDS, WAYS)
+
+
+def cone_solve_within(
+    m: int,
+    count: int,
+    G: ptr,
+    c: ptr,
+    units: words,
+    numbers: ptr,
+    P: ptr,
+    u: ptr,
+    tolerance: float,
+    memory: ptr,
+    most: int,
+    ways: int,
+) -> int:
+    """As :func:`cone_solve`, with at most so many rounds, and so many ways out (0, 1, 2) where they do not end."""
     stride, wide = cone_stride(m), cone_wide(m)
     head, A, laws = memory, memory + HEAD, memory + HEAD + m * stride
     scale, b = laws + count * LAW, laws + count * LAW + wide
@@ -203,11 +221,11 @@ def cone_solve(
         P[k] = P[k] * scale[k]
     made_feasible(count, units, laws, P)
     target = tolerance * size
-    residual = rounds(m, count, units, laws, A, b, P, u, free, target, ROUNDS, head)
+    residual = rounds(m, count, units, laws, A, b, P, u, free, target, most, head)
     if residual > target:
         copy(stride, P, best)
         least = residual
-        for way in range(2):
+        for way in range(ways):
             if least > target:
                 if way == 1:
                     for k in range(m):

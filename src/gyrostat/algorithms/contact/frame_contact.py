@@ -136,6 +136,13 @@ def as_contacts(contacts: Any, who: str) -> tuple[FrameContact, ...]:
     return found
 
 
+def refuse_compliance(contacts: Iterable[FrameContact], who: str, why: str) -> None:
+    """Refuse contacts that yield, by name."""
+    for c in contacts:
+        if c.compliance:
+            raise ShapeError(f"{who}: '{c.frame}' has compliance = {c.compliance:g}, and {why}. Hint: compliance=0")
+
+
 def read_contacts(network: Network, contacts: Any, who: str) -> tuple[FrameContact, ...]:
     """Contacts in any of the forms of :data:`Contacts`; every frame is there, and named once."""
     found = as_contacts(contacts, who)

@@ -39,13 +39,15 @@ class ContactState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ContactRules:
-    """What is constant about k contacts: names, friction, restitution; ``at(q, v)``, ``gaps_at(q)`` (..., k), and the
+    """What is constant about k contacts: names, friction, restitution, ``thickness`` (k,) [m] of the thinner surface,
+    infinite for what ends nowhere; ``at(q, v)``, ``gaps_at(q)`` (..., k), and the
     same on recorded values."""
 
     names: tuple[str, ...]
     mu_static: Array
     mu_dynamic: Array
     restitution: Array
+    thickness: Array
     at: Callable[[Array, Array], ContactState]
     gaps_at: Callable[[Array], Array]
     recorded_gaps: Callable[[Array], Array]

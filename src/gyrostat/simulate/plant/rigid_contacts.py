@@ -91,10 +91,18 @@ def _rules(model: Model, candidates: Sequence[Candidate]) -> ContactRules:
         mu_static=np.array([law.mu_static for law in laws]),
         mu_dynamic=np.array([law.mu_dynamic for law in laws]),
         restitution=np.array([law.restitution for law in laws]),
+        thickness=np.array([_thickness(c) for c in candidates]),
         at=state,
         gaps_at=lambda q: gaps_at(q)["g"],
         recorded_gaps=lambda q: contact_gaps(net, on, candidates, q),
     )
+
+
+def _thickness(c: Candidate) -> float:
+    """Way [m] that one surface must go to pass through the other."""
+    if "plane" in (c.a.kind, c.b.kind):
+        return np.inf
+    return sum(float(x.size[0]) for x in (c.a, c.b) if len(x.size))
 
 
 def contact_code(moving: Model) -> KernelCode:

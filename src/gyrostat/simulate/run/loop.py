@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import NonFiniteError, PerformanceWarning, StateError
+from gyrostat.simulate.constraints.contact_reach import contact_reach
 from gyrostat.simulate.constraints.transitions import Transitions
 from gyrostat.simulate.events.crossings import Hit, hits
 from gyrostat.simulate.events.event import event_memory
@@ -342,8 +343,11 @@ class Run:
         friction = self.transitions.stick_slip
         if friction is not None:
             limit = min(limit, self.t + friction.reach)
+        span = self.t_end - self.settings["t_start"]
         if self.plant.active.touching:
-            limit = min(limit, self.t + (self.t_end - self.settings["t_start"]) / LOOKS)
+            limit = min(limit, self.t + span / LOOKS)
+        if self.transitions.contacts is not None:
+            limit = min(limit, self.t + contact_reach(self.plant, *self.state, span))
         return limit
 
     def _reached(self, step: Step, seen: list[Hit], cut: Hit | None) -> tuple[str, str]:

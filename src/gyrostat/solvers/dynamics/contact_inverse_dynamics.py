@@ -19,6 +19,7 @@ from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import names_of, together
 from gyrostat.errors import ShapeError, StateError, nearest
 from gyrostat.graph.network import Network
+from gyrostat.solvers.dynamics.behind_springs import behind_springs
 from gyrostat.solvers.dynamics.cone_program import forces_in_cones
 from gyrostat.solvers.dynamics.contact_dynamics import ContactSolver
 from gyrostat.solvers.dynamics.contact_results import ContactResult, InverseContact
@@ -63,8 +64,8 @@ class ContactMap(ContactSolver):
 
 
 def unactuated(model: Model, passive: Any = ()) -> list[int]:
-    """Numbers of the rates that nothing drives: of free joints and a free base, of joints that are said to be passive,
-    and of those named here."""
+    """Numbers of the rates that nothing drives: of free joints and a free base, of joints that are said to be passive
+    or that a drive moves through a spring, and of those named here."""
     named = names_of(passive, "rnea", "passive")
     for name in named:
         if name not in model.layout.entities:
@@ -72,12 +73,13 @@ def unactuated(model: Model, passive: Any = ()) -> list[int]:
                 f"rnea: passive names '{name}', which is no joint with coordinates. "
                 f"Hint: {nearest(name, model.layout.entities)}"
             )
+    behind = behind_springs(model)
     found: list[int] = []
     for name in model.layout.entities:
         entity = model.wiring.entities[name]
-        free = not isinstance(entity, Joint) or entity.kind == "free" or entity.passive is True
-        if free or name in named:
-            found += [int(k) for k in model.layout.places((name,))[1]]
+        free = name == model.wiring.root or (isinstance(entity, Joint) and entity.kind == "free")
+        idle = free or entity.said_passive is True or name in named
+        found += [int(k) for k in model.layout.places((name,))[1] if idle or int(k) in behind]
     return sorted(found)
 
 
@@ -117,7 +119,7 @@ def contact_efforts(
         forces[k] = _wrenches(chosen, Q[k], f)
     names = [c.frame for c in chosen]
     made = InverseContact.of(names, {mapped.network.port(name): k for k, name in enumerate(names)})
-    return made(tau=tau.reshape(*shape, -1), forces=forces.reshape(*shape, len(names), 6))  # type: ignore[return-value]
+    return made(tau=tau.reshape(*shape, model.nv), forces=forces.reshape(*shape, len(names), 6))  # type: ignore[return-value]
 
 
 def _wrenches(contacts: Sequence[FrameContact], Q: Array, f: Array) -> Array:

@@ -14,6 +14,7 @@ from gyrostat.algorithms.contact.frame_contact import as_contacts, read_contacts
 from gyrostat.algorithms.contact.inverse_velocity import jump_of_free_joints
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.configuration.packing import names_of
 from gyrostat.engine.tracing.choose import where
 from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import Network
@@ -49,7 +50,7 @@ class ContactVelocities(StateSolver):
         self,
         model: Model,
         contacts: Any,
-        independent: Sequence[str] | None = None,
+        independent: str | Sequence[str] | None = None,
         rules: Iterable[str] | None = None,
         live: Sequence[str] = (),
         mode: str = "auto",
@@ -63,7 +64,7 @@ class ContactVelocities(StateSolver):
         self._named = independent is not None
         if independent is None:
             held = held_frames(self.network, self.contacts)
-            follow = dependent_joints(model, self.network, held, None, None)
+            follow = dependent_joints(model, self.network, held, None, None, self.name)
             independent = tuple(name for name in model.layout.entities if name not in follow)
         self.independent = read_joints(model, independent, self.name) if len(independent) else ()
         self.kept = frozenset(int(k) for k in model.layout.places(self.independent)[1])
@@ -102,10 +103,10 @@ class ContactVelocities(StateSolver):
 
 
 def contact_velocities(
-    model: Model, q: Any, v: Any, contacts: Any, independent: Sequence[str] | None = None, **options: Any
+    model: Model, q: Any, v: Any, contacts: Any, independent: str | Sequence[str] | None = None, **options: Any
 ) -> Array:
     """v (..., nv) that contacts allow, the rates of independent joints kept; see :class:`ContactVelocities`."""
     expect_model(model, ContactVelocities.name)
     chosen = as_contacts(contacts, ContactVelocities.name)
-    kept = None if independent is None else tuple(independent)
+    kept = None if independent is None else names_of(independent, ContactVelocities.name, "independent")
     return cached_solver(model, ContactVelocities, contacts=chosen, independent=kept)(q, v, **options)

@@ -21,6 +21,7 @@ from gyrostat.solvers.machinery.state_solver import Array
 from gyrostat.spec.model import Model
 
 WHO = "friction_margins"
+NUMBERS = int | float | np.integer | np.floating
 
 
 def friction_margins(
@@ -47,9 +48,10 @@ def friction_margins(
 
 
 def _mu(given: Any, frame: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float | np.integer | np.floating) or not given >= 0.0:
+    if isinstance(given, bool) or not isinstance(given, NUMBERS) or not 0.0 <= given < np.inf:
         raise ShapeError(
-            f"{WHO}: friction of '{frame}' must be a number >= 0, got {clipped(given)}. Hint: 0.7, or {{frame: mu}}"
+            f"{WHO}: friction of '{frame}' must be a finite number >= 0, got {clipped(given)}. "
+            "Hint: 0.7, or {frame: mu}"
         )
     return float(given)
 

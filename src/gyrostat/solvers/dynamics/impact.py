@@ -10,10 +10,11 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.contact.contact_dynamics import by_sweeps, velocities_by_mass_matrix, velocities_by_sweeps
 from gyrostat.algorithms.contact.contact_rows import Held, held_velocities
-from gyrostat.algorithms.contact.frame_contact import Contacts, as_contacts
+from gyrostat.algorithms.contact.frame_contact import Contacts, as_contacts, refuse_compliance
+from gyrostat.algorithms.contact.impact_laws import LAWS
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
-from gyrostat.errors import ShapeError, clipped
+from gyrostat.errors import GyrostatError, ShapeError, clipped, nearest
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.contact_dynamics import ContactSolver
 from gyrostat.solvers.dynamics.contact_results import ImpactVelocity
@@ -24,6 +25,7 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+NO_LAW = "what yields has no law of impulses"
 
 
 class Impact(ContactSolver):
@@ -33,8 +35,8 @@ class Impact(ContactSolver):
     The impact is bilateral: every component that a contact holds jumps, whichever way it moved; see :func:`impact` for
     contacts that only push. ``restitution`` e between 0 and 1, a number for all contacts. Positions do not change
     during it; forces that are finite, springs and friction of drives among them, have no part in it, inertia of rotors
-    has. Where loops are constraints, v is taken as it is: the impact keeps J_l v. Contacts as in
-    :class:`ContactDynamics`; those that hold the same thing twice share its impulse.
+    has. A ``compliance`` is refused. Where loops are constraints, v is taken as it is: the impact keeps J_l v.
+    Contacts as in :class:`ContactDynamics`; those that hold the same thing twice share its impulse.
 
     Called with q (..., nq) and v (..., nv); returns ``.v`` (..., nv) and ``.impulses[name]`` (..., 6) [N m s, N s] on
     the robot in the frame's axes. Derivatives: ``.jacobian("v_after", "v")``."""
@@ -56,6 +58,7 @@ class Impact(ContactSolver):
     ):
         self.restitution = read_restitution(restitution, self.name)
         super().__init__(model, contacts, rules, live, mode)
+        refuse_compliance(self.contacts, self.name, NO_LAW)
 
     def options(self) -> dict[str, Any]:
         return super().options() | {"restitution": self.restitution}
@@ -102,7 +105,10 @@ def impact(
     without derivatives or C."""
     expect_model(model, "impact")
     chosen = as_contacts(contacts, "impact")
+    refuse_compliance(chosen, "impact", NO_LAW)
     e = read_restitution(restitution, "impact")
+    if not isinstance(law, str) or law not in LAWS:
+        raise GyrostatError(f"impact: there is no law {clipped(law)}. Hint: {nearest(str(law), LAWS)}")
     if friction is not None or any(c.friction is not None for c in chosen):
         return frictional_impact(model, q, v, with_friction(chosen, friction), e, law, options)
     return cached_solver(model, Impact, contacts=chosen, restitution=e)(q, v, **options)

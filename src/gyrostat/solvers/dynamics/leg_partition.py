@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,18 @@ SINGULAR = 1e-9
 cannot follow."""
 
 
-def dependent_joints(model: Model, net: Network, held: Sequence[Held], independent: Any, legs: Any) -> tuple[str, ...]:
+def dependent_joints(
+    model: Model, net: Network, held: Sequence[Held], independent: Any, legs: Any, who: str = WHO
+) -> tuple[str, ...]:
     """Names of the joints that follow: the rest of ``independent``; those of closed forms; else, for every contact, the
     nearest ones to the frame that carry no other contact, as many as there are rows."""
     owners = model.layout.entities
-    kept = None if independent is None else read_joints(model, independent, WHO)
+    kept = None if independent is None else read_joints(model, independent, who)
     if legs:
         found = [name for h in held for name in legs[h.contact.frame].joints]
         both = [name for name in found if kept is not None and name in kept]
         if both:
-            raise GyrostatError(f"{WHO}: '{both[0]}' is independent, but a leg in closed form. Hint: leave one out")
+            raise GyrostatError(f"{who}: '{both[0]}' is independent, but a leg in closed form. Hint: leave one out")
         return tuple(name for name in owners if name in found)
     if kept is not None:
         return tuple(name for name in owners if name not in kept)
@@ -40,19 +43,31 @@ def dependent_joints(model: Model, net: Network, held: Sequence[Held], independe
     near: list[str] = []
     for k, (h, path) in enumerate(zip(held, paths, strict=True)):
         shared = {name for j, other in enumerate(paths) if j != k for name in other}
-        count = 0
-        for name in path:
-            rates = len(model.layout.places([name])[1])
-            if name in shared or count + rates > h.contact.rows:
-                break
-            near.append(name)
-            count += rates
-        if count < h.contact.rows:
-            raise GyrostatError(
-                f"{WHO}: the contact '{h.contact.frame}' holds {h.contact.rows} components, but joints that move it "
-                f"alone have {count} rates. Hint: name the joints that stay independent, or a contact with fewer rows"
-            )
+        near += _nearest(model, h, list(takewhile(lambda name, shared=shared: name not in shared, path)), who)
     return tuple(name for name in owners if name in near)
+
+
+def _nearest(model: Model, held: Held, path: Sequence[str], who: str) -> list[str]:
+    """The first joints of a path, with as many rates together as the contact has rows."""
+    near: list[str] = []
+    frame, rows, count = held.contact.frame, held.contact.rows, 0
+    for name in path:
+        if count == rows:
+            break
+        rates = len(model.layout.places([name])[1])
+        if count + rates > rows:
+            raise GyrostatError(
+                f"{who}: the contact '{frame}' holds {rows} components, but the joints nearest to it, "
+                f"{', '.join([*near, name])}, have {count + rates} rates. Hint: name the joints that stay independent"
+            )
+        near.append(name)
+        count += rates
+    if count < rows:
+        raise GyrostatError(
+            f"{who}: the contact '{frame}' holds {rows} components, but joints that move it alone have {count} rates. "
+            "Hint: name the joints that stay independent, or a contact with fewer rows"
+        )
+    return near
 
 
 def _joints_of(model: Model, net: Network, held: Held) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.constrained.operational_inertia import inverse_operational_inertia
-from gyrostat.algorithms.contact.frame_contact import FrameContact, as_contacts
+from gyrostat.algorithms.contact.contact_rows import held_frames
+from gyrostat.algorithms.contact.frame_contact import SELECTORS, FrameContact, as_contacts, refuse_compliance
+from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import names_of
 from gyrostat.errors import FrameError, ShapeError, StateError
@@ -20,7 +23,7 @@ from gyrostat.solvers.machinery.call_signatures import of_configuration
 from gyrostat.solvers.machinery.state_solver import Array, StateSolver
 from gyrostat.spec.model import Model
 
-SELECTORS = {"fixed": np.eye(6), "point": np.eye(6)[3:]}
+WHO = "operational_inertia"
 SINGULAR = 1e-10
 """Smallest eigenvalue of Lambda^-1 over its largest, below which contacts count as redundant."""
 
@@ -36,8 +39,9 @@ class InverseOperationalInertia(StateSolver):
     """Lambda^-1 = Q J M^-1 J^T Q^T (..., m, m) for contact frames, by recursion over articulated bodies [H04 (3.64)].
 
     ``contacts`` maps frames to what is held there: ``"fixed"`` (all six components), ``"point"`` (the linear velocity
-    of the frame's origin), or a selector Q (m_k, 6) on (angular, linear) velocity in the frame's own axes. A list of
-    frames means fixed ones."""
+    of the frame's origin), ``"normal"`` (its component along the z axis of the world), or a selector Q (m_k, 6) on
+    (angular, linear) velocity in the frame's own axes. A list of frames means fixed ones; :class:`FrameContact`, with
+    normals of their own, are taken too, but none that has compliance: (Lambda^-1 + C) is not the robot's alone."""
 
     loops_hint = "J da_dtau J^T with gs.aba_derivatives and gs.jacobian"
     name = "operational_inertia"
@@ -70,18 +74,33 @@ class InverseOperationalInertia(StateSolver):
 
     def _spec_options(self) -> dict[str, Any]:
         names = {Q.tobytes(): name for name, Q in SELECTORS.items()}
-        return self.options() | {"contacts": {port: names.get(Q.tobytes(), Q) for port, Q in self.contacts.items()}}
+
+        def plain(Q: Array | FrameContact) -> Any:
+            return Q.data() if isinstance(Q, FrameContact) else names.get(Q.tobytes(), Q)
+
+        return self.options() | {"contacts": {port: plain(Q) for port, Q in self.contacts.items()}}
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
+        frames, selectors = list(self.contacts), self._selectors(net, on, x["q"])
         if self.locked:
-            return {"Lambda_inverse": self._of_free_joints(net, on, x["q"])}
-        frames, selectors = list(self.contacts), list(self.contacts.values())
+            return {"Lambda_inverse": self._of_free_joints(net, on, x["q"], selectors)}
         return {"Lambda_inverse": inverse_operational_inertia(net, on, x["q"], frames, selectors)}
 
-    def _of_free_joints(self, net: Network, on: Setting, q: Array) -> Array:
+    def _selectors(self, net: Network, on: Setting, q: Array) -> list[Array]:
+        """Q (m_k, 6) of every contact at q, in the axes of its frame; a normal of the world turns in them."""
+        sliding = [Q for Q in self.contacts.values() if isinstance(Q, FrameContact)]
+        if not sliding:
+            return [Q for Q in self.contacts.values() if not isinstance(Q, FrameContact)]
+        rest = np.zeros(net.model.nv)
+        motions = sweep_motion(net, on, q, rest, rest)
+        turned = {h.contact: h.selector(motions[h.port]) for h in held_frames(net, sliding)}
+        return [turned[Q] if isinstance(Q, FrameContact) else Q for Q in self.contacts.values()]
+
+    def _of_free_joints(self, net: Network, on: Setting, q: Array, selectors: Sequence[Array]) -> Array:
         """Q J M^-1 J^T Q^T over the rates that are not locked."""
         rows = [
-            Q @ Jacobian(self.model, frame, "local").frame_jacobian(net, on, q) for frame, Q in self.contacts.items()
+            Q @ Jacobian(self.model, frame, "local").frame_jacobian(net, on, q)
+            for frame, Q in zip(self.contacts, selectors, strict=True)
         ]
         J = without_locked(np.concatenate(rows).T, self.locked)
         return J.T @ free_inertia_factors(net, on, q, self.locked).solve(J)
@@ -108,11 +127,23 @@ def _plain(contacts: Any) -> Any:
     """Contacts of :class:`ContactDynamics` as frames with what is held there; everything else as it is."""
     if isinstance(contacts, FrameContact):
         contacts = [contacts]
+    if isinstance(contacts, Mapping):
+        return {frame: _held(frame, Q) for frame, Q in contacts.items()}
     if not isinstance(contacts, list | tuple) or not any(isinstance(c, FrameContact) for c in contacts):
         return contacts
-    found = as_contacts(contacts, "operational_inertia")
+    found = as_contacts(contacts, WHO)
     _listed([c.frame for c in found])
-    return {c.frame: c.kind for c in found}
+    return {c.frame: _held(c.frame, c) for c in found}
+
+
+def _held(frame: Any, given: Any) -> Any:
+    """A kind or rows; a contact, where the direction of a normal belongs to it."""
+    if isinstance(given, Mapping) or (isinstance(given, str) and given == "normal"):
+        (given,) = as_contacts({frame: given}, WHO)
+    if not isinstance(given, FrameContact):
+        return given
+    refuse_compliance([given], WHO, "(Lambda^-1 + C) is not the inertia of the robot alone")
+    return replace(given, frame=frame, friction=None) if given.kind == "normal" else given.kind
 
 
 def _listed(contacts: Any) -> tuple[str, ...]:
@@ -129,14 +160,18 @@ def contacts_key(contacts: Any) -> Any:
     if not isinstance(contacts, Mapping):
         return _listed(contacts)
     selectors = [(frame, Q if isinstance(Q, str) else _selector(frame, Q)) for frame, Q in contacts.items()]
-    return tuple((frame, Q if isinstance(Q, str) else (Q.shape, Q.tobytes())) for frame, Q in selectors)
+    return tuple((frame, (Q.shape, Q.tobytes()) if isinstance(Q, np.ndarray) else Q) for frame, Q in selectors)
 
 
-def _selector(frame: str, given: Any) -> Array:
+def _selector(frame: str, given: Any) -> Array | FrameContact:
+    """Q (m, 6), or a normal of the world."""
+    if isinstance(given, FrameContact):
+        return given
     if isinstance(given, str):
         if given not in SELECTORS:
             raise ShapeError(
-                f"operational_inertia: contact '{frame}' is {given!r}. Hint: 'fixed', 'point' or a matrix (m, 6)"
+                f"operational_inertia: contact '{frame}' is {given!r}. Hint: 'fixed', 'point', 'normal' or a matrix "
+                "(m, 6)"
             )
         return SELECTORS[given]
     try:

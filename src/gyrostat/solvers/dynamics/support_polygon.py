@@ -14,7 +14,7 @@ from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.configuration.packing import coordinates, names_of, real_array
 from gyrostat.engine.tracing.choose import both, minimum, where
-from gyrostat.errors import FrameError, GyrostatError, ShapeError
+from gyrostat.errors import FrameError, GyrostatError, NonFiniteError, ShapeError, clipped
 from gyrostat.geometry.convex_hull import area, convex_hull, signed_distance
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.dynamics.center_of_mass import ABSOLUTE, centre_of
@@ -52,6 +52,8 @@ class SupportPolygon:
         points = real_array(p, "support_polygon", "p")
         if points.ndim == 0 or points.shape[-1] != 3:
             raise ShapeError(f"support_polygon: p has shape {points.shape}, expected (..., 3), a point of the world")
+        if not np.isfinite(points).all():
+            raise NonFiniteError(f"support_polygon: p is not finite, got {clipped(points.tolist())}")
         flat = points.reshape(-1, 3) @ self.plane.axes.T
         found = np.array([signed_distance(self.vertices, x) for x in flat]).reshape(points.shape[:-1])
         return float(found) if found.ndim == 0 else found

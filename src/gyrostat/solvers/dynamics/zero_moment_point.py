@@ -13,7 +13,7 @@ from gyrostat.algorithms.recursions.crba import total_inertia
 from gyrostat.algorithms.recursions.rne import Loads, sweep_forces
 from gyrostat.configuration.packing import coordinates, real_array
 from gyrostat.engine.tracing.choose import where
-from gyrostat.errors import ShapeError, StateError
+from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped
 from gyrostat.graph.compliant_contacts import CompliantContact
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.center_of_mass import ABSOLUTE
@@ -155,7 +155,8 @@ def placed_wrenches(model: Model, q: Any, forces: Any, who: str) -> list[tuple[s
     expect_model(model, who)
     if not isinstance(forces, Mapping) or not forces:
         raise ShapeError(f"{who}: forces must map frames to wrenches (..., 6). Hint: {{'left_foot.sole': w}}")
-    motions = cached_solver(model, ForwardKinematics)(coordinates(model, q, who))
+    configuration = coordinates(model, q, who)
+    motions, batch = cached_solver(model, ForwardKinematics)(configuration), configuration.shape[:-1]
     found = []
     for frame, given in forces.items():
         w = real_array(given, who, f"the force at '{frame}'")
@@ -163,6 +164,15 @@ def placed_wrenches(model: Model, q: Any, forces: Any, who: str) -> list[tuple[s
             raise ShapeError(
                 f"{who}: the force at '{frame}' has shape {w.shape}, expected (..., 6): torque, then force"
             )
+        if not np.isfinite(w).all():
+            raise NonFiniteError(f"{who}: the force at '{frame}' is not finite, got {clipped(w.tolist())}")
+        try:
+            batch = np.broadcast_shapes(batch, w.shape[:-1])
+        except ValueError:
+            raise ShapeError(
+                f"{who}: the force at '{frame}' has shape {w.shape}, which does not fit the batch {batch} of q and of "
+                "the forces before. Hint: the same leading axes, or none"
+            ) from None
         at = motions[frame]
         turned = [np.einsum("...ij,...j->...i", at.R, w[..., part]) for part in (slice(0, 3), slice(3, 6))]
         found.append((frame, at.p, np.concatenate(turned, axis=-1)))

@@ -10,6 +10,8 @@ from gyrostat.errors import GyrostatError, StateError
 
 Array = np.ndarray
 TOLERANCE = 1e-9
+KEPT = 1e-6
+"""How far constraints may be missed, as a share of their terms."""
 
 
 class QuadraticProgram:
@@ -46,6 +48,19 @@ class QuadraticProgram:
         b = np.concatenate([np.zeros(0), *(b for _, b in parts)])
         return A, b, sum(len(b) for _, b in self.equal), sum(len(b) for _, b in self.at_most)
 
+    def missed(self, x: Array) -> float:
+        """How far x is from satisfying all constraints: the largest violation of equations and inequalities as a share
+        of the largest term in their block (or of 1), of cones as a share of the largest force (or of 1e-3)."""
+        found = [0.0]
+        for A, b, at_most in [(*pair, False) for pair in self.equal] + [(*pair, True) for pair in self.at_most]:
+            left = A @ x - b
+            size = max(float(np.abs(A * x).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1.0)
+            found.append(float(np.max(left if at_most else np.abs(left), initial=0.0)) / size)
+        forces = [C @ x for C in self.cones]
+        size = max([1e-3, *(float(np.abs(s).max()) for s in forces)])
+        found += [float(np.sqrt(s[1:] @ s[1:]) - s[0]) / size for s in forces]
+        return float(np.max(found))
+
 
 class Minimum(NamedTuple):
     x: Array
@@ -73,7 +88,15 @@ def solved(program: QuadraticProgram, who: str, t: float) -> Minimum:
             f"{who}: no torques and forces satisfy contacts, friction and limits at t = {t:g} s (Clarabel: {status}). "
             "Hint: more friction or torque; tasks cannot make a program infeasible"
         )
-    return Minimum(np.array(found.x), int(found.iterations))
+    x = np.array(found.x)
+    missed = program.missed(x)
+    if not missed <= KEPT:
+        raise StateError(
+            f"{who}: the torques and forces found at t = {t:g} s miss equations of motion, contacts or cones by "
+            f"{missed:.1e} of their terms, at most {KEPT:g} are allowed (Clarabel: {status}). Hint: weights of tasks "
+            "that differ less; a posture that is not singular"
+        )
+    return Minimum(x, int(found.iterations))
 
 
 def _libraries(who: str) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from gyrostat.algorithms.contact.contact_rows import held_frames
 from gyrostat.algorithms.contact.frame_contact import read_contacts
 from gyrostat.configuration.manifold import neutral
-from gyrostat.configuration.packing import coordinates, packed
+from gyrostat.configuration.packing import coordinates, names_of, packed
 from gyrostat.errors import GyrostatError, clipped
 from gyrostat.graph.network import network
 from gyrostat.solvers.dynamics.leg_partition import WHO, dependent_joints, partition
@@ -50,7 +50,7 @@ class ReducedDynamics:
         self,
         model: Model,
         contacts: Any,
-        independent: Sequence[str] | None = None,
+        independent: str | Sequence[str] | None = None,
         *,
         legs: Mapping[str, Any] | None = None,
         q0: Any = None,
@@ -155,7 +155,7 @@ class ReducedDynamics:
         return own if v is None else (own, packed(self.model, v, "v", WHO)[..., self._order.v])
 
     # ------------------------------------------------------------------ phases
-    def phase(self, contacts: Any, q: Any = None, independent: Sequence[str] | None = None) -> ReducedDynamics:
+    def phase(self, contacts: Any, q: Any = None, independent: str | Sequence[str] | None = None) -> ReducedDynamics:
         """The dynamics with other contacts: made once, with its machine code, and kept for the next time; in it, frames
         stand where q has them, if it is given."""
         net = network(self.model)
@@ -172,7 +172,7 @@ class ReducedDynamics:
         return known
 
     def _key(self, contacts: Sequence[Any], independent: Any) -> Any:
-        return tuple(contacts), None if independent is None else tuple(independent)
+        return tuple(contacts), None if independent is None else names_of(independent, WHO, "independent")
 
     def __repr__(self) -> str:
         stand = ", ".join(c.frame for c in self.contacts) or "none"

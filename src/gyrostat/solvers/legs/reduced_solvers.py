@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from gyrostat.algorithms.recursions.rne import Loads, no_loads
 from gyrostat.algorithms.recursions.sensitivity import uncovered
 from gyrostat.configuration.manifold import integrate, neutral
 from gyrostat.configuration.packing import packed
-from gyrostat.errors import StateError
+from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.derivatives import forward_mode
 from gyrostat.solvers.dynamics.leg_partition import WHO, contact_rows
@@ -92,6 +92,13 @@ class ReducedSolver(StateSolver):
         kept = {k: v for k, v in super().options().items() if k in ("live", "mode")}
         own = {"contacts": self.contacts, "parts": self.parts, "joints": self.own.joints, "legs": self.legs}
         return kept | own | {"stance": self._live.get("stance", np.zeros((0, 4, 4))), "near": self.near}
+
+    def in_order(self, joints: Sequence[str]) -> Self:
+        """Refused: q_I and v_I have the order of the independent joints, and all joints take part."""
+        raise GyrostatError(
+            f"{self.name}.in_order: the independent joints {', '.join(self.own.joints)} are the order of q and v, "
+            "others follow. Hint: ReducedDynamics(model, contacts, independent=[...]), or gs.ContactDynamics"
+        )
 
     # ------------------------------------------------------------------ sizes and arrays
     def inputs(self) -> dict[str, tuple[int, ...]]:

@@ -99,7 +99,7 @@ class MomentumTask(Task):
 @dataclass(frozen=True, kw_only=True)
 class PostureTask(Task):
     """Joints at their coordinates in ``target`` (nq,): numbers, or a function of t. ``joints``: names, by default all
-    but the free base."""
+    but a free base and free joints."""
 
     target: Any
     joints: Sequence[str] | None = None
@@ -110,8 +110,10 @@ class PostureTask(Task):
     def _rates(self, model: Model) -> Array:
         if self.joints is not None:
             return model.layout.places(read_joints(model, names_of(self.joints, self.who, "joints"), self.who))[1]
-        first = 6 if model.context.base == "free" else 0
-        return np.arange(first, model.nv)
+        kinds = {name: model.wiring.entities[name] for name in model.layout.entities}
+        loose = model.wiring.root if model.context.base == "free" else None
+        kept = [name for name, x in kinds.items() if name != loose and getattr(x, "kind", None) != "free"]
+        return model.layout.places(kept)[1] if kept else np.zeros(0, dtype=int)
 
     def rows(self, model: Model, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         wanted = coordinates(model, self._value(self.target, t, (model.nq,), "target"), self.who)

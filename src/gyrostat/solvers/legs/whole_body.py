@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.contact.frame_contact import FrameContact, read_contacts
-from gyrostat.configuration.packing import coordinates, rates, real_array
+from gyrostat.configuration.packing import coordinates, names_of, rates, real_array
 from gyrostat.errors import GyrostatError, ShapeError, clipped
 from gyrostat.graph.network import network
+from gyrostat.solvers.dynamics.behind_springs import behind_springs
 from gyrostat.solvers.dynamics.bias_forces import Bias
+from gyrostat.solvers.dynamics.contact_inverse_dynamics import unactuated
 from gyrostat.solvers.dynamics.ground_plane import ground_plane
 from gyrostat.solvers.dynamics.mass_matrix import MassMatrix
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
@@ -51,7 +53,8 @@ class WholeBodyProblem:
     ``contacts``: frames in contact, ``"fixed"`` or ``"point"``, each with ``friction``, and its ``normal`` in the
     world. ``corners``: {frame: frames where forces act}, for feet that are areas: the pressure then stays inside. A
     fixed contact needs them. ``torque_limits``: ``"model"`` (``effort_limit`` of the joints), an array (nv,), or None.
-    ``passive``: joints without a motor; the free base has none. ``damping`` k [1/s] of what moves at the contacts;
+    ``passive``: joints without a motor, besides those that the model says to be passive. A free base has none, and no
+    free joint; of an elastic drive the motor is at the rotor. ``damping`` k [1/s] of what moves at the contacts;
     ``force_weight`` w_f."""
 
     def __init__(
@@ -62,7 +65,7 @@ class WholeBodyProblem:
         *,
         corners: Mapping[str, Sequence[str]] | None = None,
         torque_limits: Any = "model",
-        passive: Sequence[str] = (),
+        passive: str | Sequence[str] = (),
         damping: float = 10.0,
         force_weight: float = 1e-8,
     ):
@@ -79,10 +82,9 @@ class WholeBodyProblem:
             task.expect(model)
         self.points = tuple(_points(net, contact, corners or {}) for contact in self.contacts)
         self.damping, self.force_weight = _positive(damping, "damping"), _positive(force_weight, "force_weight")
-        idle = set(range(6)) if model.context.base == "free" else set()
-        if len(passive):
-            idle |= {int(k) for k in model.layout.places(read_joints(model, tuple(passive), WHO))[1]}
-        self.idle = np.array(sorted(idle), dtype=int)
+        named = names_of(passive, WHO, "passive")
+        idle = unactuated(model, read_joints(model, named, WHO) if named else ())
+        self.idle = np.array(idle, dtype=int)
         self.driven = np.array([k for k in range(model.nv) if k not in idle], dtype=int)
         self.limits = _limits(model, torque_limits)
 
@@ -90,6 +92,9 @@ class WholeBodyProblem:
         """Torques, accelerations and forces at the time t [s] for q (nq,), v (nv,)."""
         model = self.model
         q, v = coordinates(model, q, WHO), rates(model, v, WHO, "v")
+        for name, x in (("q", q), ("v", v)):
+            if x.ndim != 1:
+                raise ShapeError(f"{WHO}: {name} has shape {x.shape}, expected one state. Hint: a loop over states")
         M, h = cached_solver(model, MassMatrix)(q), cached_solver(model, Bias)(q, v)
         J_f, normals, mu, frames = self._force_points(q)
         n, m = model.nv, len(J_f)
@@ -146,10 +151,17 @@ def _points(net: Any, contact: FrameContact, corners: Mapping[str, Sequence[str]
         raise GyrostatError(f"{who} is {clipped(contact.kind)}, expected fixed or point. Hint: kind='point'")
     if contact.friction is None:
         raise GyrostatError(f"{who} has no friction. Hint: gs.FrameContact('{contact.frame}', friction=0.7)")
+    if contact.compliance:
+        raise GyrostatError(f"{who} is compliant, which the program is not. Hint: leave compliance out")
     listed = {net.port(name): points for name, points in corners.items()}.get(net.port(contact.frame))
     if listed is None and contact.kind == "fixed":
         raise GyrostatError(f"{who} is fixed, an area whose corners are not known. Hint: corners={{frame: [frames]}}")
-    return (contact.frame,) if listed is None else tuple(net.port(name) for name in listed)
+    if listed is None:
+        return (contact.frame,)
+    named = names_of(listed, who, "corners")
+    if not named:
+        raise GyrostatError(f"{who} has no corners, so that no force could act. Hint: corners={{frame: [frames]}}")
+    return tuple(net.port(name) for name in named)
 
 
 def _positive(given: Any, name: str) -> float:
@@ -164,11 +176,18 @@ def _limits(model: Model, given: Any) -> Array:
     if given is None:
         return none
     if isinstance(given, str) and given == "model":
+        behind = behind_springs(model)
         for block in model.layout:
             joint = model.wiring.entities[block.entity]
             limit = getattr(joint, "effort_limit", None) if isinstance(joint, Joint) else None
-            if limit is not None:
-                none[block.v] = limit
+            if limit is None:
+                continue
+            if block.v.start in behind:
+                raise GyrostatError(
+                    f"{WHO}: '{block.entity}' has an effort_limit, but no motor of its own: one drives it through a "
+                    "spring. Hint: torque_limits (nv,), with what the motor gives at the rate of its rotor"
+                )
+            none[block.v] = limit
         return none
     limits = real_array(given, WHO, "torque_limits")
     if limits.shape != (model.nv,) or not (limits >= 0.0).all():

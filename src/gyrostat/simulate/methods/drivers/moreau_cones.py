@@ -41,6 +41,8 @@ LOCAL = 8
 """Turns of normal and tangent of a contact that slides, in a sweep."""
 IMMOBILE, SINGULAR = 1e-14, 1e-10
 """G_nn [1/kg] of a row that nothing moves; relative to what moves the tangents: the normal is a dead centre."""
+MERIT = 3
+"""Place in SPARE: the sum of squares of the natural map [J]."""
 
 
 def prepare_blocks(box: words) -> int:
@@ -183,9 +185,9 @@ def sweep(box: words, rows: int) -> float:
 
 
 def residual(box: words) -> float:
-    """The largest of the natural map, in speeds."""
+    """The largest of the natural map, in speeds; the sum of its squares, without those of spins, at MERIT."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
-    nb, most = box[CONTACT_COUNT], 0.0
+    nb, most, merit, told = box[CONTACT_COUNT], 0.0, 0.0, doubles(box[SPARE])
     for b in range(nb):
         r = 3 * b
         num, p, w = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, P + r, u + r
@@ -193,17 +195,24 @@ def residual(box: words) -> float:
         if num[MOBILE] == 0.0:
             continue
         if a > IMMOBILE:
-            most = max(most, abs(p[0] - max(num[LOW], p[0] - w[0] / a)) * a)
+            x = min(p[0] - num[LOW], w[0] / a)
+            merit = fma(x * x, a, merit)
+            most = max(most, abs(x) * a)
         if ct > 0.0 and num[MU] > 0.0:
             y1, y2 = p[1] - ct * w[1], p[2] - ct * w[2]
             size, radius = y1 * y1 + y2 * y2, num[MU] * p[0]
-            s = radius / sqrt(size) if size > radius * radius else 1.0
-            most = max(most, (abs(p[1] - s * y1) + abs(p[2] - s * y2)) / ct)
+            s, by = radius / sqrt(size) if size > radius * radius else 1.0, 1.0 / ct
+            y1, y2 = p[1] - s * y1, p[2] - s * y2
+            merit = fma(fma(y1, y1, y2 * y2), by, merit)
+            most = max(most, (abs(y1) + abs(y2)) * by)
     for s in range(3 * box[SPIN_COUNT], box[SCALAR_COUNT]):
         r = 3 * nb + s
         num, a = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, G[r * stride + r]
         if a > IMMOBILE:
-            most = max(most, abs(P[r] - min(num[S_HIGH], max(num[S_LOW], P[r] - u[r] / a))) * a)
+            x = P[r] - min(num[S_HIGH], max(num[S_LOW], P[r] - u[r] / a))
+            merit = fma(x * x, a, merit)
+            most = max(most, abs(x) * a)
+    told[MERIT] = merit
     return max(most, spin_residual(box)) if box[SPIN_COUNT] > 0 else most
 
 

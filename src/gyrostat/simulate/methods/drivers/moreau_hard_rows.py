@@ -1,10 +1,10 @@
 """Problems that sweeps and Newton's method of a step do not end, or do not know: they go to the solver of all contact
-problems (:func:`~gyrostat.algorithms.contact.cone_driver_rounds.cone_solve`), which has ways out of its own, and takes
-torsional and rolling friction as rows of their contact."""
+problems (:func:`~gyrostat.algorithms.contact.cone_driver_rounds.cone_solve_within`), which has ways out of its own, and
+takes torsional and rolling friction as rows of their contact."""
 
 from __future__ import annotations
 
-from gyrostat.algorithms.contact.cone_driver_rounds import cone_solve
+from gyrostat.algorithms.contact.cone_driver_rounds import cone_solve_within
 from gyrostat.engine.drivers.words import count_at, doubles, fma, words
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     C_NUMBERS,
@@ -38,7 +38,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     TORSIONAL,
 )
 
-CLOSE_TO, CLOSER = 1e-9, 1e-12
+CLOSE_TO, CLOSER = 1e-8, 1e-12
 """Residual, relative to the speeds, that is asked for; with torsional or rolling friction, where nothing else was tried
 before."""
 
@@ -101,8 +101,8 @@ def put_cone_laws(box: words, m: int, stride: int) -> int:
     return nb + box[SCALAR_COUNT] - others
 
 
-def solve_hard_rows(box: words) -> int:
-    """P of the problem, from the P that is there."""
+def solve_hard_rows(box: words, close: float, rounds: int, ways: int) -> int:
+    """P of the problem, from the P that is there, by at most so many rounds and ways out."""
     m, G, P = put_cone_rows(box), doubles(box[DELASSUS]), doubles(box[IMPULSE])
     stride, rows, free = (m + 3) // 4 * 4, count_at(box[CONE_ROWS]), doubles(box[FREE_SPEED])
     A, c, units = doubles(box[CONE_G]), doubles(box[CONE_VECTORS]), count_at(box[CONE_UNITS])
@@ -118,8 +118,8 @@ def solve_hard_rows(box: words) -> int:
     for k in range(m, stride):
         c[k] = 0.0
     count = put_cone_laws(box, m, stride)
-    close = CLOSER if box[SPIN_COUNT] > 0 else CLOSE_TO
-    cone_solve(m, count, A, c, units, doubles(box[CONE_NUMBERS]), x, u, close, doubles(box[CONE_MEMORY]))
+    numbers, memory = doubles(box[CONE_NUMBERS]), doubles(box[CONE_MEMORY])
+    cone_solve_within(m, count, A, c, units, numbers, x, u, close, memory, rounds, ways)
     for b in range(box[CONTACT_COUNT]):
         num, r = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b, units[2 * b + 1]
         x[r] = x[r] + num[LOW]

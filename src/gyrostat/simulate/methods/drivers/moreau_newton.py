@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import lu, solve
+from gyrostat.algorithms.contact.cone_driver_newton import eliminated
 from gyrostat.engine.drivers.words import copy, count_at, doubles, ptr, sqrt, words
-from gyrostat.simulate.methods.drivers.moreau_cones import IMMOBILE, add_three_rows, feasible, put_u, residual
+from gyrostat.simulate.methods.drivers.moreau_cones import (
+    IMMOBILE,
+    MERIT,
+    TOLERANCE,
+    add_one_row,
+    add_three_rows,
+    feasible,
+    put_u,
+    residual,
+)
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     ALONG_T,
     CONTACT_COUNT,
@@ -27,6 +36,13 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SPEED,
     STRIDE,
 )
+
+ENOUGH = 5e-9
+"""Residual [m/s, rad/s] that ends the iteration after FEW steps."""
+FEW, MEMORY = 3, 12
+"""Steps of Newton's method; among how many of the last ones the largest sum of squares must be undercut."""
+PROXIMAL, NEAREST = 1e-8, 1.0
+"""Part of the diagonal that is added for redundant rows: at first, and at most."""
 
 
 def active_rows(box: words, list_: words) -> int:
@@ -63,36 +79,37 @@ def active_rows(box: words, list_: words) -> int:
     return count
 
 
-def newton_matrix(box: words, m: int, list_: words, K: ptr, rhs: ptr, near: float) -> int:
-    """K (m, m) and right-hand side (m,) of a Newton step for the rows in the list."""
+def newton_matrix(box: words, m: int, wide: int, list_: words, K: ptr, near: float) -> int:
+    """K (m, m), rows ``wide`` apart, and the right-hand side in column m, of a Newton step for the rows in the list."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
     for i in range(m):
         r, kind = list_[i] // 4, list_[i] % 4
-        g, row = G + r * stride, K + i * m
+        g, row = G + r * stride, K + i * wide
         if kind == 0:
             for j in range(m):
                 row[j] = g[list_[j] // 4]
             row[i] = row[i] + near * g[r]
-            rhs[i] = -u[r]
+            row[m] = -u[r]
+        for j in range(m + 1, wide):
+            row[j] = 0.0
     for i in range(m):
         if list_[i] % 4 == 1:
-            sliding_rows(
-                m, list_, i, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12), G, stride, P, u, K, rhs
-            )
+            num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12)
+            sliding_rows(m, wide, list_, i, num, G, stride, P, u, K)
     return 0
 
 
-def sliding_rows(m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr, rhs: ptr) -> int:
+def sliding_rows(m: int, wide: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P: ptr, u: ptr, K: ptr) -> int:
     """Rows i and i + 1, the tangents of a contact that slides: with z = P_t - r u_t, d = z/|z|, R = mu P_n
 
     (dP_t - mu d dP_n - (R/|z|) (1 - d d^T) (dP_t - r du_t))/r = (R d - P_t)/r."""
     r = list_[i] // 4
     n, ct, mu = r - 1, num[ALONG_T], num[MU]
     z1, z2 = P[r] - ct * u[r], P[r + 1] - ct * u[r + 1]
-    size = sqrt(z1 * z1 + z2 * z2)
-    d1, d2, s = z1 / size, z2 / size, mu * P[n] / size
+    size = max(sqrt(z1 * z1 + z2 * z2), 1e-300)
+    d1, d2, s = z1 / size, z2 / size, min(1.0, mu * P[n] / size)
     t11, t12, t22 = s * (1.0 - d1 * d1), -s * d1 * d2, s * (1.0 - d2 * d2)
-    g1, g2, one, two = G + r * stride, G + (r + 1) * stride, K + i * m, K + (i + 1) * m
+    g1, g2, one, two = G + r * stride, G + (r + 1) * stride, K + i * wide, K + (i + 1) * wide
     by = 1.0 / ct
     for j in range(m):
         c = list_[j] // 4
@@ -105,37 +122,32 @@ def sliding_rows(m: int, list_: words, i: int, num: ptr, G: ptr, stride: int, P:
     one[i + 1] = one[i + 1] - t12 * by
     two[i] = two[i] - t12 * by
     two[i + 1] = two[i + 1] + (1.0 - t22) * by
-    rhs[i] = (mu * P[n] * d1 - P[r]) * by
-    rhs[i + 1] = (mu * P[n] * d2 - P[r + 1]) * by
+    one[m] = (mu * P[n] * d1 - P[r]) * by
+    two[m] = (mu * P[n] * d2 - P[r + 1]) * by
     return 0
 
 
-def newton_step_of_rows(box: words, rows: int, before: float, near: float) -> float:
-    """A step of Newton's method, shortened until the residual becomes smaller: the residual, or a negative number if it
-    does not, and everything is as it was. Where redundant rows have no solution in which all of them stick, the step
-    leads far away along forces that move nothing: then it ends where the first of them slides or opens; and ``near``,
-    a part of the diagonal that is added to it, keeps it near."""
+def newton_step_of_rows(box: words, rows: int, allowed: float, near: float) -> float:
+    """A step of Newton's method, or a shorter one, whose sum of squares is less than what is allowed: the residual, or
+    a negative number if there is none, and everything is as it was. Where redundant rows have no solution in which all
+    of them stick, the step leads far away along forces that move nothing: ``near``, a part of the diagonal that is
+    added to it, keeps it near."""
     list_, K, P = count_at(box[PIVOTS]), doubles(box[LAW_MATRIX]), doubles(box[IMPULSE])
-    old = doubles(box[SPARE]) + 4
-    middle, rhs = old + rows, old + 2 * rows
+    told = doubles(box[SPARE])
+    old, middle, rhs = told + 4, told + 4 + rows, told + 4 + 2 * rows
     box[NEWTONS] = box[NEWTONS] + 1
     copy(rows, P, old)
-    opened(box, rows)
-    copy(rows, P, middle)
     m = active_rows(box, list_)
-    newton_matrix(box, m, list_, K, rhs, near)
-    if lu(m, K, list_ + m) == 0:
-        solve(m, K, list_ + m, rhs)
-        reach = first_border(box, m, list_, rhs)
+    to_bounds(box, rows)
+    copy(rows, P, middle)
+    wide = (m + 4) // 4 * 4
+    newton_matrix(box, m, wide, list_, K, near)
+    if eliminated(m, wide, K, rhs) == 1:
         share = 1.0
-        for turn in range(3):
+        for _ in range(2):
             after = stepped(box, rows, m, list_, middle, rhs, share)
-            if after < 0.8 * before:
+            if told[MERIT] < allowed:
                 return after
-            if turn == 0 and reach > 1e-9 and reach < 0.1:
-                after = stepped(box, rows, m, list_, middle, rhs, reach * (1.0 + 1e-9))
-                if after <= 1.5 * before:
-                    return after
             share = 0.4 * share
     copy(rows, old, P)
     put_u(box, rows)
@@ -154,36 +166,62 @@ def stepped(box: words, rows: int, m: int, list_: words, start: ptr, d: ptr, sha
     return residual(box)
 
 
-def first_border(box: words, m: int, list_: words, d: ptr) -> float:
-    """The share of the change d (m,) of the rows in the list at which the first contact that sticks slides, or the
-    first normal impulse vanishes; 1e300 if none does."""
-    P, least = doubles(box[IMPULSE]), 1e300
-    for i in range(m):
-        r, kind = list_[i] // 4, list_[i] % 4
-        if kind == 0 and r < 3 * box[CONTACT_COUNT] and r % 3 == 0:
-            num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (r // 3)
-            if d[i] < 0.0:
-                least = min(least, (num[LOW] - P[r]) / d[i])
-            if i + 2 < m and list_[i + 1] == 4 * (r + 1) and list_[i + 2] == 4 * (r + 2):
-                mu2 = num[MU] * num[MU]
-                a = d[i + 1] * d[i + 1] + d[i + 2] * d[i + 2] - mu2 * d[i] * d[i]
-                b = P[r + 1] * d[i + 1] + P[r + 2] * d[i + 2] - mu2 * P[r] * d[i]
-                c = min(0.0, P[r + 1] * P[r + 1] + P[r + 2] * P[r + 2] - mu2 * P[r] * P[r])
-                square = b * b - a * c
-                if square >= 0.0 and (a > 0.0 or b > 0.0):
-                    least = min(least, -c / (b + sqrt(square)) if b > 0.0 else (sqrt(square) - b) / a)
-    return least
-
-
-def opened(box: words, rows: int) -> int:
-    """Contacts that open lose their impulse."""
+def to_bounds(box: words, rows: int) -> int:
+    """Normals and other rows that do not act go to their bounds, speeds after them; contacts that open lose all of
+    their impulse. Decided before anything moves."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
-    for b in range(box[CONTACT_COUNT]):
+    nb, speeds = box[CONTACT_COUNT], doubles(box[SPARE]) + 4 + 2 * rows
+    copy(rows, u, speeds)
+    for b in range(nb):
         r, num = 3 * b, doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
-        a, p = G[r * stride + r], P + r
-        if num[MOBILE] == 1.0 and num[LOW] == 0.0 and p[0] > 0.0 and p[0] * a <= u[r]:
-            add_three_rows(rows, -p[0], -p[1], -p[2], G + r * stride, stride, u)
-            p[0] = 0.0
-            p[1] = 0.0
-            p[2] = 0.0
+        a, p, low = G[r * stride + r], P + r, num[LOW]
+        if num[MOBILE] == 1.0 and p[0] > low and (p[0] - low) * a <= speeds[r]:
+            part = 1.0 if low == 0.0 else 0.0
+            add_three_rows(rows, low - p[0], -part * p[1], -part * p[2], G + r * stride, stride, u)
+            p[0] = low
+            p[1] = p[1] - part * p[1]
+            p[2] = p[2] - part * p[2]
+    for s in range(box[SCALAR_COUNT]):
+        r, num = 3 * nb + s, doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s
+        a = G[r * stride + r]
+        if a > IMMOBILE:
+            x = P[r] - speeds[r] / a
+            if x <= num[S_LOW] or x >= num[S_HIGH]:
+                change = (num[S_LOW] if x <= num[S_LOW] else num[S_HIGH]) - P[r]
+                if change != 0.0:
+                    P[r] = P[r] + change
+                    add_one_row(rows, change, G + r * stride, u)
     return 0
+
+
+def damped_newton(box: words, rows: int, start: float, near_by: float, most: int) -> float:
+    """Steps of Newton's method, the sum of squares below the largest of the last ones; steps that fail are tried again
+    nearer by: the residual of the best P."""
+    told, P = doubles(box[SPARE]), doubles(box[IMPULSE])
+    best, last = told + 4 + 3 * rows, told + 4 + 4 * rows
+    left, least, near, count = start, start, PROXIMAL, 1
+    last[0] = told[MERIT]
+    copy(rows, P, best)
+    for step in range(most):
+        if left <= TOLERANCE or (step >= FEW and left <= ENOUGH):
+            return left
+        allowed = 0.0
+        for k in range(min(count, MEMORY)):
+            allowed = max(allowed, last[k])
+        after = newton_step_of_rows(box, rows, allowed, near)
+        if after < 0.0:
+            if near >= NEAREST:
+                break
+            near = min(NEAREST, max(near_by, 30.0 * near))
+            continue
+        near = max(PROXIMAL, 0.1 * near)
+        last[count % MEMORY] = told[MERIT]
+        count = count + 1
+        left = after
+        if left < least:
+            least = left
+            copy(rows, P, best)
+    copy(rows, best, P)
+    put_u(box, rows)
+    residual(box)
+    return least
