@@ -20,12 +20,11 @@ class Sensor(Entity):
     """What is measured (``measures``) at a frame or joint (``at``), without noise and delay:
 
     * ``imu``: gyro, then accelerometer (6,);
-    * ``gyro``: angular velocity [rad/s]; ``velocimeter``: velocity of the origin [m/s]; ``accelerometer``: acceleration
-      of the origin less gravity [m/s^2]; each in the axes of the frame;
-    * ``force_torque``: torque, then force (6,), that the base side exerts on the far side through a port [N m, N], in
-      its axes and about its origin, or those of ``reference``; ``force`` and ``torque``: the one or the other;
-    * ``position`` [m], ``quaternion`` (x y z w), ``x_axis``, ``y_axis``, ``z_axis`` of the frame in the world, or seen
-      from ``reference``;
+    * ``gyro``: angular velocity [rad/s], ``velocimeter``: velocity of the origin [m/s], in the axes of the frame;
+    * ``accelerometer``: acceleration of the origin less gravity [m/s^2], in the axes of the frame;
+    * ``force_torque``: torque, then force (6,), that the base side exerts on the far side through a port [N m, N];
+    * ``force``, ``torque``: the one or the other; all in the port's axes, about its origin, or those of ``reference``;
+    * ``position`` [m], ``quaternion`` (x y z w), ``x_axis``, ``y_axis``, ``z_axis`` in the world, or in ``reference``;
     * ``linear_velocity``, ``angular_velocity`` in the world's axes, or against ``reference`` in its axes;
     * ``linear_acceleration`` (less gravity), ``angular_acceleration`` in the world's axes;
     * ``encoder``: coordinates, then rates of a joint; ``joint_position``, ``joint_velocity``: the one or the other.
