@@ -2,7 +2,8 @@
 an event.
 
 Where rows depend on each other (a table on four feet) only sums of forces are known, f + N z with any z: then forces
-are some that are inside their cones, those of joint friction that sticks inside its limits, and something gives way where there are none."""
+are some that are inside their cones, those of joint friction that sticks inside its limits, and something gives way
+where there are none."""
 
 from __future__ import annotations
 

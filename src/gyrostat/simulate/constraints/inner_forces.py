@@ -1,4 +1,4 @@
-"""Forces that are inside their cones and boxes, among those that do the same; if there are none, those that are the nearest.
+"""Forces that are inside their cones and boxes, among those that do the same; if there are none, the nearest.
 
     max s   over z, s   with   f = f0 + N z,   f_n >= s,   mu f_n - |f_t| >= s   of every contact,
                                                    f - low >= s,   high - f >= s   of every friction,
@@ -44,9 +44,7 @@ def least(f: Array, cones: Sequence[Cone], boxes: Sequence[Box] = ()) -> float:
     return min([*normal, *(mu * f[i] - float(np.hypot(f[i + 1], f[i + 2])) for i, mu in cones if mu is not None)])
 
 
-def _centred(
-    x: Array, f0: Array, N: Array, cones: Sequence[Cone], boxes: Sequence[Box], weight: float
-) -> Array:
+def _centred(x: Array, f0: Array, N: Array, cones: Sequence[Cone], boxes: Sequence[Box], weight: float) -> Array:
     """The centre for a weight of the barrier."""
     for _ in range(30):
         g, H = _slopes(x, f0, N, cones, boxes, weight)
@@ -63,9 +61,7 @@ def _centred(
     return x
 
 
-def _barrier(
-    x: Array, f0: Array, N: Array, cones: Sequence[Cone], boxes: Sequence[Box], weight: float
-) -> float:
+def _barrier(x: Array, f0: Array, N: Array, cones: Sequence[Cone], boxes: Sequence[Box], weight: float) -> float:
     f, s = f0 + N @ x[:-1], x[-1]
     total = -s
     for i, low, high in boxes:

@@ -11,8 +11,8 @@ DEPENDS = 1e-11
 
 
 def least_solution(m: int, A: ptr, x: ptr, spare: ptr, order: words, cost: ptr) -> float:
-    """x (m,) becomes the solution y of A y = x with the least sum of cost y^2, A (m, m) of any rank; ``spare`` (m (2 m + 2),). Zero if A is
-    finite."""
+    """x (m,) becomes the solution y of A y = x with the least sum of cost y^2, A (m, m) of any rank; ``spare``
+    (m (2 m + 2),). Zero if A is finite."""
     for k in range(m):
         order[k] = k
     rank, first = m, 0.0
