@@ -7,8 +7,8 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.graph.contacts import contact_candidates
-from tests.support.surface_models import kinematics_of
 from tests.support.mjcf_models import ABSENT, compiled, folders, pair
+from tests.support.surface_models import kinematics_of
 
 SCENE = """<mujoco model="scene"><compiler angle="radian"/>
 <default><default class="rubber"><geom friction="0.9 0.01 0.002" condim="6"/></default></default>
