@@ -193,6 +193,11 @@ def test_a_follower_stops_with_every_method(method):
     model = gs.assemble("engine", *chains, gs.ScotchYoke("yoke", radius=0.1), *ends)
     steps = {"rtol": 1e-8, "atol": 1e-10} if METHODS[method].adaptive else {"dt": 1e-3}
     run = gs.simulate(model, q0=[1.2], t_end=0.8, method=method, events=gs.JointLimits(restitution=0.5), **steps)
+    if METHODS[method].treats_contacts:  # an impulse within a step, no event
+        turned = run.t[1:-1][np.diff(np.sign(run.v[1:, 0])) != 0][0]
+        assert turned == pytest.approx(0.335514, abs=2e-3)
+        assert (0.1 * np.cos(run.q[:, 0])).min() > -0.05 - 1e-5
+        return
     near = 1e-3 if method == "semi-implicit-euler" else 2e-6
     assert run.events[0].name == "lift" and run.events[0].t == pytest.approx(0.335514, abs=near)
     assert (0.1 * np.cos(run.q[:, 0])).min() > -0.05 - 1e-8
