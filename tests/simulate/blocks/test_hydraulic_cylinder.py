@@ -249,6 +249,7 @@ def test_a_boom_moves_as_its_equations_written_out_by_hand_say(by_hand):
 STEPS = {
     "rk4": 1e-4,
     "semi-implicit-euler": 2e-5,
+    "moreau": 2e-5,
     "newmark": 5e-4,
     "variational": 1e-4,
     "trapezoid": 5e-4,
