@@ -15,7 +15,16 @@ from tests.simulate.loops.mechanisms import four_bar, hinge, rod
 FIXED = {"dt": 1e-3}
 OPTIONS: dict[str, dict[str, Any]] = {
     name: FIXED
-    for name in ("rk4", "semi-implicit-euler", "newmark", "trapezoid", "generalised-alpha", "dina", "variational")
+    for name in (
+        "rk4",
+        "semi-implicit-euler",
+        "newmark",
+        "trapezoid",
+        "generalised-alpha",
+        "dina",
+        "variational",
+        "moreau",
+    )
 }
 TURN = 0.2211
 """When the rocker turns back [s]: its crank is in line with the coupler."""
