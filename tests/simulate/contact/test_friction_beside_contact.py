@@ -57,7 +57,8 @@ def test_a_contact_that_slides_carries_the_load_beside_a_friction_that_sticks(me
     assert run.q[-1, 0] == pytest.approx(1.0 / (0.5 * G), rel=1e-8)  # v^2 / (2 a), a = mu N / (2 kg)
     np.testing.assert_allclose(run.contact_forces["tip|floor"][10], [G, -0.5 * G, 0.0], rtol=1e-8)
     stepped = gs.simulate(slider(0.1), [0.0, 0.0], q0=[0.0, 0.0], v0=[1.0, 0.0], t_end=1.0, method="moreau", dt=1e-3)
-    assert run.q[-1, 0] == pytest.approx(stepped.q[-1, 0], abs=1e-6)
+    least, most = (2.0 / (G + side * 0.1) for side in (1.0, -1.0))  # the split is not unique: N = G +- the friction
+    assert least - 1e-5 <= stepped.q[-1, 0] <= most + 1e-5
 
 
 @pytest.mark.parametrize("method", ["dopri5", "radau"])

@@ -114,7 +114,7 @@ class RunInOneCall:
         machine.words[COUNTS] = 0
         rest: dict[str, Any] = {
             "model": model, "events": (), "status": "finished", "message": "", "method": method.name,
-            "settings": {**self.settings, "t_start": t0, "t_end": t1}, "phases": ((0, model),), "wrenches": {},
+            "settings": {**self.settings, "t_start": t0, "t_end": t1}, "phases": ((0, model),), "wrenches": {}, "contact_forces": {}, "contact_moments": {},
             "sensitivities": {},
         }  # fmt: skip
         if how is not None:
