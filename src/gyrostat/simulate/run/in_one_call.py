@@ -114,8 +114,8 @@ class RunInOneCall:
         machine.words[COUNTS] = 0
         rest: dict[str, Any] = {
             "model": model, "events": (), "status": "finished", "message": "", "method": method.name,
-            "settings": {**self.settings, "t_start": t0, "t_end": t1}, "phases": ((0, model),), "wrenches": {}, "contact_forces": {}, "contact_moments": {},
-            "sensitivities": {},
+            "settings": {**self.settings, "t_start": t0, "t_end": t1}, "phases": ((0, model),), "wrenches": {},
+            "sensitivities": {}, "contact_forces": {}, "contact_moments": {},
         }  # fmt: skip
         if how is not None:
             (rest["status"], rest["message"]), t_last = how, method.end()[0]
