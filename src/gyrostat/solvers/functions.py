@@ -63,7 +63,7 @@ def answered_by(solver: type[StateSolver], **instead: Callable[..., Any]) -> Cal
                 if keywords.get(name) is not None:
                     return other(*arguments, **keywords)
                 keywords.pop(name, None)
-                refuse_companions(declared.__name__, name, other, usual, keywords)
+                _refuse_companions(declared.__name__, name, other, usual, keywords)
             model, *state = arguments or (keywords.pop("model"),)
             chosen = {name: keywords.pop(name, value) for name, value in usual.items()}
             solver_of_model = cached_solver(model, solver, **chosen)
@@ -77,7 +77,7 @@ def answered_by(solver: type[StateSolver], **instead: Callable[..., Any]) -> Cal
     return made
 
 
-def refuse_companions(who: str, name: str, other: Callable[..., Any], usual: Mapping[str, Any], given: Any) -> None:
+def _refuse_companions(who: str, name: str, other: Callable[..., Any], usual: Mapping[str, Any], given: Any) -> None:
     """Refuse keywords that only go together with the one which calls another function."""
     for alone in set(given) - set(usual) - CALL:
         if alone in inspect.signature(other).parameters:
