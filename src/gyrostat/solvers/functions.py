@@ -17,7 +17,6 @@ import numpy as np
 
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.engine.cpython.dispatch import quick, remember
-from gyrostat.errors import ShapeError
 from gyrostat.solvers.dynamics.bias_forces import Bias, GravityForces
 from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass, Centre, Mass, TotalInertia
 from gyrostat.solvers.dynamics.centroidal_momentum import CentroidalMatrix, CentroidalMomentum
@@ -37,14 +36,13 @@ from gyrostat.solvers.dynamics.operational_space import InverseOperationalInerti
 from gyrostat.solvers.dynamics.reference_dynamics import ReferenceDynamics
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics, Motions
 from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
+from gyrostat.solvers.machinery.companion_arguments import refuse_companions
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.state_solver import StateSolver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
-CALL = {"model", "q", "v", "a", "wrenches", "t"}
-"""What calls of solvers take by themselves."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -63,7 +61,7 @@ def answered_by(solver: type[StateSolver], **instead: Callable[..., Any]) -> Cal
                 if keywords.get(name) is not None:
                     return other(*arguments, **keywords)
                 keywords.pop(name, None)
-                _refuse_companions(declared.__name__, name, other, usual, keywords)
+                refuse_companions(declared.__name__, name, other, usual, keywords)
             model, *state = arguments or (keywords.pop("model"),)
             chosen = {name: keywords.pop(name, value) for name, value in usual.items()}
             solver_of_model = cached_solver(model, solver, **chosen)
@@ -75,13 +73,6 @@ def answered_by(solver: type[StateSolver], **instead: Callable[..., Any]) -> Cal
         return function  # type: ignore[return-value]
 
     return made
-
-
-def _refuse_companions(who: str, name: str, other: Callable[..., Any], usual: Mapping[str, Any], given: Any) -> None:
-    """Refuse keywords that only go together with the one which calls another function."""
-    for alone in set(given) - set(usual) - CALL:
-        if alone in inspect.signature(other).parameters:
-            raise ShapeError(f"{who}: {alone}= goes with {name}=, which is not given. Hint: {name}=[...]")
 
 
 # ------------------------------------------------------------------------------------------------ dynamics
