@@ -1,9 +1,9 @@
 """Height fields: a grid of heights as triangles, its facets, and the edges along which it is convex.
 
 ``heights`` (rows, columns) [m] over the frame's plane z = 0: columns along x, rows along y, the first of each at minus
-half the length. Of each cell the diagonal goes from (x1, y0) to (x0, y1), as in MuJoCo: facet 0 is the triangle at
-(x0, y0), facet 1 that at (x1, y1); facet k of cell (r, c) has the number 2 (r (columns - 1) + c) + k. Below the facets it
-is solid down to the base z = -depth."""
+half the length. Each cell is cut along the diagonal from (x0, y0) to (x1, y1), as MuJoCo does: facet 0 has the corner
+(x1, y0), facet 1 the corner (x0, y1); facet k of cell (r, c) has the number 2 (r (columns - 1) + c) + k. Below the
+facets it is solid down to the base z = -depth."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class HeightField:
         rows, columns = self.heights.shape
         at = np.arange(rows * columns).reshape(rows, columns)
         a, b, c, d = (x.ravel() for x in (at[:-1, :-1], at[:-1, 1:], at[1:, :-1], at[1:, 1:]))
-        return np.stack([np.stack([a, b, c], 1), np.stack([b, d, c], 1)], axis=1).reshape(-1, 3)
+        return np.stack([np.stack([a, b, d], 1), np.stack([a, d, c], 1)], axis=1).reshape(-1, 3)
 
     @cached_property
     def normals(self) -> Array:
@@ -64,8 +64,8 @@ class HeightField:
         dx, dy = self.steps
         z = self.heights
         slopes = np.empty((*(k - 1 for k in z.shape), 2, 2))
-        slopes[..., 0, 0], slopes[..., 0, 1] = (z[:-1, 1:] - z[:-1, :-1]) / dx, (z[1:, :-1] - z[:-1, :-1]) / dy
-        slopes[..., 1, 0], slopes[..., 1, 1] = (z[1:, 1:] - z[1:, :-1]) / dx, (z[1:, 1:] - z[:-1, 1:]) / dy
+        slopes[..., 0, 0], slopes[..., 0, 1] = (z[:-1, 1:] - z[:-1, :-1]) / dx, (z[1:, 1:] - z[:-1, 1:]) / dy
+        slopes[..., 1, 0], slopes[..., 1, 1] = (z[1:, 1:] - z[1:, :-1]) / dx, (z[1:, :-1] - z[:-1, :-1]) / dy
         flat = slopes.reshape(-1, 2)
         n = np.concatenate([-flat, np.ones((len(flat), 1))], axis=1)
         return n / np.sqrt((n * n).sum(axis=1))[:, None]
@@ -81,7 +81,7 @@ class HeightField:
         u = x[:, 0] / self.steps[0] + 0.5 * (columns - 1)
         v = x[:, 1] / self.steps[1] + 0.5 * (rows - 1)
         c, r = (np.clip(np.floor(w), 0, n - 2).astype(int) for w, n in ((u, columns), (v, rows)))
-        upper = (u - c) + (v - r) > 1.0
+        upper = v - r > u - c
         outside = (u < 0) | (u > columns - 1) | (v < 0) | (v > rows - 1)
         return np.where(outside, -1, 2 * (r * (columns - 1) + c) + upper)
 
@@ -101,7 +101,7 @@ class HeightField:
         """Neighbours (k, 3) of a vertex [m] along edges of facets; of one at the border also a point below it."""
         rows, columns = self.heights.shape
         r, c = divmod(vertex, columns)
-        steps = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1))
+        steps = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1))
         beside = [(r + i) * columns + c + j for i, j in steps if 0 <= r + i < rows and 0 <= c + j < columns]
         points = self.vertices[beside]
         return points if len(beside) == 6 else np.concatenate([points, [self._below(self.vertices[vertex])]])
@@ -116,9 +116,9 @@ class HeightField:
         at, v = np.arange(rows * columns).reshape(rows, columns), self.vertices
         a, b, c, d = at[:-1, :-1], at[:-1, 1:], at[1:, :-1], at[1:, 1:]
         inner = [  # two ends, and the third corners of both facets
-            (b, c, a, d),
-            (b[:, :-1], d[:, :-1], c[:, :-1], at[:-1, 2:]),
-            (c[:-1], d[:-1], b[:-1], at[2:, :-1]),
+            (a, d, b, c),
+            (b[:, :-1], d[:, :-1], a[:, :-1], at[1:, 2:]),
+            (c[:-1], d[:-1], a[:-1], at[2:, 1:]),
         ]
         ends = np.concatenate([np.stack([x.ravel(), y.ravel()], 1) for x, y, _, _ in inner])
         sides = np.concatenate([np.stack([v[x.ravel()], v[y.ravel()]], 1) for _, _, x, y in inner])
@@ -128,10 +128,8 @@ class HeightField:
         over = ((sides[:, 1] - p) * n).sum(axis=1)
         lengths = np.sqrt((n * n).sum(axis=1) * ((sides[:, 1] - p) ** 2).sum(axis=1))
         convex = over < -STRAIGHT * lengths
-        border = np.concatenate([
-            np.stack([x.ravel(), y.ravel(), z.ravel()], 1)
-            for x, y, z in ((a[0], b[0], c[0]), (c[-1], d[-1], b[-1]), (a[:, 0], c[:, 0], b[:, 0]), (b[:, -1], d[:, -1], c[:, -1]))
-        ])  # fmt: skip
+        outer = (a[0], b[0], d[0]), (c[-1], d[-1], a[-1]), (a[:, 0], c[:, 0], d[:, 0]), (b[:, -1], d[:, -1], a[:, -1])
+        border = np.concatenate([np.stack(three, axis=1) for three in outer])
         below = np.array([self._below(x) for x in v[border[:, 0]]])
         ends = np.concatenate([ends[convex], border[:, :2]])
         sides = np.concatenate([sides[convex], np.stack([v[border[:, 2]], below], axis=1)])
@@ -142,7 +140,7 @@ class HeightField:
         """Numbers of the convex edges within a distance of a point (3,)."""
         edges, v = self.convex_edges, self.vertices
         first = edges.ends.min(axis=1)
-        columns, (dx, dy) = self.heights.shape[1], self.steps
+        columns, dy = self.heights.shape[1], self.steps[1]
         low = np.floor((centre[1] - distance) / dy + 0.5 * (len(self.heights) - 1)) - 1
         high = np.ceil((centre[1] + distance) / dy + 0.5 * (len(self.heights) - 1)) + 1
         rows = np.clip([low, high], -1, len(self.heights)) * columns
@@ -154,7 +152,8 @@ class HeightField:
         return some[(away * away).sum(axis=1) <= distance * distance]
 
     def closed_surface(self) -> tuple[Array, Array]:
-        """Vertices (n, 3) [m] and triangles (m, 3) of the solid: facets, sides and base, counterclockwise from outside."""
+        """Vertices (n, 3) [m] and triangles (m, 3) of the solid: facets, sides and base; counterclockwise from
+        outside."""
         rows, columns = self.heights.shape
         top, count = self.vertices, rows * columns
         base = top * np.array([1.0, 1.0, 0.0]) - np.array([0.0, 0.0, self.size[2]])

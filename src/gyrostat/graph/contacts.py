@@ -1,9 +1,9 @@
 """Contact candidates: pairs of surfaces that may touch, with the law of their contact.
 
 Which pairs are candidates: everything that can touch with every :class:`~gyrostat.spec.contact.Ground` and every height
-field, but what is fixed to it, or stands still as it does; and the surfaces that a :class:`~gyrostat.spec.contact.ContactPair` names.
-Pairs that are named by ``"*"`` leave out bodies that are joined by one joint, and surfaces whose layers do not let them
-touch.
+field, but what is fixed to it, or stands still as it does; and the surfaces that a
+:class:`~gyrostat.spec.contact.ContactPair` names. Pairs that are named by ``"*"`` leave out bodies that are joined by
+one joint, and surfaces whose layers do not let them touch.
 
 On a plane, a capsule is the two spheres at its ends, a box its eight corners, a cylinder the lowest points of its two
 rims (and four points of each, on which it stands), a mesh its vertices, or those that are farthest out (it counts as
@@ -146,10 +146,10 @@ def _is_field(surface: NamedSurface) -> bool:
 
 def _expect_no_two_grounds(one: NamedSurface, two: NamedSurface, grounds: list[str], pair: ContactPair) -> None:
     """Height fields touch no grounds, nor each other."""
-    if one.name in grounds and two.name in grounds and (_is_field(one) or _is_field(two)):
-        if _by_name(pair) and not pair.exclude:
-            message = f"'{one.name}' and '{two.name}' are grounds or height fields, which do not touch each other"
-            raise SpecError.one(f"contact pair '{pair.name}'", "contact-pair", message, "name a body", pair.name)
+    both = one.name in grounds and two.name in grounds and (_is_field(one) or _is_field(two))
+    if both and _by_name(pair) and not pair.exclude:
+        message = f"'{one.name}' and '{two.name}' are grounds or height fields, which do not touch each other"
+        raise SpecError.one(f"contact pair '{pair.name}'", "contact-pair", message, "name a body", pair.name)
 
 
 def _by_name(pair: ContactPair | None) -> bool:

@@ -94,9 +94,9 @@ class Shape(Value):
     shape's middle (a mesh: of its origin), seen from the body frame. ``color``: red, green, blue, opacity, 0 to 1.
 
     A height field is terrain: ``heights`` (rows, columns) [m] above the plane z = 0 of its frame, rows along y and
-    columns along x, both from the negative end, or a ``file`` of them (.npy, or numbers in text); ``size``: lengths along
-    x and y, depth of its base. Cells are two triangles, cut from (x1, y0) to (x0, y1). It touches all that can touch, as
-    a :class:`~gyrostat.spec.contact.Ground` does.
+    columns along x, both from the negative end, or a ``file`` of them (.npy, or numbers in text); ``size``: lengths
+    along x and y, depth of its base. Each cell is two triangles, cut from (x0, y0) to (x1, y1). It touches all that can
+    touch, as a :class:`~gyrostat.spec.contact.Ground` does.
 
     Shapes with the role ``collision``, and those with ``contact``, a :class:`ContactSurface`, can touch. A ``name`` is
     how contacts call it, ``hand.palm``.

@@ -1,8 +1,9 @@
 """Points at which a body touches a height field: contacts of its facets, and of the edges along which it is convex.
 
 * A *facet* meets what the body is on a plane (corners, ends, rims, ellipsoids; :mod:`~gyrostat.graph.contacts`): the
-  lowest point x along the facet's normal n, at the gap n . (x - p), if x is over this facet. Facets beside it meet it
-  too, where x comes over them within the step and their plane is below the surface at x: in a valley both sides hold.
+  lowest point x along the facet's normal n, at the gap n . (x - p), if x is over this facet (of a sphere, the foot of
+  its centre, so that the gap is its distance). Facets beside it meet it too, where x comes over them within the step
+  and their plane is below the surface at x: in a valley both sides hold.
 * An *edge* meets the body at its nearest point p, with the normal n there, if the plane through p across n leaves all
   facets about p below it. Edges inside a plane, and along valleys, have no such normals: nothing catches on them, and a
   flat field is a plane to rounding. The border is an edge whose far side goes straight down; side walls and base do not
@@ -20,7 +21,7 @@ import numpy as np
 
 from gyrostat.algorithms.contact.contact_faces import Face, Faces
 from gyrostat.algorithms.contact.contact_patches import contact_patch, spread
-from gyrostat.algorithms.contact.nearest_points import SHARP, by_coal
+from gyrostat.algorithms.contact.nearest_points import SHARP, by_coal, coal_package
 from gyrostat.errors import GyrostatError
 from gyrostat.geometry.height_field import HeightField
 from gyrostat.graph.contacts import Surface
@@ -71,13 +72,15 @@ class FieldContacts:
         n = field.normals[numbers]
         x = _lowest(part.kind, size, at, n)
         gaps = ((x - corners[:, 0]) * n).sum(axis=1)
-        owner = field.under(x)
+        foot = np.where((gaps + size[0] > 0.0)[:, None], x - gaps[:, None] * n, x) if part.kind == "sphere" else x
+        owner = field.under(foot)
         over = owner >= 0
         m, p = field.normals[owner], field.vertices[field.facets[owner, 0]]
-        above = gaps / n[:, 2] - ((x - p) * m).sum(axis=1) / m[:, 2]  # of the surface at x above the facet's plane
+        plane = ((foot - corners[:, 0]) * n).sum(axis=1) / n[:, 2]
+        above = plane - ((foot - p) * m).sum(axis=1) / m[:, 2]  # of the surface at the foot above the facet's plane
         little = SUPPORT[True] * (extent + max(field.steps))
         same = (owner == numbers) | ((np.abs(m - n).max(axis=1) < SUPPORT[True]) & (np.abs(above) < little))
-        beside = (above > little) & (_beside(corners, x) <= within)
+        beside = (above > little) & (_beside(corners, foot) <= within)
         kept = over & (same | beside) & (gaps <= within) & (x[:, 2] > -field.size[2])
         return [(x[k], n[k], float(gaps[k])) for k in np.flatnonzero(kept)]
 
@@ -102,10 +105,8 @@ class FieldContacts:
 
     def _by_coal(self, at: Pose, p: Array, q: Array) -> tuple[Array, Array, Array]:
         """The same by coal, for an edge that is lowered until it is apart from the body."""
-        import coal
-
         length, lowered = float(np.linalg.norm(q - p)), np.zeros(3)
-        segment, R = coal.Capsule(0.0, length), _axes((q - p) / length)
+        segment, R = coal_package().Capsule(0.0, length), _axes((q - p) / length)
         for _ in range(24):
             gap, n, _, on_b = by_coal(self.solid, segment, at, Pose(R, 0.5 * (p + q) - lowered), SHARP)
             if gap > APART:

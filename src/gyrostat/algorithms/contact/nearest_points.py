@@ -139,7 +139,7 @@ def _holds(found: tuple[float, Array, Array, Array], a: Pose, b: Pose, reach_a: 
 
 
 def by_coal(one: Any, two: Any, a: Pose, b: Pose, tolerance: float) -> tuple[float, Array, Array, Array]:
-    coal = _coal()
+    coal = coal_package()
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance = request.epa_tolerance = tolerance
     request.gjk_max_iterations = request.epa_max_iterations = 512
@@ -159,7 +159,7 @@ def reach_of(kind: str, size: Sequence[float]) -> float:
 
 def solid_of(model: Model, c: Candidate, side: int) -> tuple[Any, float]:
     """coal's shape of a surface, and its bounding radius."""
-    coal, surface = _coal(), (c.a, c.b)[side]
+    coal, surface = coal_package(), (c.a, c.b)[side]
     size = surface.size
     if surface.kind == "height-field":
         raise GyrostatError(
@@ -188,7 +188,7 @@ def _hull(model: Model, c: Candidate, surface: Surface, side: int) -> tuple[Any,
             f"contact '{c.name}': the mesh of '{surface.name}' cannot be read. "
             "Hint: gs.audit(path) tells which files are missing; or exclude it with a ContactPair"
         )
-    coal = _coal()
+    coal = coal_package()
     points = coal.StdVec_Vec3s()
     vertices = np.concatenate([part[0] for part in parts])
     for x in vertices:
@@ -196,7 +196,8 @@ def _hull(model: Model, c: Candidate, surface: Surface, side: int) -> tuple[Any,
     return coal.Convex.convexHull(points, True, "Qt"), float(np.sqrt((vertices**2).sum(axis=1).max()))
 
 
-def _coal() -> Any:
+def coal_package() -> Any:
+    """coal, which is an extra."""
     try:
         import coal
     except ImportError:

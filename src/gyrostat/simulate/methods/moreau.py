@@ -65,9 +65,7 @@ class Moreau(FixedSteps):
         pairs = rigid_pairs(plant.model, plant.network.driven)
         self.candidates = points_of_pairs(pairs)
         ports = ports_of(plant.network, pairs)
-        self.solids = SolidContacts(
-            [pair_of(plant.model, plant.network, c, ports) for c in pairs if not c.closed_form]
-        )
+        self.solids = SolidContacts([pair_of(plant.model, plant.network, c, ports) for c in pairs if not c.closed_form])
         if self.solids.pairs:
             warnings.warn(f"{WHO}: {told(pairs)}", PerformanceWarning, stacklevel=2)
         self.limits: JointLimits | None = None

@@ -1,9 +1,9 @@
 """Pairs of shapes without nearest points in closed form, in Moreau's steps: machine code asks in the middle of a step
 where they touch, as soon as the spheres about them may meet; coal finds the nearest points, and
 :mod:`~gyrostat.algorithms.contact.contact_patches` the corners of flat patches;
-:mod:`~gyrostat.algorithms.contact.field_contacts` those of bodies on height fields. Each corner is a contact of its own,
-``"crate|shelf.0"`` to ``"crate|shelf.7"``; from step to step a corner keeps its number while it stays nearest to where
-it was."""
+:mod:`~gyrostat.algorithms.contact.field_contacts` those of bodies on height fields. Each corner is a contact of its
+own, ``"crate|shelf.0"`` to ``"crate|shelf.7"``; from step to step a corner keeps its number while it stays nearest to
+where it was."""
 
 from __future__ import annotations
 
