@@ -1,18 +1,13 @@
 """Static rest: configurations in which nothing accelerates, with loops closed, springs and flexible links loaded.
 
-At rest, forward dynamics gives the acceleration a(q) with which the robot begins to move, and its derivative da/dq
-along displacements. In the motions Z y that loops allow, the forces and the stiffness are
-
-    F = Z^T M a,    K = -Z^T M (da/dq) Z.
-
-Newton's step K y = F leads to any equilibrium, stable or not. Where K is not positive definite it is shifted until it
-is: the robot then goes where its forces push it, and ends where they would hold it. Rates that are locked are held by
-efforts that leave them without acceleration. Loads come on in steps, each of which begins where the last one ended."""
+Forces F and stiffness K along the motions that loops and locked joints leave are those of
+:mod:`gyrostat.solvers.dynamics.static_forces`. Newton's step K y = F leads to any equilibrium, stable or not. Where K
+is not positive definite it is shifted until it is: the robot then goes where its forces push it, and ends where they
+would hold it. Loads come on in steps, each of which begins where the last one ended."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,14 +18,10 @@ from gyrostat.configuration.manifold import difference, integrate
 from gyrostat.configuration.packing import coordinates, names_of, rates
 from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
-from gyrostat.solvers.dynamics.actuator_efforts import null_space
 from gyrostat.solvers.dynamics.closed_contacts import refuse_closed
-from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives
-from gyrostat.solvers.dynamics.forward_dynamics import ForwardDynamics
 from gyrostat.solvers.dynamics.inverse_dynamics import chosen_rates
-from gyrostat.solvers.dynamics.mass_matrix import MassMatrix
+from gyrostat.solvers.dynamics.static_forces import Local, StaticForces
 from gyrostat.solvers.kinematics.closed_configuration import Closing, close
-from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Wrench, read_wrenches
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -103,35 +94,17 @@ def equilibrium(
     return rest
 
 
-@dataclass
-class _Local:
-    """At one configuration: a (nv,), forces F (d,) and stiffness K (d, d) of motions Z, their mass M (d, d), and the
-    efforts (nv,) on what is locked."""
-
-    q: Array
-    a: Array
-    Z: Array
-    F: Array
-    K: Array
-    M: Array
-    held: Array
-
-
 class _Search:
     def __init__(
         self, model: Model, load: tuple[Array, dict[str, tuple[Array, str]]], stable: bool, locked: tuple[int, ...]
     ):
         self.model, self.stable, self.locked = model, stable, list(locked)
         self.load, self.tau, self.wrenches = load, *load
-        self.net = kept_network(model)
-        self.forward = cached_solver(model, ForwardDynamics, algorithm="aba", representation="body")
-        self.slopes = cached_solver(model, ForwardDynamicsDerivatives, method="auto")
-        self.mass = cached_solver(model, MassMatrix, algorithm="crba", representation="body")
-        self.rest = np.zeros(model.nv)
+        self.forces, net = StaticForces(model, locked), kept_network(model)
         low, high = limits_of(model, None, WHO)
         still = np.zeros(model.nv, dtype=bool)
         still[self.locked] = True
-        self.closing = Closing(self.net, loop_numbers(model), still, low, high) if self.net.closures else None
+        self.closing = Closing(net, loop_numbers(model), still, low, high) if net.closures else None
 
     def loaded(self, q: Array, steps: int, tolerance: float, iterations: int) -> Equilibrium:
         """The loads grow in steps; after one that failed in smaller ones."""
@@ -173,35 +146,24 @@ class _Search:
             "loads come on in steps=10"
         )
 
-    def at(self, q: Array) -> _Local:
-        J = loop_numbers(self.model)(q).J if self.net.closures else np.zeros((0, self.model.nv))
-        Z = null_space(np.concatenate([J, np.eye(self.model.nv)[self.locked]]), self.model.nv)
-        M, held, w = self.mass(q), np.zeros(self.model.nv), self.wrenches or None
-        slopes = self.slopes(q, self.rest, self.tau, w)
-        a = self.forward(q, self.rest, self.tau, w)
-        if self.locked:
-            B = slopes.da_dtau[:, self.locked]
-            held[self.locked] = -np.linalg.lstsq(B[self.locked], a[self.locked], rcond=1e-12)[0]
-            slopes = self.slopes(q, self.rest, self.tau + held, w)
-            a = self.forward(q, self.rest, self.tau + held, w)
-        K = -Z.T @ M @ slopes.da_dq @ Z
-        return _Local(q, a, Z, Z.T @ M @ a, K, Z.T @ M @ Z, held)
+    def at(self, q: Array) -> Local:
+        return self.forces.at(q, self.tau, self.wrenches or None)
 
-    def _next(self, here: _Local) -> _Local:
+    def _next(self, here: Local) -> Local:
         """One step, as long as the forces do not turn against it."""
         step = here.Z @ self._direction(here)
         longest = float(np.abs(step).max(initial=0.0))
         if longest == 0.0:
             raise StateError(f"{WHO}: '{self.model.name}' is pushed in a direction without stiffness. Hint: another q0")
         step = step * min(1.0, LONGEST / longest)
-        work = float(step @ self.mass(here.q) @ here.a)
+        work = float(step @ self.forces.mass(here.q) @ here.a)
         for _ in range(12):
             try:
                 there = self.at(self._moved(here.q, step))
             except GyrostatError:
                 step = 0.5 * step  # a singular position, or one that cannot be closed
                 continue
-            along = float(step @ self.mass(there.q) @ there.a)
+            along = float(step @ self.forces.mass(there.q) @ there.a)
             if not self.stable or along >= -0.9 * abs(work) or work <= 0.0:
                 return there
             step = 0.5 * step
@@ -211,7 +173,7 @@ class _Search:
         q = integrate(self.model, q, step)
         return q if self.closing is None else self.closing.closed(q)
 
-    def _direction(self, here: _Local) -> Array:
+    def _direction(self, here: Local) -> Array:
         """y (d,): Newton's step, with a stiffness that is positive if a stable rest is asked for."""
         if not len(here.F):
             return np.zeros(0)
@@ -230,18 +192,18 @@ class _Search:
         far = np.abs(here.Z @ parts).max(axis=0, initial=0.0)
         return (parts / np.maximum(1.0, far / LONGEST)).sum(axis=1)
 
-    def _stiffness(self, here: _Local) -> Array:
+    def _stiffness(self, here: Local) -> Array:
         if not len(here.F):
             return np.zeros(0)
         back = np.linalg.inv(np.linalg.cholesky(here.M))
         K = back @ here.K @ back.T
         return np.linalg.eigvalsh(0.5 * (K + K.T))
 
-    def _pushed_away(self, here: _Local) -> bool:
+    def _pushed_away(self, here: Local) -> bool:
         values = self._stiffness(here)
         return self.stable and bool((values < -FLAT * max(float(np.abs(values).max(initial=0.0)), 1e-300)).any())
 
-    def _result(self, here: _Local) -> Equilibrium:
+    def _result(self, here: Local) -> Equilibrium:
         values = self._stiffness(here)
         flat = FLAT * max(float(np.abs(values).max(initial=0.0)), 1e-12)
         stable = False if (values < -flat).any() else None if (values <= flat).any() else True
