@@ -20,8 +20,6 @@ from gyrostat.simulate.kernels.environment import ABORT, LIVE, MASS, NP, NV, TIM
 from gyrostat.simulate.methods.drivers.fixed_clock import DT, T
 from gyrostat.simulate.methods.drivers.implicit_equations import (
     along,
-    applied,
-    factorised,
     fulfilled,
     matrix,
     measured,
@@ -34,6 +32,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     BLOCKS,
     CHANGE,
     FACTORISATIONS,
+    FACTORS,
     GAMMA,
     HERE,
     INTERVAL,
@@ -49,7 +48,6 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     NEWTON,
     NEXT_LOOK,
     PATIENCE,
-    PIVOTED,
     PIVOTS,
     PREDICTED,
     RESIDUAL,
@@ -212,16 +210,16 @@ def matrix_ahead(env: words, box: words, ctl: ptr, x: ptr, span: float) -> float
     return bad
 
 
-def inverted(env: words, box: words, S: ptr) -> int:
-    """The inverse of the matrix that was factorised, column by column, STRIDE numbers each."""
+def inverted(env: words, box: words, A: ptr, S: ptr) -> int:
+    """S: the inverse of A (nv + np, nv + np), column by column, STRIDE numbers each. 0; 1 if A is singular."""
     size, stride = env[NV] + env[NP], box[STRIDE]
     for j in range(size):
         column = S + j * stride
-        for i in range(stride):
+        for i in range(size):
+            column[i] = A[i * size + j]
+        for i in range(size, stride):
             column[i] = 0.0
-        column[j] = 1.0
-        applied(env, box, column)
-    return 0
+    return gauss_jordan(size, stride, S, count_at(box[PIVOTS]), doubles(box[CHANGE]))
 
 
 def damped(env: words, box: words, by_v: float) -> int:
@@ -238,7 +236,7 @@ def damped(env: words, box: words, by_v: float) -> int:
 def biased(env: words, box: words) -> int:
     """S from WHOLE and M, and what tells how long it serves. 0; 1 if it is singular."""
     n, size = env[NV], env[NV] + env[NP]
-    A, M, B = doubles(box[WHOLE]), doubles(box[BLOCKS]) + 2 * n * n, doubles(box[WHOLE_INVERSE])
+    A, M, B = doubles(box[WHOLE]), doubles(box[BLOCKS]) + 2 * n * n, doubles(box[FACTORS])
     kept, metric, test = doubles(box[KEPT_MASS]), doubles(box[KEPT_MATRIX]), doubles(box[METRIC])
     copy(size * size, A, B)
     for i in range(n):
@@ -252,11 +250,8 @@ def biased(env: words, box: words) -> int:
         copy(n, metric + i * n, test + i * box[STRIDE])
     if definite(n, box[STRIDE], test) == 0:  # strongly unsymmetric, by a controller
         copy(n * n, kept, metric)
-    box[PIVOTED] = 0
     box[WHOLE_KNOWN] = 0
-    if factorised(env, box, B) != 0:
-        return 1
-    return inverted(env, box, doubles(box[BIASED_INVERSE]))
+    return inverted(env, box, B, doubles(box[BIASED_INVERSE]))
 
 
 def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
@@ -292,9 +287,7 @@ def whole_inverse(env: words, box: words) -> ptr:
     """The same without a bias, for further Newton steps."""
     S = doubles(box[WHOLE_INVERSE])
     if box[WHOLE_KNOWN] == 0:
-        if factorised(env, box, doubles(box[WHOLE])) == 0:
-            inverted(env, box, S)
-        else:
+        if inverted(env, box, doubles(box[WHOLE]), S) != 0:
             copy((env[NV] + env[NP]) * box[STRIDE], doubles(box[BIASED_INVERSE]), S)
         box[WHOLE_KNOWN] = 1
     return S
