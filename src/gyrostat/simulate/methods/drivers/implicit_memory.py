@@ -18,10 +18,10 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS as CLOCK_WORDS
     IRREGULAR, PHASE,  # the course of the run
     NEWTON, FACTORISATIONS, HALVED, SERVED, LONGEST_SERVICE, REPEATED, FALLBACKS,  # counts
     KEPT, BIASED_INVERSE, WHOLE_INVERSE, WHOLE_KNOWN, KEPT_MATRIX, KEPT_MASS, KEPT_Q, NEXT_LOOK, INTERVAL,  # dina's S
-    PATIENCE, TRIED, PREDICTED, METRIC, HERE, THERE, KEPT_DAMPING, STRIDE, FLOW,
+    PATIENCE, TRIED, PREDICTED, METRIC, HERE, THERE, KEPT_DAMPING, STRIDE, FLOW, SLOPES_SERVE,
     MIDDLE, MIDDLE_KNOWN, FRESH, EXTRA,  # of steps with a stage in the middle
     PAIR_INVERSE, PAIR_RIGHT, PAIR_PRODUCT, PAIR_RESIDUAL, PAIR_CHANGE,
-) = range(CLOCK_WORDS, CLOCK_WORDS + 63)  # fmt: skip
+) = range(CLOCK_WORDS, CLOCK_WORDS + 64)  # fmt: skip
 WORDS = 72
 """Words of a method, behind those of the clock. START, FINISH: states at both ends of a step; BEFORE (nv,): a one step
 before; MOVE (nv,): the way of the step; RESIDUAL, CHANGE (nv + np,): H and what Newton's method makes of it; BASE,

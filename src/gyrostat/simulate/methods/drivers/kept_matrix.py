@@ -25,9 +25,11 @@ from gyrostat.simulate.methods.drivers.implicit_equations import (
     measured,
     residual,
     share_of,
+    summed,
 )
 from gyrostat.simulate.methods.drivers.implicit_memory import (
     BEFORE,
+    BETA,
     BIASED_INVERSE,
     BLOCKS,
     CHANGE,
@@ -53,6 +55,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     RESIDUAL,
     SERVED,
     SHARE,
+    SLOPES_SERVE,
     SPAN,
     SPARE,
     STRIDE,
@@ -94,6 +97,8 @@ LEAST_PATIENCE, MOST_PATIENCE = 4, 64
 """Steps that S serves however slowly Newton's method converges: twice as many where a new one is no better."""
 SELDOM = 4
 """Steps after which the convergence is looked at where they need no more Newton steps than they must have."""
+BRIEF = 8
+"""Steps that an S must serve so that it pays to compute how long the next one will."""
 POWERS = 5
 """Iterations for the largest change of the mass matrix."""
 EXACT, SPRINGS, DIAGONAL = 0, 1, 2
@@ -196,6 +201,11 @@ def matrix_ahead(env: words, box: words, ctl: ptr, x: ptr, span: float) -> float
         move[k] = 0.5 * span * v[k]
         rest[k] = 0.0
     bad = along(env, x, move, q)
+    if box[SLOPES_SERVE] == 1:
+        c, h = share_of(ctl), ctl[DT]
+        bad = bad + mass_at(env, box, q, doubles(box[BLOCKS]) + 2 * n * n)
+        summed(env, box, h, c * ctl[GAMMA] * h, c * ctl[BETA] * h * h)
+        return bad
     if box[MATRIX] == EXACT:
         return bad + matrix(env, box, ctl, ctl[T], ctl[DT], q, v, a_of(env, x), p_of(env, x))
     bad = bad + matrix(env, box, ctl, ctl[T], ctl[DT], q, rest, rest, p_of(env, x))
@@ -259,13 +269,16 @@ def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
     here = doubles(box[HERE])
     if box[MATRIX] != DIAGONAL and mass_at(env, box, x, here) != 0.0:
         return undefined(env)
-    span = stretch(env, box, ctl, x, here)
+    span = box[SERVED] * ctl[DT]
+    if box[SLOPES_SERVE] == 0 or box[SERVED] >= BRIEF:
+        span = stretch(env, box, ctl, x, here)
     box[KEPT] = 0
     while True:
         ctl[SPAN] = span
         if matrix_ahead(env, box, ctl, x, span) == 0.0:
             measured(env, box)
-            damped(env, box, share_of(ctl) * ctl[GAMMA] * ctl[DT])
+            if box[SLOPES_SERVE] == 0:
+                damped(env, box, share_of(ctl) * ctl[GAMMA] * ctl[DT])
             box[FACTORISATIONS] = box[FACTORISATIONS] + 1
             if biased(env, box) == 0:
                 box[KEPT] = 1
@@ -274,10 +287,12 @@ def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
         if box[KEPT] == 1 and (span == 0.0 or serves(env, box, 1.0, here) == 1):
             break
         if span == 0.0:
+            box[SLOPES_SERVE] = 0
             return UNSOLVED
         box[KEPT] = 0
         span = 0.0
     box[SERVED] = 0
+    box[SLOPES_SERVE] = 0
     box[INTERVAL] = max(1, min(FARTHEST, int(span / (ctl[DT] * LOOKS))))
     box[NEXT_LOOK] = 2 * box[INTERVAL]  # at the middle: S was made there, and has been looked at here
     return SOLVED
@@ -358,4 +373,5 @@ def served(env: words, box: words, ctl: ptr, y: ptr) -> int:
         M = doubles(box[HERE])
         if mass_at(env, box, y, M) == 0.0:
             box[KEPT] = serves(env, box, NEAR, M)
+            box[SLOPES_SERVE] = 1 - box[KEPT] if box[MATRIX] == EXACT else 0
     return box[KEPT]

@@ -63,7 +63,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     v_of,
     w_of,
 )
-from gyrostat.simulate.methods.drivers.kept_matrix import mass_at, matrix_ahead, stretch
+from gyrostat.simulate.methods.drivers.kept_matrix import BRIEF, mass_at, matrix_ahead, stretch
 from gyrostat.simulate.methods.drivers.newton import SOLVED, TIGHT, UNSOLVED, undefined
 
 MAKING, TRIES = 4, 12
@@ -134,11 +134,14 @@ def pair_solved(env: words, box: words) -> int:
 
 def made_for_pairs(env: words, box: words, ctl: ptr, h: float, ahead: int, x: ptr) -> int:
     """S for steps of h on the next stretch of the way, or, if it is not to be ``ahead``, for the next step alone."""
-    here = doubles(box[HERE])
+    here, span = doubles(box[HERE]), h
     box[KEPT] = 0
-    if mass_at(env, box, x, here) != 0.0:
-        return undefined(env)
-    span = max(h, stretch(env, box, ctl, x, here)) if ahead == 1 else h
+    if ahead == 1:
+        span = box[SERVED] * h
+        if box[SERVED] == 0 or box[SERVED] >= BRIEF:
+            if mass_at(env, box, x, here) != 0.0:
+                return undefined(env)
+            span = max(h, stretch(env, box, ctl, x, here))
     ctl[SPAN] = span
     if matrix_ahead(env, box, ctl, x, span) != 0.0:
         return undefined(env)
