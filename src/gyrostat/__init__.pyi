@@ -27,6 +27,7 @@ from gyrostat.spec.displacement import DHDisplacement as DHDisplacement
 from gyrostat.spec.displacement import Displacement as Displacement
 from gyrostat.spec.entity import Entity as Entity
 from gyrostat.spec.entity import Port as Port
+from gyrostat.spec.flexible_beam import FlexibleBeam as FlexibleBeam
 from gyrostat.spec.force_element import ForceElement as ForceElement
 from gyrostat.spec.cam import Cam as Cam
 from gyrostat.spec.cam import ScotchYoke as ScotchYoke
