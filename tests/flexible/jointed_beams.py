@@ -1,4 +1,4 @@
-"""Arms of beams that are cut into rigid pieces with springs between them [AS Fig. 1], of joints and bodies that exist."""
+"""Arms of beams that are cut into rigid pieces with springs between them [AS Fig. 1], of joints and bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CUT = 0.5 - 1.0 / np.sqrt(12.0)
 
 def beam(name: str, length: float, mass: float, EI: float, elements: int = 1, axes: str = "z", damping: float = 0.0):
     """Entities and wires of a beam along x, its first and last frame, and the names of its cuts."""
-    l, a = length / elements, CUT * length / elements  # noqa: E741 - as in the source
+    l, a = length / elements, CUT * length / elements
     lengths = [a] + [l - 2 * a, 2 * a] * (elements - 1) + [l - 2 * a, a]
     parts, wires, cuts = [], [], []
     for k, d in enumerate(lengths):
@@ -27,7 +27,10 @@ def beam(name: str, length: float, mass: float, EI: float, elements: int = 1, ax
         last = f"{name}_{k - 1}.end"
         for axis in axes:
             cut = f"{name}_{axis}{k}"
-            parts += [gs.Joint(cut, "revolute", axis=axis), gs.Spring(f"{cut}_spring", stiffness=2.0 * EI / l, ground=True)]
+            parts += [
+                gs.Joint(cut, "revolute", axis=axis),
+                gs.Spring(f"{cut}_spring", stiffness=2.0 * EI / l, ground=True),
+            ]
             wires += [gs.connect(last, f"{cut}.a"), gs.connect(f"{cut}.shaft", f"{cut}_spring.a")]
             if damping:
                 parts.append(gs.Damper(f"{cut}_damper", damping=damping * 2.0 * EI / l, ground=True))
@@ -50,7 +53,9 @@ def two_booms(EI: float = 2e3, elements: int = 2, axes: str = "z", gravity=(0, 0
         parts += [gs.Joint(f"hinge{number}", "revolute", axis=axis), *pieces]
         wires += [gs.connect(last, f"hinge{number}.a"), gs.connect(f"hinge{number}.b", first), *inside]
         last, cuts = end, cuts + own
-    parts.append(gs.RigidBody("load", mass=2.0, com=(0.1, 0.0, 0.0), inertia=(0.01, 0.02, 0.02), frames={"tip": (0.2, 0, 0)}))
+    parts.append(
+        gs.RigidBody("load", mass=2.0, com=(0.1, 0.0, 0.0), inertia=(0.01, 0.02, 0.02), frames={"tip": (0.2, 0, 0)})
+    )
     wires.append(gs.connect(last, "load"))
     flexible = gs.assemble("booms", *parts, *wires, gravity=gravity, base=base)
     return flexible, flexible.lock(dict.fromkeys(cuts, 0.0))

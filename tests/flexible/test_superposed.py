@@ -15,7 +15,11 @@ TURN = np.array([0.9, -0.9])
 BEGIN = np.array([0.3, 0.4])
 
 
-def slew(t, q, v, kp=np.array([400.0, 150.0]), kd=np.array([250.0, 80.0])):
+KP, KD = np.array([400.0, 150.0]), np.array([250.0, 80.0])
+EXACT = {"rtol": 1e-10, "atol": 1e-12, "progress": False}
+
+
+def slew(t, q, v, kp=KP, kd=KD):
     """PD about a smooth turn of both hinges."""
     phase = 2.0 * np.pi * t / T
     goal, rate = BEGIN + (t / T - np.sin(phase) / (2.0 * np.pi)) * TURN, (1.0 - np.cos(phase)) / T * TURN
@@ -29,12 +33,10 @@ def booms(**options):
 
 @cache
 def recorded(samples=401, **options):
-    return gs.simulate(
-        booms(**options)[1], slew, BEGIN, t_eval=np.linspace(0.0, T, samples), rtol=1e-10, atol=1e-12, progress=False
-    )
+    return gs.simulate(booms(**options)[1], slew, BEGIN, t_eval=np.linspace(0.0, T, samples), **EXACT)
 
 
-# ------------------------------------------------------------------------------------------------ against the full motion
+# ------------------------------------------------------------------------------------------- against the full motion
 def test_the_difference_from_the_full_motion_falls_with_the_square_of_the_deflection():
     """AS neglects what is of second order in the displacements: ten times the stiffness, a hundredth of the error."""
     differences, sizes = [], []
@@ -90,7 +92,8 @@ def test_steps_have_their_orders():
     fine = gs.flexible.superposed(booms(EI=1e3)[0], recorded(3201, EI=1e3), slew).U[-1]
     for method in ("simpson", "trapezoid"):
         ends = [
-            gs.flexible.superposed(booms(EI=1e3)[0], recorded(n, EI=1e3), slew, method=method).U[-1] for n in (101, 201, 401)
+            gs.flexible.superposed(booms(EI=1e3)[0], recorded(n, EI=1e3), slew, method=method).U[-1]
+            for n in (101, 201, 401)
         ]
         errors[method] = np.array([np.abs(end - fine).max() for end in ends])
     slopes = {method: np.log2(x[:-1] / x[1:]) for method, x in errors.items()}
@@ -106,9 +109,9 @@ def test_the_motion_is_that_of_runge_and_kutta_on_finite_differences_of_rnea():
 
     flexible, rigid = two_booms(EI=1e3, elements=1)
     t = np.linspace(0.0, 1.0, 401)
-    run = gs.simulate(rigid, law, BEGIN, t_eval=t, rtol=1e-10, atol=1e-12, progress=False)
+    run = gs.simulate(rigid, law, BEGIN, t_eval=t, **EXACT)
     small = gs.flexible.superposed(flexible, run, law)
-    dense = gs.simulate(rigid, law, BEGIN, t_eval=np.linspace(0.0, 1.0, 2001), rtol=1e-10, atol=1e-12, progress=False)
+    dense = gs.simulate(rigid, law, BEGIN, t_eval=np.linspace(0.0, 1.0, 2001), **EXACT)
     at = [flexible.dofs.index("hinge1"), flexible.dofs.index("hinge2")]
     n, rnea, e = flexible.nv, gs.InverseDynamics(flexible), 1e-5
 
@@ -118,7 +121,7 @@ def test_the_motion_is_that_of_runge_and_kutta_on_finite_differences_of_rnea():
         return y
 
     def rates(s, y):
-        k = min(int(round(s * 2000)), 2000)
+        k = min(round(s * 2000), 2000)
         q, v, a = (whole(x[k]) for x in (dense.q, dense.v, dense.a))
         U, V = y[:n], y[n:]
         along = (rnea(q + e * U, v + e * V, a) - rnea(q - e * U, v - e * V, a)) / (2.0 * e)
@@ -146,7 +149,9 @@ def test_a_case_alone_is_the_same_as_among_others():
     start[:, 3] = 1e-3, 0.0, 2e-3
     many = gs.flexible.superposed(flexible, run, slew, wrenches={"load.tip": wrench}, start=start)
     for k in range(3):
-        one = gs.flexible.superposed(flexible, run, slew, wrenches={"load.tip": lambda t, k=k: wrench[k]}, start=start[k])
+        one = gs.flexible.superposed(
+            flexible, run, slew, wrenches={"load.tip": lambda t, k=k: wrench[k]}, start=start[k]
+        )
         assert np.abs(many.U[:, k] - one.U).max() < 1e-12
         assert np.abs(many.deviation("load.tip")[:, k] - one.deviation("load.tip")).max() < 1e-12
     assert many.U.shape == (401, 3, 10) and many["hinge1"].shape == (401, 3) and many.mu["hinge1"].shape == (401, 3)
@@ -175,13 +180,26 @@ def test_a_drive_with_a_state_of_its_own_integrates_it():
     goal = np.zeros(10)
     t = np.linspace(0.0, 1.0, 801)
     run = gs.simulate(
-        rigid, gs.blocks.pid(*gains[:, at], reference=goal[at]), [0.02, 0.01], t_eval=t, rtol=1e-10, atol=1e-12, progress=False
+        rigid,
+        gs.blocks.pid(*gains[:, at], reference=goal[at]),
+        [0.02, 0.01],
+        t_eval=t,
+        rtol=1e-10,
+        atol=1e-12,
+        progress=False,
     )
     small = gs.flexible.superposed(flexible, run, gs.blocks.pid(*gains[:, at], reference=goal[at]))
     begin = np.zeros(10)
     begin[at] = 0.02, 0.01
     full = gs.simulate(
-        flexible, gs.blocks.pid(*gains, reference=goal), begin, t_eval=t, method="radau", rtol=1e-9, atol=1e-12, progress=False
+        flexible,
+        gs.blocks.pid(*gains, reference=goal),
+        begin,
+        t_eval=t,
+        method="radau",
+        rtol=1e-9,
+        atol=1e-12,
+        progress=False,
     )
     p = full.p[:, at]
     assert small.p.shape == run.p.shape == p.shape
@@ -210,10 +228,10 @@ def test_the_static_start_is_the_sag_and_stays():
     assert np.abs(run.U[0]).max() > 1e-3 and left.max() < 0.05  # of second order in U; 70 N m are carried
 
 
-# ------------------------------------------------------------------------------------------------ other samples, refusals
+# ------------------------------------------------------------------------------------------------ samples, refusals
 def test_uneven_samples_are_interpolated_where_dt_is_given_and_refused_otherwise():
     flexible, rigid = booms(EI=1e4)
-    uneven = gs.simulate(rigid, slew, BEGIN, t_end=T, rtol=1e-10, atol=1e-12, progress=False)
+    uneven = gs.simulate(rigid, slew, BEGIN, t_end=T, **EXACT)
     with pytest.raises(gs.StateError, match=r"samples from .* apart, expected an odd number, evenly spaced. Hint: dt="):
         gs.flexible.superposed(flexible, uneven, slew)
     run = gs.flexible.superposed(flexible, uneven, slew, dt=T / 400)
@@ -240,15 +258,14 @@ def test_what_is_given_wrongly_is_told(options, message):
 
 
 def test_what_cannot_be_superposed_is_refused_by_name():
-    flexible, rigid = booms(EI=1e4)
-    run = recorded(EI=1e4)
-    with pytest.raises(gs.StateError, match="the rigid motion is int, expected a gs.Result or a trajectory"):
+    flexible, run = booms(EI=1e4)[0], recorded(EI=1e4)
+    with pytest.raises(gs.StateError, match=r"the rigid motion is int, expected a gs.Result or a trajectory"):
         gs.flexible.superposed(flexible, 3, slew)
     with pytest.raises(gs.SpecError, match="'hinge1' moves in 'booms' and is not in 'two_link'"):
         gs.flexible.superposed(gs.robots.two_link(), run, slew)
-    with pytest.raises(gs.RecordError, match="superposed: the function .* cannot be compiled"):
+    with pytest.raises(gs.RecordError, match=r"superposed: the function .* cannot be compiled"):
         gs.flexible.superposed(flexible, run, lambda t, q, v: -q if q[0] > 0 else q)
     with pytest.raises(gs.StateError, match="is digital, and vibrations are integrated without its sampling"):
         gs.flexible.superposed(flexible, run, gs.blocks.sampled(lambda t, q, v: -q, 0.01))
-    with pytest.raises(gs.StateError, match="there is no 'boom'. Hint"):
+    with pytest.raises(gs.StateError, match=r"there is no 'boom'. Hint"):
         gs.flexible.superposed(flexible, run, slew)["boom"]

@@ -1,4 +1,4 @@
-"""``gs.flexible.compare``: small vibrations on the rigid motion against the full motion of the flexible model [AS 2.2]."""
+"""``gs.flexible.compare``: small vibrations on the rigid motion against the full motion of the model [AS 2.2]."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Comparison:
             f"  difference: up to {_largest(small - full):.3g} m, {100 * self.share:.3g} % of it"
             + ("" if apart is None else f"; above {100 * GOOD:g} % from t = {apart:.4g} s on"),
             f"  largest share of a rate: '{name}', {100 * worst:.3g} %",
-            f"  the frame turns by up to {self.turn:.3g} rad beside the rigid one: what is left out grows with the square",
+            f"  the frame turns by up to {self.turn:.3g} rad beside the rigid one: its square is left out",
             f"  steps of the superposed motion: error {100 * self.step_error:.2g} %"
             + (", which is most of the difference: take a smaller dt" if self.step_error > 0.5 * self.share else ""),
         ]
@@ -143,7 +143,9 @@ def compare(
     for given in (model, rigid):
         expect_model(given, WHO)
     if not isinstance(t_end, float | int) or not 0.0 < 2.0 * dt <= t_end:
-        raise StateError(f"{WHO}: t_end must be a time [s] of two steps at least, got {clipped(t_end)}. Hint: t_end=5.0")
+        raise StateError(
+            f"{WHO}: t_end must be a time [s] of two steps at least, got {clipped(t_end)}. Hint: t_end=5.0"
+        )
     t = np.linspace(0.0, t_end, 4 * max(1, round(t_end / dt / 4.0)) + 1)
     recorded = simulate(rigid, torque, q0, v0, t_eval=t, method="dopri5", rtol=1e-10, atol=1e-12, progress=False)
     small = superposed(model, recorded, torque, start=start, **options)
@@ -171,9 +173,10 @@ def on_joints(model: Model, places: Array, rigid: Model, torque: Any) -> Any:
     if callable(getattr(torque, "output", None)):
         raise GyrostatError(f"{WHO}: {type(torque).__name__} is a block. Hint: give a function f(t, q, v)")
     names = rigid.dofs
+    if isinstance(torque, Mapping):
+        return dict(torque)
     if not callable(torque):
-        efforts = torque if isinstance(torque, Mapping) else dict(zip(names, np.asarray(torque, dtype=float), strict=True))
-        return dict(efforts)
+        return dict(zip(names, np.asarray(torque, dtype=float), strict=True))
     at_q, _ = model.layout.places(rigid.layout.entities)
     function: Callable[..., Any] = torque
 

@@ -1,7 +1,7 @@
 """Efforts of the drives, F(q + mu, q' + mu', p, p') of [AS (19)]: for all cases at once, with their slopes.
 
-A law is one of the rigid robot, f(t, q, v), as ``gs.simulate(rigid, f)`` takes it. It is recorded and compiled, and sees
-the recorded motion with the vibration of the joints on top; states p of its own (an integral, a motor current) are
+A law is one of the rigid robot, f(t, q, v), as ``gs.simulate(rigid, f)`` takes it. It is recorded and compiled, and
+sees the recorded motion with the vibration of the joints on top; states p of its own (an integral, a motor current) are
 those of the drives in AS."""
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class GivenEfforts:
 class Law:
     """A function f(t, q, v), with further arguments by name in ``gains`` (C, ...), or a block with continuous states.
 
-    ``linear``: its slopes depend on time alone. ``mu``, ``rate`` (N, n): what the joints have turned beside the recorded motion, and how fast; ``p`` (N, m)."""
+    ``linear``: its slopes depend on time alone. ``mu``, ``rate`` (N, n): what the joints have turned beside the
+    recorded motion, and how fast; ``p`` (N, m)."""
 
     def __init__(self, given: Nominal, torque: Any, gains: Mapping[str, Array], who: str):
         self.given, self.who = given, who

@@ -80,7 +80,8 @@ class SuperposedEquations:
         if not rows or not first <= k < first + len(rows[0]):
             first = k
             self._stretch = first, (rows := self.matrices(slice(first, first + STRETCH)))
-        return Sample(*(x[k - first : k - first + 1] for x in rows), self.turning(k))
+        M, D, K, r = (x[k - first : k - first + 1] for x in rows)
+        return Sample(M, D, K, r, self.turning(k))
 
     def turning(self, k: int | slice, rate: bool = False) -> Array | None:
         """V~ (..., n, n) at the instants t[k], or A~; None where no coordinate is a quaternion."""
@@ -130,5 +131,7 @@ def _twists(model: Model, given: Nominal) -> tuple[Array, Array] | None:
     for block in model.layout.turning:
         for turn, rates in zip(turns, (given.v, given.a), strict=True):
             for k, rate in enumerate(rates[:, block.v]):
-                turn[k][block.v, block.v] = tilde(np.concatenate([rate, np.zeros(6 - block.nv)]))[: block.nv, : block.nv]
+                turn[k][block.v, block.v] = tilde(np.concatenate([rate, np.zeros(6 - block.nv)]))[
+                    : block.nv, : block.nv
+                ]
     return turns[0], turns[1]

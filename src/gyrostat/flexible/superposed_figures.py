@@ -15,7 +15,9 @@ FEW = 8
 """Curves of a panel: the largest ones."""
 
 
-def vibration_figure(t: Array, mu: Mapping[str, Array], bent: Mapping[str, Array], moved: Array | None, title: str) -> Figure:
+def vibration_figure(
+    t: Array, mu: Mapping[str, Array], bent: Mapping[str, Array], moved: Array | None, title: str
+) -> Figure:
     """Angles mu of the hinges, deflections, and the deviation (T, 3) [m] of a frame."""
     figure, axes = _panels(2 if moved is None else 3, title)
     for ax, rows, label in zip(axes, (mu, bent), ("beside the rigid motion, mu", "deflections"), strict=False):

@@ -38,7 +38,7 @@ class Loads:
     def __call__(self, k: int) -> Array:
         """(N, n) at the instant t[k]; N may be 1."""
         loads = [self._value(port, wrench, k) @ J[k] for port, wrench, J in self._wrenches]
-        return sum(loads[1:], loads[0])
+        return np.sum(np.broadcast_arrays(*loads), axis=0)
 
     def _value(self, port: str, wrench: Any, k: int) -> Array:
         given: Callable[[float], Any] | Any = wrench

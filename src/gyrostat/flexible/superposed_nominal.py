@@ -115,8 +115,8 @@ def _along(motion: Trajectory, rigid: Model, dt: float | None, who: str) -> tupl
     return t, rows[:, 0], rows[:, 1], rows[:, 2]
 
 
-def _sampled(run: Result, dt: float | None, who: str) -> tuple[Array, Array, Array, Array, Array]:
-    """t, q, v, a, tau at evenly spaced instants."""
+def _sampled(run: Result, dt: float | None, who: str) -> tuple[Array, Array, Array, Array, Array | None]:
+    """t, q, v, a at evenly spaced instants, and tau if they are those of the run."""
     t = run.t
     if len(run.parts) > 1 or np.any(np.diff(t) <= 0.0) or len(t) < 3:
         raise StateError(
@@ -132,14 +132,29 @@ def _sampled(run: Result, dt: float | None, who: str) -> tuple[Array, Array, Arr
             f"{who}: '{run.model.name}' has quaternions, which are not interpolated. Hint: record the motion at an odd "
             "number of evenly spaced instants, t_eval=np.linspace(0.0, 5.0, 1001), and leave dt out"
         )
-    from scipy.interpolate import BPoly, make_interp_spline
-
     if dt is None:
         raise StateError(
-            f"{who}: the recorded motion has {len(t)} samples from {steps.min():g} to {steps.max():g} s apart, expected "
-            "an odd number, evenly spaced. Hint: dt=..., or gs.simulate(..., t_eval=np.linspace(0.0, 5.0, 1001))"
+            f"{who}: the recorded motion has {len(t)} samples from {steps.min():g} to {steps.max():g} s apart, "
+            "expected an odd number, evenly spaced. Hint: dt=..., or record with t_eval=np.linspace(0.0, 5.0, 1001)"
         )
     grid = _grid(float(t[0]), float(t[-1]), dt, who)
-    path = BPoly.from_derivatives(t, np.stack([run.q, run.v, run.a], axis=1))  # q, v, a are met at all samples
-    q, v, a = (path(grid, nu=k) for k in range(3))
-    return grid, q, v, a, make_interp_spline(t, run.tau, k=3)(grid)
+    return grid, *_between(t, run, grid), None
+
+
+def _between(t: Array, run: Result, grid: Array) -> tuple[Array, Array, Array]:
+    """q, v, a of polynomials of degree five that meet q, v and a at all samples, and their derivatives."""
+    k = np.clip(np.searchsorted(t, grid, side="right") - 1, 0, len(t) - 2)
+    h = np.diff(t)[k][:, None]
+    x = (grid - t[k])[:, None] / h
+    (q0, v0, a0), (q1, v1, a1) = ([y[i] for y in (run.q, run.v, run.a)] for i in (k, k + 1))
+    left = q0, q0 + h / 5.0 * v0, q0 + 2.0 * h / 5.0 * v0 + h * h / 20.0 * a0
+    right = q1 - 2.0 * h / 5.0 * v1 + h * h / 20.0 * a1, q1 - h / 5.0 * v1, q1
+    points = np.array([*left, *right])  # of Bernstein's polynomials
+    motion: list[Array] = []
+    for factor in (1.0, 5.0 / h, 20.0 / (h * h)):
+        inner = points
+        while len(inner) > 1:
+            inner = (1.0 - x) * inner[:-1] + x * inner[1:]
+        motion.append(factor * inner[0])
+        points = np.diff(points, axis=0)
+    return motion[0], motion[1], motion[2]

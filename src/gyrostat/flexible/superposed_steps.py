@@ -1,8 +1,8 @@
 """Steps of the linear, time-dependent equations of small vibrations, for all cases at once.
 
 Lobatto's methods IIIA: the equations hold at the recorded instants themselves, so that nothing is interpolated.
-``trapezoid`` takes two samples for a step and is the average acceleration of [AS (7)], order 2; ``simpson`` takes three,
-order 4. Both are stable for all frequencies and take no energy out of the vibration.
+``trapezoid`` takes two samples for a step and is the average acceleration of [AS (7)], order 2; ``simpson`` takes
+three, order 4. Both are stable for all frequencies and take no energy out of the vibration.
 
 With a_ij of the table, h the step, A_i the accelerations at its instants,
 
@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from gyrostat.errors import NonFiniteError, SimulationError
 from gyrostat.flexible.superposed_equations import Sample
@@ -162,9 +161,9 @@ class Vibration:
         E, turn = self.into, np.zeros((n, n)) if s.turning is None else s.turning
         tau_V, p_V = E.T @ slopes.tau_v @ E, slopes.p_v @ E
         tau_U, p_U = E.T @ slopes.tau_q @ E + tau_V @ turn, slopes.p_q @ E + p_V @ turn
-        D, K = s.D - tau_V, s.K - tau_U
-        size = max(len(D), len(K))
-        return np.broadcast_to(D, (size, n, n)), np.broadcast_to(K, (size, n, n)), E.T @ slopes.tau_p, p_U, p_V, slopes.p_p
+        size = max(len(s.K), len(slopes.tau_q))
+        D, K = (np.broadcast_to(x, (size, n, n)) for x in (s.D - tau_V, s.K - tau_U))
+        return D, K, E.T @ slopes.tau_p, p_U, p_V, slopes.p_p
 
 
 def _times(X: Array, y: Array) -> Array:
@@ -173,8 +172,7 @@ def _times(X: Array, y: Array) -> Array:
 
 
 def _solver(S: Array) -> Callable[[Array], Array]:
-    """y (N, k) -> S^-1 y, with the factors of S (C, k, k)."""
+    """y (N, k) -> S^-1 y, of S (C, k, k)."""
     if len(S) == 1:
-        factors = lu_factor(S[0], check_finite=False)
-        return lambda y: lu_solve(factors, y.T, check_finite=False).T
+        return lambda y: np.linalg.solve(S[0], y.T).T
     return lambda y: np.linalg.solve(S, y[..., None])[..., 0]

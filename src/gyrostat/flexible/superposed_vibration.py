@@ -149,7 +149,7 @@ def _parameters(model: Model, torque: Any, given: Mapping[str, Any]) -> tuple[di
             raise NonFiniteError(f"{WHO}: parameters['{name}'] is not finite everywhere")
         if name in known:
             if array.ndim == 0:
-                raise ShapeError(f"{WHO}: parameters['{name}'] has no axis of cases. Hint: np.array([{float(array):g}])")
+                raise ShapeError(f"{WHO}: parameters['{name}'] has no axis of cases. Hint: [{float(array):g}]")
             gains[name] = array
             continue
         path = model.canonical(name) if isinstance(name, str) else name
@@ -178,7 +178,9 @@ def _starts(vibration: Vibration, given: Nominal, start: Any, start_rate: Any) -
         array = real_array(x, WHO, name)
         if array.ndim not in (1, 2) or array.shape[-1] != model.nv or not np.isfinite(array).all():
             hint = "zero where nothing is displaced; start='static' for the sag"
-            raise ShapeError(f"{WHO}: {name} has shape {array.shape}, expected ({model.nv},) or (N, {model.nv}). Hint: {hint}")
+            raise ShapeError(
+                f"{WHO}: {name} has shape {array.shape}, expected ({model.nv},) or (N, {model.nv}). Hint: {hint}"
+            )
         return array[..., free]
 
     if isinstance(start, str) and start != "static":
