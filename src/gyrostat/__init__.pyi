@@ -57,6 +57,7 @@ from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
 # ---- flexible links
+from gyrostat import flexible as flexible
 from gyrostat.finite_elements.reduce_fe import reduce_fe as reduce_fe
 
 # ---- contact

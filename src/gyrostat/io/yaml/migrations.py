@@ -50,7 +50,7 @@ LATER: Mapping[str, Mapping[str, int]] = {
 """Kind, or the context -> properties that came later than it did, and the version they came with. They have defaults,
 and are not written where they have them."""
 
-LATER_IN_SHAPES: Mapping[str, int] = {"name": 4, "contact": 4, "heights": 4}
+LATER_IN_SHAPES: Mapping[str, int] = {"name": 4, "contact": 4, "heights": 5}
 """The same of the shapes of bodies."""
 
 LATER_SHAPES: Mapping[str, int] = {"height-field": 5}
