@@ -194,7 +194,7 @@ def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
 
 @lower.register
 def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
-    """``families``: numbers of shapes; ``stations``: fraction of the length and offset from the axis of each frame."""
+    """``form``: what the shapes depend on; ``stations``: fraction of the length and offset of each frame."""
     notes: list[str] = []
     keys = ("length", "area", "I_y", "I_z", "J", "E", "G", "density", "damping")
     stations = {"a": (0.0, (np.eye(3), np.zeros(3))), "b": (1.0, (np.eye(3), np.zeros(3)))}
@@ -203,5 +203,5 @@ def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
         p = at("translation") * np.array([0.0, 1.0, 1.0])
         place = rotation(at.below("rotation", frame.rotation), notes), p
         stations[frame.name] = frame.translation[0] / entity.length, place
-    props = {key: read(key) for key in keys} | {"families": tuple(entity.families.values()), "stations": stations}
+    props = {key: read(key) for key in keys} | {"form": entity.form, "stations": stations}
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)

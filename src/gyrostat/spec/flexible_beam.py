@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonSchema
 
@@ -59,6 +59,30 @@ Stations = Annotated[
 ]
 
 
+class BeamForm(NamedTuple):
+    """What the shapes of a beam depend on: numbers of shapes along y and z, of twist and stretch; ``elements``, 0 for
+    polynomials; ``nodal``: bending coordinates are those of nodes; ``profile``: rows of x / length, area, I_y, I_z, J,
+    each in its value at x = 0; ``polar_share``: I_y / (I_y + I_z) where the profile is not uniform; for a beam that
+    shears E I / (k G A L^2) and I / (A L^2) of both planes."""
+
+    y: int
+    z: int
+    t: int
+    x: int
+    elements: int = 0
+    nodal: bool = False
+    profile: tuple[tuple[float, ...], ...] = ((0.0, 1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0, 1.0))
+    polar_share: float = 0.5
+    shear_y: tuple[float, float] | None = None
+    shear_z: tuple[float, float] | None = None
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Places where shapes or the profile break."""
+        nodes = [k / self.elements for k in range(self.elements + 1)] if self.elements else [0.0, 1.0]
+        return tuple(sorted({*nodes, *(row[0] for row in self.profile)}))
+
+
 class FlexibleBeam(Entity):
     """A beam along x of its frame ``a``, from x = 0 (port ``a``, clamped: the floating frame) to x = length (``b``).
 
@@ -107,6 +131,11 @@ class FlexibleBeam(Entity):
         y, z = (modes, modes) if isinstance(modes, int) else modes
         t, x = (self.modes_x, self.modes_x) if isinstance(self.modes_x, int) else self.modes_x
         return {"y": y, "z": z, "t": t, "x": x}
+
+    @property
+    def form(self) -> BeamForm:
+        """What its shapes depend on."""
+        return BeamForm(**self.families)
 
     @property
     def ports(self) -> tuple[Port, ...]:
