@@ -19,37 +19,12 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.flexible.beam_kinematics import BeamMemo, shapes_of
+from gyrostat.algorithms.flexible.beam_mass import beam_mass
 from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, dot, product
+from gyrostat.algorithms.flexible.beam_strain import strain_forces
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array, cross, join, skew
 from gyrostat.spatial.representation import Classical, Motion, spread
-
-
-@dataclass(frozen=True)
-class BeamMass:
-    """``m`` [kg], and the moments of inertia (3,) of all sections about x, y, z [kg m^2]."""
-
-    m: Any
-    J: Array
-
-
-def beam_mass(c: Component) -> BeamMass:
-    area, I_y, I_z = (c[key] * mean for key, mean in zip(("area", "I_y", "I_z"), shapes_of(c).means, strict=True))
-    line = c["density"] * c["length"]
-    return BeamMass(line * area, line * np.array([I_y + I_z, I_y, I_z]))
-
-
-def stiffness(c: Component) -> tuple[Any, Any, Any, Any]:
-    """Matrices of strain of the four families; their energy is q^T K q / 2 summed."""
-    s, L, E = shapes_of(c), c["length"], c["E"]
-    bending = s.y.stiffness * (E * c["I_z"] / L**3), s.z.stiffness * (E * c["I_y"] / L**3)
-    return *bending, s.t.stiffness * (c["G"] * c["J"] / L), s.x.stiffness * (E * c["area"] / L)
-
-
-def strain_energy(c: Component, on: Setting, motion: Motion, q: Array) -> Any:
-    """q^T K q / 2."""
-    parts = zip(stiffness(c), shapes_of(c).split(q), strict=True)
-    return 0.5 * sum((dot(product(K, x), x) for K, x in parts), 0.0)
 
 
 @dataclass(frozen=True)
@@ -129,13 +104,6 @@ def own_force(c: Component, on: Setting, memo: BeamMemo) -> tuple[Array, Array]:
     turn_x = (s.t.turn * dw[0] + product(s.t.rotary, at)) * mass.J[0]
     Q = Q + np.concatenate([Ay * mass.m + turn_y, Az * mass.m + turn_z, turn_x, np.zeros(len(x))])
     return on.representation.force(memo.at_a.pose, join(n, f)), Q + strain_forces(c, q, v)
-
-
-def strain_forces(c: Component, q: Array, v: Array) -> Array:
-    """K q and damping, (n,)."""
-    s = shapes_of(c)
-    parts = zip(stiffness(c), s.split(q + v * c["damping"]), strict=True)
-    return np.concatenate([product(K, x) for K, x in parts])
 
 
 def flexible_beam_force(c: Component, on: Setting, motion: Motion, memo: BeamMemo) -> Any:

@@ -28,7 +28,7 @@ from gyrostat.algorithms.flexible.trial_functions import (
     reduced_modes,
 )
 from gyrostat.spatial.algebra import Array
-from gyrostat.spec.flexible_beam import BeamForm
+from gyrostat.spec.beam_form import BeamForm
 
 FAMILIES = ("y", "z", "t", "x")
 PROFILE = ("area", "I_y", "I_z", "J")
@@ -106,8 +106,11 @@ class Distributions:
         return total(x) / self.mean(total)
 
 
-def _natural(form: BeamForm, n: int, order: int, mass: Weight, stiffness: Weight) -> tuple[TrialFunctions, Array]:
-    """n shapes and their stiffness matrix; ``order`` 2 for bending, 1 for torsion and stretch."""
+def _natural(
+    form: BeamForm, n: int, order: int, mass: Weight, stiffness: Weight, turn: float = 1.0
+) -> tuple[TrialFunctions, Array]:
+    """n shapes and their stiffness matrix; ``order`` 2 for bending, 1 for torsion and stretch; ``turn``: sign of the
+    rotation that goes with a slope."""
     if not n:
         return polynomials(0, order), np.zeros((0, 0))
     if form.elements:
@@ -116,7 +119,8 @@ def _natural(form: BeamForm, n: int, order: int, mass: Weight, stiffness: Weight
         base = polynomials(n, order)
     K = _gram(base, base, stiffness, form.breaks, order)
     if form.nodal and order == 2:
-        return base, K
+        scale = np.array([1.0, form.nodal * turn] * form.elements)  # rotations in rad: dv/dx, not L dv/dx
+        return base.combined(np.diag(scale)), K * np.outer(scale, scale)
     tip = np.array([1.0])
     V = reduced_modes(
         _gram(base, base, mass, form.breaks), K, n, np.concatenate([base(tip, d) for d in range(order)], axis=1)
@@ -131,9 +135,9 @@ def beam_shapes(form: BeamForm) -> BeamShapes:
     stretch, K_x = _natural(form, form.x, 1, given.mu, given.area)
     axis = axial_functions(stretch, given.mu, 1, form.breaks)
     bending: list[tuple[TrialFunctions, Shapes]] = []
-    for n, I, shear in ((form.y, given.I_z, form.shear_y), (form.z, given.I_y, form.shear_z)):
+    for n, I, shear, sign in ((form.y, given.I_z, form.shear_y, 1.0), (form.z, given.I_y, form.shear_z, -1.0)):
         if shear is None or not n:
-            f, K = _natural(form, n, 2, given.mu, I)
+            f, K = _natural(form, n, 2, given.mu, I, sign)
             turn, rotary = f.derivative(), None
         else:
             f, turn, K = timoshenko_shapes(n, *shear, given.mu, given.area, I, form.breaks)

@@ -96,11 +96,13 @@ def natural_modes(M: Array, K: Array) -> tuple[Array, Array]:
 
 def reduced_modes(M: Array, K: Array, n: int, loads: Array) -> Array:
     """n columns: the lowest natural modes and, last, the shapes under static ``loads`` (n_all, m) as far as n goes, so
-    that a loaded tip is bent rightly; combined to the natural modes that they contain."""
+    that a loaded tip is bent rightly; combined to the natural modes that they contain, each positive along the first
+    load."""
     _, V = natural_modes(M, K)
     if n < len(M):
         statics = np.linalg.solve(K, loads)[:, : max(min(loads.shape[1], n - 1), 0)]
         kept = V[:, : n - statics.shape[1]]
         statics = statics - kept @ (kept.T @ (M @ statics))
         V = np.concatenate([kept, statics / np.sqrt(np.abs(np.diag(statics.T @ M @ statics)))], axis=1)
-    return V @ natural_modes(V.T @ M @ V, V.T @ K @ V)[1]
+    V = V @ natural_modes(V.T @ M @ V, V.T @ K @ V)[1]
+    return V * np.where(loads[:, 0] @ V < 0.0, -1.0, 1.0)
