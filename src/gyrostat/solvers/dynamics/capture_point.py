@@ -41,8 +41,8 @@ class CapturePoint(GroundPoint):
         )
         if not self.pull > 0.0:
             raise GyrostatError(
-                f"{self.name}: gravity of '{self.model.name}' does not press against the ground. Hint: uniform gravity, "
-                "and a normal that points away from the ground"
+                f"{self.name}: gravity of '{self.model.name}' does not press against the ground. Hint: uniform "
+                "gravity, and a normal that points away from the ground"
             )
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
