@@ -21,7 +21,7 @@ from gyrostat.simulate.methods.drivers import moreau_memory as at
 from gyrostat.simulate.methods.drivers.fixed_clock import FULL
 from gyrostat.simulate.methods.drivers.moreau_steps import ASKED, CROWDED, moreau_steps
 from gyrostat.simulate.methods.fixed_steps import FixedSteps
-from gyrostat.simulate.methods.moreau_solids import SLOW, SolidContacts, SolidPair, points_of_pairs, told
+from gyrostat.simulate.methods.moreau_solids import SLOW, SolidContacts, pair_of, points_of_pairs, told
 from gyrostat.simulate.methods.moreau_tables import (
     candidate_tables,
     chain_tables,
@@ -65,9 +65,7 @@ class Moreau(FixedSteps):
         pairs = rigid_pairs(plant.model, plant.network.driven)
         self.candidates = points_of_pairs(pairs)
         ports = ports_of(plant.network, pairs)
-        self.solids = SolidContacts(
-            [SolidPair.of(plant.model, plant.network, c, ports) for c in pairs if not c.closed_form]
-        )
+        self.solids = SolidContacts([pair_of(plant.model, plant.network, c, ports) for c in pairs if not c.closed_form])
         if self.solids.pairs:
             warnings.warn(f"{WHO}: {told(pairs)}", PerformanceWarning, stacklevel=2)
         self.limits: JointLimits | None = None
