@@ -22,6 +22,7 @@ LAYERS = (
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
     "environments",
     "studies",
+    "flexible",
     "simulate",
     "view",
     "robots",
@@ -33,6 +34,7 @@ LAYERS = (
     "spatial",
     "engine",
     "spec",
+    "finite_elements",
     "geometry",
     "errors",
 )
@@ -54,7 +56,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("contact",),
         ("constrained", "elastic"),
         ("matrices",),
-        frozenset({"recursions", "shafts", "user_components"}),  # they have rows in each recursion
+        frozenset({"flexible", "recursions", "shafts", "user_components"}),  # they have rows in each recursion
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),

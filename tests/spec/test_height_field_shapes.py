@@ -69,9 +69,9 @@ def test_the_text_form_keeps_every_height(tmp_path):
     gs.save(model, tmp_path / "m.yaml")
     assert gs.load(tmp_path / "m.yaml")["floor"].shapes == model["floor"].shapes
     text = (tmp_path / "m.yaml").read_text("utf-8")
-    assert text.startswith("gyrostat: 4\n")
-    (tmp_path / "m.yaml").write_text(text.replace("gyrostat: 4", "gyrostat: 3"), "utf-8")
-    with pytest.raises(gs.SpecError, match="'height-field', which came with version 4"):
+    assert text.startswith("gyrostat: 5\n")
+    (tmp_path / "m.yaml").write_text(text.replace("gyrostat: 5", "gyrostat: 4"), "utf-8")
+    with pytest.raises(gs.SpecError, match="'height-field', which came with version 5"):
         gs.load(tmp_path / "m.yaml")
 
 

@@ -69,7 +69,7 @@ EDITS = {
         [(1, "schema-version", "needs the property 'gyrostat'")]),
     "a version in quotes": (
         "gyrostat: 1", "gyrostat: '1'",
-        [(1, "schema-version", "version '1', this gyrostat reads versions 1 to 4. Hint: write 'gyrostat: 4'")]),
+        [(1, "schema-version", "version '1', this gyrostat reads versions 1 to 5. Hint: write 'gyrostat: 5'")]),
     "a version that is true": (
         "gyrostat: 1", "gyrostat: true",
         [(1, "schema-version", "format version True")]),
@@ -78,7 +78,7 @@ EDITS = {
         [(1, "schema-version", "format version [1]")]),
     "a version that is zero": (
         "gyrostat: 1", "gyrostat: 0",
-        [(1, "schema-version", "format version 0, this gyrostat reads versions 1 to 4. Hint: write")]),
+        [(1, "schema-version", "format version 0, this gyrostat reads versions 1 to 5. Hint: write")]),
     "a version below zero": (
         "gyrostat: 1", "gyrostat: -1",
         [(1, "schema-version", "format version -1, this gyrostat")]),

@@ -16,6 +16,7 @@ from gyrostat.geometry.rotation import about_axis, denavit_hartenberg, from_eule
 from gyrostat.spatial.algebra import Array, compose, inverse
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
+from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
@@ -25,15 +26,32 @@ Placement = tuple[Array, Array]
 EXACT = 4 * np.finfo(float).eps
 
 
+@dataclass(frozen=True)
+class Inside:
+    """What an entity is made of: a tree of joints, bodies and other entities, as one would connect them by hand.
+
+    ``entities``: those with coordinates in the order of the entity's own, springs and the like on shafts of joints
+    among them; ``connections`` of two or more of their ports each, ``"piece0.end"``; ``ports``: where the ports of the
+    entity are, ``{"a": "piece0.origin"}``; ``values``: numbers, live ones too, to use by path instead of those that
+    the inner entities hold, ``{"piece0.mass": m}``."""
+
+    entities: tuple[Entity, ...]
+    connections: tuple[tuple[str, ...], ...]
+    ports: Mapping[str, str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass
 class Lowered:
-    """``props``: numbers by property; ``places``: placement of each outport seen from the inport, for rigid kinds."""
+    """``props``: numbers by property; ``places``: placement of each outport seen from the inport, for rigid kinds;
+    ``inside``: what it is made of, where it is not one component."""
 
     kind: type
     props: dict[str, Any]
     places: dict[str, Placement] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     beside: dict[str, Any] | None = None  # properties of a body that comes with it
+    inside: Inside | None = None
 
 
 class Values:
@@ -189,3 +207,18 @@ def _(entity: Joint, read: Values, inport: str | None) -> Lowered:
 def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
     """The planar joint's first direction, exactly perpendicular to n."""
     return plane_direction(n, given, int(np.argmax(np.abs(np.array(entity.axis)))))
+
+
+@lower.register
+def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
+    """``families``: numbers of shapes; ``stations``: fraction of the length and offset from the axis of each frame."""
+    notes: list[str] = []
+    keys = ("length", "area", "I_y", "I_z", "J", "E", "G", "density", "damping")
+    stations = {"a": (0.0, (np.eye(3), np.zeros(3))), "b": (1.0, (np.eye(3), np.zeros(3)))}
+    for frame in entity.frames:
+        at = read.below(frame.name, frame)
+        p = at("translation") * np.array([0.0, 1.0, 1.0])
+        place = rotation(at.below("rotation", frame.rotation), notes), p
+        stations[frame.name] = frame.translation[0] / entity.length, place
+    props = {key: read(key) for key in keys} | {"families": tuple(entity.families.values()), "stations": stations}
+    return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)

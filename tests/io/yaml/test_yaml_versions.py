@@ -135,13 +135,13 @@ def test_a_file_may_say_any_version_that_is_known():
 
 
 def test_a_newer_file_is_refused_with_its_version_and_nothing_else():
-    text = GOOD.replace("gyrostat: 1", "gyrostat: 5").replace("mass: 2.0", "mass: -2.0").replace("- joint", "- loop")
+    text = GOOD.replace("gyrostat: 1", "gyrostat: 6").replace("mass: 2.0", "mass: -2.0").replace("- joint", "- loop")
     (problem,) = mistakes(text)
     assert str(problem) == (
-        "model (arm.yaml:1): has the format version 5, this gyrostat reads versions 1 to 4. "
+        "model (arm.yaml:1): has the format version 6, this gyrostat reads versions 1 to 5. "
         "Hint: upgrade gyrostat: pip install --upgrade gyrostat."
     )
-    assert (problem.rule, problem.value) == ("schema-version", 5)
+    assert (problem.rule, problem.value) == ("schema-version", 6)
 
 
 @pytest.mark.parametrize("version", [newest() + 1, 10**40, int("9" * 300)])
@@ -153,7 +153,7 @@ def test_however_new_a_version_is_the_remedy_is_an_upgrade(version):
 
 def test_a_version_with_a_point_is_refused():
     (problem,) = mistakes(GOOD.replace("gyrostat: 1", "gyrostat: 1.0"))
-    assert "format version 1.0, this gyrostat reads versions 1 to 4" in str(problem)
+    assert "format version 1.0, this gyrostat reads versions 1 to 5" in str(problem)
 
 
 def test_a_version_that_is_there_twice_is_refused():
@@ -306,7 +306,7 @@ def test_a_later_kind_inside_an_assembly_counts():
 def test_a_kind_of_a_version_that_does_not_exist_cannot_be_saved():
     model = from_text(LATER.replace("gyrostat: 1", "gyrostat: 2"))
     odd = [MuchLaterThing("odd") if e.name == "odd" else e for e in model.entities]
-    with pytest.raises(SaveError, match="'much_later_thing' says since = 99, the newest version is 4"):
+    with pytest.raises(SaveError, match="'much_later_thing' says since = 99, the newest version is 5"):
         to_text(gs.Model(model.name, tuple(odd), model.connections, model.context))
 
 
@@ -444,12 +444,13 @@ def test_each_version_has_a_schema_with_the_kinds_it_had(monkeypatch):
     monkeypatch.setattr(LaterThing, "__module__", "gyrostat.spec.later_thing")
     assert json_schema(1)["properties"]["gyrostat"]["const"] == 1
     assert "later_thing" not in json_schema(1)["$defs"] and "later_thing" in json_schema(2)["$defs"]
-    assert json_schema()["properties"]["gyrostat"]["enum"] == [1, 2, 3, 4] and "later_thing" in json_schema()["$defs"]
+    assert json_schema()["properties"]["gyrostat"]["enum"] == [1, 2, 3, 4, 5]
+    assert "later_thing" in json_schema()["$defs"]
 
 
-@pytest.mark.parametrize("version", [0, 5, -1])
+@pytest.mark.parametrize("version", [0, 6, -1])
 def test_there_is_no_schema_of_other_versions(version):
-    with pytest.raises(SpecError, match=f"there is no schema of version {version}. Hint: known: 1, 2, 3, 4"):
+    with pytest.raises(SpecError, match=f"there is no schema of version {version}. Hint: known: 1, 2, 3, 4, 5"):
         json_schema(version)
 
 

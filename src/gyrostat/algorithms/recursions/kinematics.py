@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape
+from gyrostat.algorithms.flexible.beam_kinematics import flexible_beam
 from gyrostat.errors import RowError
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
@@ -24,6 +25,7 @@ from gyrostat.spatial.base_motion import base_state
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
 from gyrostat.spatial.representation import Motion, Pose, Shift
 from gyrostat.spec.displacement import DHDisplacement, Displacement
+from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
@@ -51,6 +53,7 @@ def _examine(c: Component, answer: Any) -> Any:
 
 
 kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine, defining=True)
+kinematics.row(FlexibleBeam)(flexible_beam)
 
 
 @dataclass(frozen=True)

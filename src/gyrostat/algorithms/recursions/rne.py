@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
+from gyrostat.algorithms.flexible.beam_newton_euler import flexible_beam_force, strain_energy
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.shafts.elements import with_elements
+from gyrostat.algorithms.stored_energy import stored_energy
 from gyrostat.errors import RowError
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
@@ -28,6 +30,7 @@ from gyrostat.spatial.algebra import Array, cross, force_to_child, join
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import DHDisplacement, Displacement
+from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
@@ -60,6 +63,8 @@ def _examine(c: Component, action: Any) -> Any:
 
 
 rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler", _examine, defining=True)
+rne.row(FlexibleBeam)(flexible_beam_force)
+stored_energy.row(FlexibleBeam)(strain_energy)
 
 
 @rne.row(FixedBase, DrivenBase, Displacement, DHDisplacement)

@@ -12,8 +12,8 @@ version what came with it
 2       kinds whose motion is a curve of another joint's (cam, scotch_yoke); nothing else changed
 3       closed loops: connecting_rod, passive of a joint, reference, independent and loops of the context; and
         polynomial_coupling; nothing else changed
-4       contact: ground, contact_point, contact_pair; name and contact of shapes; height-field among shapes; sensor;
-        nothing else changed
+4       contact: ground, contact_point, contact_pair; name and contact of shapes; sensor; nothing else changed
+5       flexible links: flexible_beam; height-field among shapes; nothing else changed
 ======= ===========================================================================================
 
 A new version is a line in this table and in :data:`MIGRATIONS`, files of the old one among those that tests keep byte
@@ -41,7 +41,7 @@ def unchanged(root: Node) -> Node:
     return root
 
 
-MIGRATIONS: Migrations = {1: unchanged, 2: unchanged, 3: unchanged}
+MIGRATIONS: Migrations = {1: unchanged, 2: unchanged, 3: unchanged, 4: unchanged}
 
 LATER: Mapping[str, Mapping[str, int]] = {
     "joint": {"passive": 3},
@@ -50,10 +50,10 @@ LATER: Mapping[str, Mapping[str, int]] = {
 """Kind, or the context -> properties that came later than it did, and the version they came with. They have defaults,
 and are not written where they have them."""
 
-LATER_IN_SHAPES: Mapping[str, int] = {"name": 4, "contact": 4, "heights": 4}
+LATER_IN_SHAPES: Mapping[str, int] = {"name": 4, "contact": 4, "heights": 5}
 """The same of the shapes of bodies."""
 
-LATER_SHAPES: Mapping[str, int] = {"height-field": 4}
+LATER_SHAPES: Mapping[str, int] = {"height-field": 5}
 """Kinds of shapes that came later than the first ones."""
 
 

@@ -122,7 +122,7 @@ class Moreau(FixedSteps):
         sizes = [int(np.prod(slot.shape, dtype=int)) for slot in scene.program.outputs]
         tables |= {word: np.zeros(size) for word, size in zip(outputs, sizes, strict=True)}
         tables[at.LOOP_EQUATIONS] = np.zeros(loops * (n + 2) + 1)
-        tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 9)
+        tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 24)
         tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
         k = len(self.candidates)
         tables[at.KEPT] = np.zeros(6 * k + len(limits) + loops + boxes + 1)
@@ -164,8 +164,8 @@ class Moreau(FixedSteps):
             at.WHITE: np.zeros((stride // 3 + 1) * 4 * n + 8),
             at.DELASSUS: np.zeros(stride * stride + 8),
             at.SPARE: np.zeros(4 + 4 * stride + 24),
-            at.LAW_MATRIX: np.zeros(stride * (stride + 4)),
-            at.PIVOTS: np.zeros(2 * stride, dtype=np.int64),
+            at.LAW_MATRIX: np.zeros(stride * (stride + 8)),
+            at.ACTIVE: np.zeros(2 * stride, dtype=np.int64),
             at.CONE_G: np.zeros(stride * stride),
             at.CONE_VECTORS: np.zeros(3 * stride),
             at.CONE_ROWS: np.zeros(stride, dtype=np.int64),

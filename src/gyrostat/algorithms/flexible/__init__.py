@@ -1,0 +1,1 @@
+"""Flexible links: shapes, and the rows of beams in each recursion."""

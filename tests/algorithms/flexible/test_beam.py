@@ -1,0 +1,57 @@
+"""A flexible beam as a component: frequencies, both mountings, all algorithms, energy."""
+
+import numpy as np
+import pytest
+
+import gyrostat as gs
+from tests.support.flexible_models import ALUMINIUM, MOUNTINGS, bent_state, boom_arm, cantilever
+
+BEAM_EQUATION = np.array([1.875104068711961, 4.694091132974175, 7.854757438237613]) ** 2
+"""(k L)^2 of a cantilever: roots of cosh cos = -1."""
+
+
+def test_ten_shapes_have_the_frequencies_of_the_beam_equation():
+    f = gs.eigenfrequencies(cantilever((10, 0)), np.zeros(10)).undamped[:3]
+    line = ALUMINIUM["density"] * ALUMINIUM["area"]
+    exact = BEAM_EQUATION * np.sqrt(ALUMINIUM["E"] * ALUMINIUM["I_z"] / line) / (2 * np.pi)
+    assert np.abs(f / exact - 1.0).max() < 1e-8
+
+
+@pytest.mark.parametrize(("entry", "leave"), MOUNTINGS)
+def test_forward_dynamics_undo_inverse_dynamics_in_every_way(entry, leave):
+    model = boom_arm(entry, leave, modes=(3, 2))
+    q, v, a = bent_state(model)
+    tau = gs.rnea(model, q, v, a)
+    for method in ("aba", "mrnea", "crba"):
+        for name in ("body", "inertial", "absolute"):
+            again = gs.ForwardDynamics(model, method, representation=name)(q, v, tau)
+            assert np.abs(again - a).max() < 1e-8, (method, name)
+    M = gs.crba(model, q)
+    assert np.linalg.eigvalsh(M)[0] > 0.0
+    assert np.allclose(gs.MassMatrix(model, "mrnea")(q), M, rtol=0.0, atol=1e-12 * np.abs(M).max())
+
+
+@pytest.mark.parametrize(("entry", "leave"), MOUNTINGS)
+def test_power_is_the_rate_of_energy(entry, leave):
+    model = boom_arm(entry, leave, modes=(3, 2))
+    q, v, a = bent_state(model)
+    h = 1e-4
+
+    def energy(t):
+        moved = q + t * v + t * t / 2 * a
+        return gs.kinetic_energy(model, moved, v + t * a) + gs.potential_energy(model, moved)
+
+    rate = (8 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / (12 * h)
+    assert abs(v @ gs.rnea(model, q, v, a) - rate) < 1e-8 * abs(rate)
+
+
+def test_mistakes_are_told_by_name():
+    with pytest.raises(gs.SpecError, match="'area' must be positive, got -1 m"):
+        gs.check(cantilever(2, area=-1.0))
+    with pytest.raises(gs.SpecError, match="'modes' must be a number of shapes, got -2"):
+        cantilever(-2)
+
+
+def test_coordinates_have_names_and_units():
+    model = boom_arm(modes=(2, 1))
+    assert model.dofs == ("pan", "tilt", "boom.y1", "boom.y2", "boom.z1", "boom.t1", "boom.x1")
