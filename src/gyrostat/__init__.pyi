@@ -56,6 +56,10 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
+# ---- flexible links
+from gyrostat import flexible as flexible
+from gyrostat.finite_elements.reduce_fe import reduce_fe as reduce_fe
+
 # ---- contact
 from gyrostat.spec.rolling import Rolling as Rolling
 from gyrostat.solvers.kinematics.grasp import grasp as grasp
@@ -247,6 +251,7 @@ from gyrostat.errors import NonFiniteError as NonFiniteError
 from gyrostat.errors import PerformanceWarning as PerformanceWarning
 from gyrostat.errors import Problem as Problem
 from gyrostat.errors import RecordError as RecordError
+from gyrostat.errors import ReductionError as ReductionError
 from gyrostat.errors import RowError as RowError
 from gyrostat.errors import SaveError as SaveError
 from gyrostat.errors import ShapeError as ShapeError
