@@ -14,6 +14,7 @@ import numpy as np
 
 from gyrostat.geometry.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion, plane_direction
 from gyrostat.spatial.algebra import Array, compose, inverse
+from gyrostat.spec.beam_damping import Modal, Rayleigh
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.flexible_beam import FlexibleBeam
@@ -211,14 +212,26 @@ def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
 
 @lower.register
 def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
-    """``families``: numbers of shapes; ``stations``: fraction of the length and offset from the axis of each frame."""
+    """``form``: what the shapes depend on; ``stations``: fraction of the length and offset of each frame."""
     notes: list[str] = []
-    keys = ("length", "area", "I_y", "I_z", "J", "E", "G", "density", "damping")
+    keys = ("length", "area", "I_y", "I_z", "J", "E", "G", "density")
     stations = {"a": (0.0, (np.eye(3), np.zeros(3))), "b": (1.0, (np.eye(3), np.zeros(3)))}
     for frame in entity.frames:
         at = read.below(frame.name, frame)
         p = at("translation") * np.array([0.0, 1.0, 1.0])
         place = rotation(at.below("rotation", frame.rotation), notes), p
         stations[frame.name] = frame.translation[0] / entity.length, place
-    props = {key: read(key) for key in keys} | {"families": tuple(entity.families.values()), "stations": stations}
+    props = {key: read(key) for key in keys} | {
+        "damping": _damping(read, entity.damping),
+        "form": entity.form,
+        "stations": stations,
+    }
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)
+
+
+def _damping(read: Values, given: Any) -> tuple[str, Any]:
+    """The law, and its numbers."""
+    inside = read.below("damping", given)
+    if isinstance(given, Rayleigh):
+        return "rayleigh", (inside("alpha"), inside("beta"))
+    return ("modal", inside("ratios")) if isinstance(given, Modal) else ("kelvin-voigt", read("damping"))
