@@ -38,17 +38,17 @@ def measure(effort: Effort) -> list[Row]:
 
 
 def _arm(rounds: int) -> list[Row]:
-    arm, case = ArmRun(), "27 rates, 1 s"
+    arm, case = ArmRun(), "arm of 27 rates, 1 s"
     best: dict[tuple[str, str], float] = {}
     for _ in range(rounds):
         for name, how in HOW.items():
             seconds, error, run = arm.timed(4, **how)
             _expect(error < WITHIN, f"{name} is {error:.1e} rad from the reference")
-            for stage, taken in (("arm", seconds), ("arm, loop", run.counters.wall_time)):
+            for stage, taken in (("run", seconds), ("loop", run.counters.wall_time)):
                 best[stage, name] = min(best.get((stage, name), np.inf), taken)
         seconds, error = arm.scipy(1, 1e-2, 1e-5)
         _expect(error < WITHIN, f"SciPy is {error:.1e} rad from the reference")
-        peer = "arm", "SciPy Radau, aba"
+        peer = "run", "SciPy Radau, aba"
         best[peer] = min(best.get(peer, np.inf), seconds)
     return [Row(stage, case, name, taken, peer="SciPy" in name) for (stage, name), taken in best.items()]
 
@@ -59,7 +59,7 @@ def _spin(quick: bool) -> list[Row]:
     cases = ((1e-3, 3, 2, 8), (1e-4, 4, 4, 32))
     rows: list[Row] = []
     for within, modes, segments, elements in cases[: 1 if quick else None]:
-        case = f"lag within {within:g} m"
+        case = f"spin-up, a step, lag within {within:g} m"
         model = spin_up.spun_beam(modes, segments)
         ours, peer = [], []
         for _ in range(rounds):
@@ -69,9 +69,9 @@ def _spin(quick: bool) -> list[Row]:
         if not quick:
             for _, lag in ours + peer:
                 _expect(abs(lag - spin_up.LEAST_LAG) < within, f"the least lag is {lag:.5f} m")
-        rows.append(Row("spin-up, a step", case, f"{segments} x {modes} shapes", min(ours)[0]))
+        rows.append(Row("run", case, f"{segments} x {modes} shapes", min(ours)[0]))
         if peer:
-            rows.append(Row("spin-up, a step", case, f"Exudyn, {elements} elements", min(peer)[0], peer=True))
+            rows.append(Row("run", case, f"Exudyn, {elements} elements", min(peer)[0], peer=True))
     return rows
 
 
@@ -99,9 +99,9 @@ def _link(effort: Effort) -> list[Row]:
         x = np.full(solver.model.nv, 0.01)
         began = time.perf_counter()
         solver(x, x, x)
-        rows.append(Row("first call", "aba, 6-axis robot", name, time.perf_counter() - began))
+        rows.append(Row("build", "aba, 6-axis robot, first call", name, time.perf_counter() - began))
         seconds = best_of(lambda s=solver, x=x: s(x, x, x), effort.repeat, effort.number)
-        rows.append(Row("link", "aba, 6-axis robot", name, seconds, peer=name == "rigid"))
+        rows.append(Row("run", "aba, 6-axis robot", name, seconds, peer=name == "rigid"))
     return rows
 
 
