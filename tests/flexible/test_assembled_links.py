@@ -77,7 +77,7 @@ def test_inertia_forces_of_the_links_give_the_torques_of_the_rigid_robot():
     """And the mass matrix of the hinges is that of the rigid robot."""
     given = along(8.0, 1.0)
     links = AssembledLinks(given, 1, 16, "test")
-    r = sum(np.einsum("tij,ti->tj", X, force) for X, _, force in links._parts(slice(None)))
+    r = np.sum([np.einsum("tij,ti->tj", X, force) for X, _, force in links._parts(slice(None))], axis=0)
     want = links.efforts(slice(None))
     assert np.abs(r[:, links.rows] - want).max() < 1e-5 * np.abs(want).max()  # sections turn gyroscopically, too
     M = links.matrices(slice(None))[0]
