@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.geometry.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion, plane_direction
+from gyrostat.graph.in_cut_joints import in_cut_beam
+from gyrostat.graph.inside import BeamFrame, Inside
+from gyrostat.graph.segments import beam_in_segments
 from gyrostat.spatial.algebra import Array, compose, inverse
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
@@ -24,21 +27,6 @@ from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
 
 Placement = tuple[Array, Array]
 EXACT = 4 * np.finfo(float).eps
-
-
-@dataclass(frozen=True)
-class Inside:
-    """What an entity is made of: a tree of joints, bodies and other entities, as one would connect them by hand.
-
-    ``entities``: those with coordinates in the order of the entity's own, springs and the like on shafts of joints
-    among them; ``connections`` of two or more of their ports each, ``"piece0.end"``; ``ports``: where the ports of the
-    entity are, ``{"a": "piece0.origin"}``; ``values``: numbers, live ones too, to use by path instead of those that
-    the inner entities hold, ``{"piece0.mass": m}``."""
-
-    entities: tuple[Entity, ...]
-    connections: tuple[tuple[str, ...], ...]
-    ports: Mapping[str, str]
-    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -209,16 +197,22 @@ def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
     return plane_direction(n, given, int(np.argmax(np.abs(np.array(entity.axis)))))
 
 
+BEAM = ("length", "area", "I_y", "I_z", "J", "E", "G", "density", "damping")
+
+
 @lower.register
 def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
     """``families``: numbers of shapes; ``stations``: fraction of the length and offset from the axis of each frame."""
     notes: list[str] = []
-    keys = ("length", "area", "I_y", "I_z", "J", "E", "G", "density", "damping")
-    stations = {"a": (0.0, (np.eye(3), np.zeros(3))), "b": (1.0, (np.eye(3), np.zeros(3)))}
+    numbers, frames = {key: read(key) for key in BEAM}, dict[str, BeamFrame]()
     for frame in entity.frames:
         at = read.below(frame.name, frame)
-        p = at("translation") * np.array([0.0, 1.0, 1.0])
-        place = rotation(at.below("rotation", frame.rotation), notes), p
-        stations[frame.name] = frame.translation[0] / entity.length, place
-    props = {key: read(key) for key in keys} | {"families": tuple(entity.families.values()), "stations": stations}
+        R = rotation(at.below("rotation", frame.rotation), notes)
+        frames[frame.name] = BeamFrame(frame.translation[0] / entity.length, R, at("translation"))
+    frames["b"] = BeamFrame(1.0, np.eye(3), np.array([numbers["length"], 0.0, 0.0]))
+    if entity.method == "in-cut" or entity.segments > 1:
+        made_of = in_cut_beam if entity.method == "in-cut" else beam_in_segments
+        return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, frames))
+    stations = {"a": (0.0, (np.eye(3), np.zeros(3)))} | {name: frame.station for name, frame in frames.items()}
+    props = numbers | {"families": tuple(entity.families.values()), "stations": stations}
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)

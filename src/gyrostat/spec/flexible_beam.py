@@ -69,6 +69,12 @@ class FlexibleBeam(Entity):
     and of stretch, a number or (torsion, stretch). Coordinates ``y1``..., ``z1``... [m], ``t1``... [rad] and ``x1``...
     [m] are amplitudes of the natural modes of the clamped beam, each with the mean square 1 over the length.
 
+    ``segments``: such beams in a row, each with a floating frame of its own, for large deflections; ``y1_2`` is the
+    first shape of the second one. ``method="in-cut"``: ``elements`` superelements [AS Fig. 1], each of rigid pieces
+    with joints at two cuts, 0.2113 of its length from its ends, and springs 2 E I / l and 2 G J / l; coordinates
+    ``rz1``, ``ry1``, ``rx1``, ``rz2``... [rad] are rotations about z, y and x at each cut. Of ``modes`` and
+    ``modes_x`` it counts then whether they are 0.
+
     ``frames``: further ports, fixed to the section at their x: ``{"mid": 0.6}`` [m] or ``{"tool": (x, y, z)}``. They
     stay at their fraction of the length if that is live. Any port may be the one that the beam is held by.
 
@@ -109,19 +115,30 @@ class FlexibleBeam(Entity):
         return {"y": y, "z": z, "t": t, "x": x}
 
     @property
+    def cut_axes(self) -> str:
+        """Axes of the rotations at each cut of a beam with in-cut joints, in their order."""
+        families = self.families
+        return "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
+
+    @property
     def ports(self) -> tuple[Port, ...]:
         return Port("a"), *(Port(frame.name) for frame in self.frames), Port("b")
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        return tuple(f"{family}{i + 1}" for family, n in self.families.items() for i in range(n))
+        if self.method == "in-cut":
+            return tuple(f"r{axis}{k + 1}" for k in range(2 * self.elements) for axis in self.cut_axes)
+        shapes = tuple(f"{family}{i + 1}" for family, n in self.families.items() for i in range(n))
+        if self.segments == 1:
+            return shapes
+        return tuple(f"{shape}_{k + 1}" for k in range(self.segments) for shape in shapes)
 
     @property
     def rates(self) -> tuple[str, ...]:
         return self.coordinates
 
     def is_length(self, coordinate: str) -> bool:
-        return not coordinate.startswith("t")
+        return not coordinate.startswith(("t", "r"))
 
     def problems(self) -> list[Problem]:
         problems = not_finite(self)
@@ -136,10 +153,17 @@ class FlexibleBeam(Entity):
         if finite(self.damping) and self.damping < 0.0:
             message = f"'damping' must not be negative, got {shown(self.damping)} s"
             problems.append(self.problem("beam-damping", message, "give a time constant in s", ("damping",)))
-        for key, known in (("method", "modal"), ("segments", 1), ("shear", False)):
-            if (value := getattr(self, key)) != known:
+        for key, known in (("method", ("modal", "in-cut")), ("shear", (False,))):
+            if (value := getattr(self, key)) not in known:
                 message = f"'{key}' is {value!r}, of which the equations are not there"
-                problems.append(self.problem("beam-method", message, f"write {known!r}", (key,)))
+                problems.append(self.problem("beam-method", message, f"write {known[0]!r}", (key,)))
+        for key in ("elements", "segments"):
+            if (value := getattr(self, key)) < 1:
+                message = f"'{key}' must be 1 or more, got {value}"
+                problems.append(self.problem("beam-count", message, "write a whole number such as 4", (key,)))
+        if self.method == "in-cut" and self.segments > 1:
+            message = f"'segments' is {self.segments}: a beam with in-cut joints is in pieces already"
+            problems.append(self.problem("beam-count", message, "write elements=... alone", ("segments",)))
         for frame in self.frames:
             problems += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
             x = frame.translation[0]
