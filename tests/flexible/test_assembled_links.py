@@ -67,8 +67,8 @@ def test_the_assembly_at_rest_has_the_eigenfrequencies_of_the_flexible_model():
     M, _, K, _ = links.matrices(slice(None))
     elastic = np.setdiff1d(links.free, links.rows)
     for k in (0, 2, 4):
-        pick = np.ix_([k], elastic, elastic)
-        found = frequencies(M[pick][0], K[pick][0])[:4]
+        pick = np.ix_(elastic, elastic)
+        found = frequencies(M[k][pick], K[k][pick])[:4]
         want = gs.eigenfrequencies(given.model, given.q[k], locked=["yaw", "elbow"]).undamped[:4]
         assert found == pytest.approx(want, rel=3e-3) and found[:2] == pytest.approx(want[:2], rel=2e-6)
 
