@@ -3,8 +3,20 @@ they are from the full one."""
 
 from gyrostat.finite_elements.reduce_fe import reduce_fe
 from gyrostat.finite_elements.reduction import Reduction
+from gyrostat.flexible.assembled_vibration import AssembledVibration, assembled
 from gyrostat.flexible.compare import Comparison, compare
+from gyrostat.flexible.rigid_links import rigid
 from gyrostat.flexible.superposed_result import Superposed
 from gyrostat.flexible.superposed_vibration import superposed
 
-__all__ = ["Comparison", "Reduction", "Superposed", "compare", "reduce_fe", "superposed"]
+__all__ = [
+    "AssembledVibration",
+    "Comparison",
+    "Reduction",
+    "Superposed",
+    "assembled",
+    "compare",
+    "reduce_fe",
+    "rigid",
+    "superposed",
+]
