@@ -14,9 +14,11 @@ import numpy as np
 
 from gyrostat.geometry.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion, plane_direction
 from gyrostat.spatial.algebra import Array, compose, inverse
+from gyrostat.spatial.flexible_frames import FlexibleFrames
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.flexible_beam import FlexibleBeam
+from gyrostat.spec.flexible_body import FlexibleBody
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
@@ -205,3 +207,25 @@ def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
         stations[frame.name] = frame.translation[0] / entity.length, place
     props = {key: read(key) for key in keys} | {"families": tuple(entity.families.values()), "stations": stations}
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)
+
+
+@lower.register
+def _(entity: FlexibleBody, read: Values, inport: str | None) -> Lowered:
+    """``frames``: its interfaces, of which Psi (6, n) has the angles about z, y, x, then the displacements;
+    ``modal_mass`` (n, n)."""
+    notes: list[str] = []
+    keys = ("mass", "first_moment", "second_moment", "C1", "C2", "S", "stiffness")
+    props = {key: read(key) for key in keys}
+    n = len(entity.stiffness)
+    props["damping"] = np.zeros((n, n)) if entity.damping is None else read("damping")
+    props["modal_mass"] = sum(props["S"][i, i] for i in range(3))
+    stations = {
+        i.name: (
+            rotation(read.below(i.name, i).below("rotation", i.rotation), notes),
+            np.array(i.translation),
+            np.concatenate([np.array(i.turn)[::-1], np.array(i.displacement)]),
+        )
+        for i in entity.interfaces
+    }
+    props["frames"] = FlexibleFrames(entity.interfaces[0].name, stations)
+    return Lowered(type(entity), props | _more(entity, FlexibleBody, read), {}, notes)

@@ -75,6 +75,7 @@ class FlexibleBeam(Entity):
     ``damping``: Kelvin-Voigt time constant [s]: the damping matrix is that of stiffness, times it."""
 
     since: ClassVar[int] = 5
+    deforms: ClassVar[bool] = True
     not_live: ClassVar[Mapping[str, str]] = {
         name: "it decides how many coordinates there are; build a solver for each"
         for name in ("modes", "modes_x", "elements", "segments", "method", "shear")
