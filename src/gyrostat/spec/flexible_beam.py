@@ -102,6 +102,7 @@ class FlexibleBeam(Entity):
     ...}`` (Rayleigh), or ``{"ratios": 0.01}`` of the modes of the clamped beam."""
 
     since: ClassVar[int] = 5
+    deforms: ClassVar[bool] = True
     tells_mass: ClassVar[bool] = True
     not_live: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("modes", "modes_x", "elements", "segments", "method", "shear", "section"),
