@@ -57,6 +57,10 @@ from gyrostat.spec.values import euler as euler
 from gyrostat.spec.values import quaternion as quaternion
 from gyrostat.spec.values import rpy as rpy
 
+# ---- flexible links
+from gyrostat import flexible as flexible
+from gyrostat.finite_elements.reduce_fe import reduce_fe as reduce_fe
+
 # ---- contact
 from gyrostat.spec.rolling import Rolling as Rolling
 from gyrostat.solvers.kinematics.grasp import grasp as grasp
@@ -161,7 +165,6 @@ from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration as De
 from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
 from gyrostat.solvers.dynamics.derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
 from gyrostat.solvers.dynamics.derivatives import InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives
-from gyrostat.solvers.dynamics.eigenfrequencies import eigenfrequencies as eigenfrequencies
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
 from gyrostat.solvers.dynamics.energy import KineticEnergy as KineticEnergy
 from gyrostat.solvers.dynamics.energy import PotentialEnergy as PotentialEnergy
@@ -209,6 +212,12 @@ from gyrostat.solvers.machinery.wrench import Wrench as Wrench
 # ---- studies: questions that need many evaluations; the whole package
 from gyrostat import studies as studies
 from gyrostat.studies.achievable.achievable_motion import AchievableMotion as AchievableMotion
+from gyrostat.studies.vibration.eigenfrequencies import eigenfrequencies as eigenfrequencies
+from gyrostat.studies.vibration.frequency_map import FrequencyMap as FrequencyMap
+from gyrostat.studies.vibration.frequency_map import frequency_map as frequency_map
+from gyrostat.studies.vibration.frequency_response import FrequencyResponse as FrequencyResponse
+from gyrostat.studies.vibration.frequency_response import frequency_response as frequency_response
+from gyrostat.studies.vibration.modes import Eigenfrequencies as Eigenfrequencies
 
 # ---- simulation
 from gyrostat.simulate import blocks as blocks
@@ -243,6 +252,7 @@ from gyrostat.errors import NonFiniteError as NonFiniteError
 from gyrostat.errors import PerformanceWarning as PerformanceWarning
 from gyrostat.errors import Problem as Problem
 from gyrostat.errors import RecordError as RecordError
+from gyrostat.errors import ReductionError as ReductionError
 from gyrostat.errors import RowError as RowError
 from gyrostat.errors import SaveError as SaveError
 from gyrostat.errors import ShapeError as ShapeError

@@ -109,6 +109,10 @@ class MeshError(GyrostatError):
     """A mesh cannot be read, or is no solid."""
 
 
+class ReductionError(GyrostatError):
+    """Finite-element matrices are no structure, or cannot be reduced as it was asked for."""
+
+
 class RowError(GyrostatError):
     """An algorithm has no row for a kind of component."""
 

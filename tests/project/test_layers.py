@@ -22,6 +22,7 @@ LAYERS = (
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
     "environments",
     "studies",
+    "flexible",
     "simulate",
     "view",
     "robots",
@@ -33,6 +34,7 @@ LAYERS = (
     "spatial",
     "engine",
     "spec",
+    "finite_elements",
     "geometry",
     "errors",
 )

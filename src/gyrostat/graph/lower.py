@@ -27,15 +27,32 @@ Placement = tuple[Array, Array]
 EXACT = 4 * np.finfo(float).eps
 
 
+@dataclass(frozen=True)
+class Inside:
+    """What an entity is made of: a tree of joints, bodies and other entities, as one would connect them by hand.
+
+    ``entities``: those with coordinates in the order of the entity's own, springs and the like on shafts of joints
+    among them; ``connections`` of two or more of their ports each, ``"piece0.end"``; ``ports``: where the ports of the
+    entity are, ``{"a": "piece0.origin"}``; ``values``: numbers, live ones too, to use by path instead of those that
+    the inner entities hold, ``{"piece0.mass": m}``."""
+
+    entities: tuple[Entity, ...]
+    connections: tuple[tuple[str, ...], ...]
+    ports: Mapping[str, str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass
 class Lowered:
-    """``props``: numbers by property; ``places``: placement of each outport seen from the inport, for rigid kinds."""
+    """``props``: numbers by property; ``places``: placement of each outport seen from the inport, for rigid kinds;
+    ``inside``: what it is made of, where it is not one component."""
 
     kind: type
     props: dict[str, Any]
     places: dict[str, Placement] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     beside: dict[str, Any] | None = None  # properties of a body that comes with it
+    inside: Inside | None = None
 
 
 class Values:

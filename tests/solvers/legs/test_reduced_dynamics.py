@@ -26,9 +26,6 @@ PHASES = {
 }
 
 
-SLOPES = [("right foot", True), ("trot", False), ("both feet with drives", True)]
-
-
 def made(phase: str, explicit: bool) -> tuple[gs.Model, dict[str, str], gs.ReducedDynamics]:
     name, contacts = PHASES[phase]
     model = MODELS[name]
@@ -44,7 +41,10 @@ def near(reduced: gs.ReducedDynamics, rng: np.random.Generator, count: int) -> n
     return reduced.reduced(gs.integrate(model, bent(model), step))
 
 
-@pytest.mark.parametrize("phase", PHASES)
+OFTEN = ("right foot", "trot", "flight")
+
+
+@pytest.mark.parametrize("phase", [x if x in OFTEN else pytest.param(x, marks=pytest.mark.slow) for x in PHASES])
 @pytest.mark.parametrize("explicit", [True, False], ids=["closed forms", "closure"])
 def test_reduced_dynamics_is_the_solution_with_contacts(phase, explicit):
     model, contacts, reduced = made(phase, explicit)
@@ -76,7 +76,11 @@ def test_reduced_dynamics_is_the_solution_with_contacts(phase, explicit):
 
 
 @pytest.mark.parametrize(
-    ("phase", "explicit"), [("right foot", True), ("trot", False), ("both feet with drives", True)]
+    ("phase", "explicit"),
+    [
+        ("trot", False),
+        *(pytest.param(x, True, marks=pytest.mark.slow) for x in ("right foot", "both feet with drives")),
+    ],
 )
 def test_sensitivities_are_those_of_finite_differences(phase, explicit):
     model, _, reduced = made(phase, explicit)
@@ -141,6 +145,7 @@ def test_interpreted_states_are_those_of_machine_code():
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_programs_derivative_agrees_with_the_closed_form_of_sensitivities():
     _, _, reduced = made("trot", True)
     rng = np.random.default_rng(8)

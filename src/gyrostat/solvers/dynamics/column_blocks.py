@@ -6,10 +6,12 @@ from __future__ import annotations
 from gyrostat.engine.drivers.words import apart, doubles, kernel, ptr, words
 
 (
-    NQ, NV, WIDTH, BLOCKS, GROUPS,  # blocks of one matrix; matrices: by q, by v, by tau
+    NV, WIDTH, BLOCKS, GROUPS,  # blocks of one matrix; matrices: by q, by v, by tau
     FIRST, COMMON, COLUMNS,  # kernels
-    SHARED, RIGHT, SIZE, WORK, FIRST_WORK,  # what columns share; right-hand sides, numbers of one column; work space
-    TOP, TOP_SIZE, LOW, LOW_SIZE,  # results of a block: accelerations, wrenches
+    SIZE,  # numbers of one right-hand side
+    TOP_SIZE, LOW_SIZE,  # rows of results: accelerations, wrenches
+    SHARED_AT, RIGHT_AT, TOP_AT, LOW_AT, WORK_AT, FIRST_WORK_AT,  # where things are in the memory of a call
+    WORDS,
 ) = range(17)  # fmt: skip
 WIDE = 8
 """The width of most registers: blocks of this many columns are copied at once."""
@@ -31,26 +33,26 @@ def in_columns(rows: int, n: int, W: int, b: int, x: ptr, X: ptr) -> int:
     return 0
 
 
-@apart
-def column_blocks(run: words, count: int, q: ptr, v: ptr, tau: ptr, found: ptr) -> int:
-    """All columns of ``count`` states; 1 + the number of the first whose results are not finite, or 0.
+def column_blocks(run: words, rows: words, memory: ptr, count: int) -> int:
+    """All columns of ``count`` states; the number of the first whose results are not finite, or -1.
 
-    Results of a state lie matrix by matrix: (groups, TOP_SIZE + LOW_SIZE, nv)."""
+    ``rows``: (address, bytes from state to state) of q, v, tau, then of the accelerations (nv, nv) of all groups, then
+    of their wrenches (LOW_SIZE, nv)."""
     n, W, B, G, size = run[NV], run[WIDTH], run[BLOCKS], run[GROUPS], run[SIZE]
-    nt, nl = run[TOP_SIZE], run[LOW_SIZE]
-    shared, right = doubles(run[SHARED]), doubles(run[RIGHT])
-    x, y, work = doubles(run[TOP]), doubles(run[LOW]), doubles(run[WORK])
-    first = 0
+    shared, right = memory + run[SHARED_AT], memory + run[RIGHT_AT]
+    x, y, work = memory + run[TOP_AT], memory + run[LOW_AT], memory + run[WORK_AT]
+    first = -1
     for s in range(count):
-        bad = kernel(run[FIRST])(q + s * run[NQ], v + s * n, tau + s * n, shared, right, doubles(run[FIRST_WORK]))
+        q, v, tau = doubles(rows[0] + s * rows[1]), doubles(rows[2] + s * rows[3]), doubles(rows[4] + s * rows[5])
+        bad = kernel(run[FIRST])(q, v, tau, shared, right, memory + run[FIRST_WORK_AT])
         bad = bad + kernel(run[COMMON])(shared, right, x, y, work)
         for g in range(G):
-            X = found + (s * G + g) * (nt + nl) * n
-            Y = X + nt * n
+            i, j = 2 * (3 + g), 2 * (3 + G + g)
+            X, Y = doubles(rows[i] + s * rows[i + 1]), doubles(rows[j] + s * rows[j + 1])
             for b in range(B):
                 bad = bad + kernel(run[COLUMNS])(shared, right + (g * B + b) * size * W, x, y, work)
-                in_columns(nt, n, W, b, x, X)
-                in_columns(nl, n, W, b, y, Y)
-        if bad != 0.0 and first == 0:
-            first = s + 1
+                in_columns(run[TOP_SIZE], n, W, b, x, X)
+                in_columns(run[LOW_SIZE], n, W, b, y, Y)
+        if bad != 0.0 and first < 0:
+            first = s
     return first

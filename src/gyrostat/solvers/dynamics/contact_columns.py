@@ -3,22 +3,19 @@ another. All in one straight line Talos on two feet would be 270,000 operations.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.contact.redundant_forces import Cholesky, ContactFactors
 from gyrostat.algorithms.matrices.ltdl import Factors
-from gyrostat.engine.drivers.driver import driver
+from gyrostat.engine.driver_kernel import DriverKernel
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.drivers.shared_kernel_code import SharedKernelCode
 from gyrostat.engine.llvm.target import host
-from gyrostat.engine.llvm.threads import in_threads, shares
-from gyrostat.engine.tracing.program import Program
+from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.engine.tracing.record import record
 from gyrostat.solvers.dynamics import column_blocks as at
 from gyrostat.solvers.dynamics.column_terms import ColumnTerms, Packed, read
@@ -26,26 +23,8 @@ from gyrostat.solvers.dynamics.column_terms import ColumnTerms, Packed, read
 Array = np.ndarray
 GROUPS = 3
 """By q, by v, by tau."""
-MINE = 3
-"""References to an array that nobody else has: where it is kept, here, and the question's."""
-SPARES = 3
-"""Results of one state that may be returned again."""
-
-
-class _Kept:
-    """An array with its address, and the result that was made of its parts."""
-
-    __slots__ = ("_count", "address", "array", "result")
-
-    def __init__(self, array: Array, made: Callable[[Array], tuple[Array, ...]]):
-        self.array, self.address, self.result = array, array.ctypes.data, made(array)
-        self._count = 2 + len(self.result)  # here, the question's, and the parts'
-
-    def free(self) -> bool:
-        """Whether nobody else has the result, a part of it, or a part of these."""
-        if getrefcount(self.result) != 2 or getrefcount(self.array) != self._count:
-            return False
-        return all(getrefcount(part) == 3 for part in self.result)  # the result's, the loop's and the question's
+LINE = 8
+"""Doubles of a cache line."""
 
 
 class ContactColumns:
@@ -58,13 +37,10 @@ class ContactColumns:
 
     def __init__(self, nq: int, nv: int, terms: Callable[..., tuple[ColumnTerms, Sequence[Any]]], name: str):
         self.nq, self.nv = nq, nv
-        self._local = threading.local()
         self.places: dict[str, Any] = {}
         self.first = KernelCode(self._first(terms, name))
         self.columns = SharedKernelCode(self._second(name), ["shared"])
         self.low = 6 * len(self.shape.Q)
-        self.form = GROUPS, nv + self.low, nv
-        self.sizes = (nq,), (nv,), (nv,)
 
     @property
     def width(self) -> int:
@@ -128,64 +104,24 @@ class ContactColumns:
             return record(function, shapes, f"{name}_columns")
 
     # ------------------------------------------------------------------ calls
-    def _memory(self) -> tuple[Any, ...]:
-        """Words of a run, what they point to, and the loop; one set for each thread."""
-        kept = getattr(self._local, "kept", None)
-        if kept is not None:
-            return kept
-        W = self.width
+    def kernel(self, who: str, names: Sequence[str], contacts: int) -> DriverKernel:
+        """The loop over states and columns, as a function of q, v and tau; ``names`` of the three matrices of
+        accelerations (nv, nv), then of the three of wrenches (contacts, 6, nv)."""
+        n, W = self.nv, self.width
         sizes = {
-            at.SHARED: self.first.program.outputs[0].size, at.RIGHT: GROUPS * self.blocks * self.size * W,
-            at.WORK: self.columns.work, at.FIRST_WORK: self.first.work, at.TOP: self.nv * W, at.LOW: self.low * W,
+            at.SHARED_AT: self.first.program.outputs[0].size, at.RIGHT_AT: GROUPS * self.blocks * self.size * W,
+            at.TOP_AT: n * W, at.LOW_AT: self.low * W, at.WORK_AT: self.columns.work, at.FIRST_WORK_AT: self.first.work,
         }  # fmt: skip
-        run = np.zeros(32, dtype=np.int64)
-        arrays = {k: np.zeros(size + W) for k, size in sizes.items()}
-        for k, x in arrays.items():
-            run[k] = x.ctypes.data + (-x.ctypes.data) % (8 * W)
         numbers = {
-            at.NQ: self.nq, at.NV: self.nv, at.WIDTH: W, at.BLOCKS: self.blocks, at.GROUPS: GROUPS,
-            at.SIZE: self.size, at.TOP_SIZE: self.nv, at.LOW_SIZE: self.low, at.FIRST: self.first.address,
-            at.COMMON: self.columns.common, at.COLUMNS: self.columns.columns,
+            at.NV: n, at.WIDTH: W, at.BLOCKS: self.blocks, at.GROUPS: GROUPS, at.SIZE: self.size, at.TOP_SIZE: n,
+            at.LOW_SIZE: self.low, at.FIRST: self.first.address, at.COMMON: self.columns.common,
+            at.COLUMNS: self.columns.columns,
         }  # fmt: skip
-        for k, x in numbers.items():
-            run[k] = x
-        state = np.zeros(self.nq), np.zeros(self.nv), np.zeros(self.nv)
-        call = driver(at.column_blocks).call
-        self._local.kept = run, arrays, call, run.ctypes.data, state, _addresses(state), list[_Kept]()
-        return self._local.kept
-
-    def one(self, q: Array, v: Array, tau: Array, made: Callable[[Array], tuple[Array, ...]]) -> Any:
-        """``made`` of (3, nv + 6 contacts, nv) of one state; None if that is not finite. Results that were returned
-        earlier, and that nobody refers to any more, are returned again."""
-        _, _, call, run, (x, y, z), (at_x, at_y, at_z), spare = self._memory()
-        x[:], y[:], z[:] = q, v, tau
-        for kept in spare:
-            if kept.free():
-                break
-        else:
-            kept = _Kept(np.empty(self.form), made)
-            spare.insert(0, kept)
-            del spare[SPARES:]
-        return None if call(run, 1, at_x, at_y, at_z, kept.address) else kept.result
-
-    def many(self, q: Array, v: Array, tau: Array, threads: int) -> tuple[Array, bool]:
-        """(states, 3, nv + 6 contacts, nv) for contiguous arrays of one row a state, and whether all are finite."""
-        found = getattr(self._local, "many", None)
-        if found is None or len(found) != len(q) or getrefcount(found) > MINE:
-            found = self._local.many = np.empty((len(q), *self.form))
-
-        def work(supply: Iterator[tuple[int, int]]) -> bool:
-            _, _, call, run, *_ = self._memory()
-            bad = 0
-            for start, end in supply:
-                bad += call(run, end - start, *_addresses([x[start:end] for x in (q, v, tau, found)]))
-            return bad == 0
-
-        pieces = shares(len(q), 1, threads)
-        if threads == 1:
-            return found, work(iter(pieces))
-        return found, all(list(in_threads(work, pieces, threads)))
-
-
-def _addresses(arrays: Sequence[Array]) -> tuple[int, ...]:
-    return tuple(x.ctypes.data for x in arrays)
+        end = 0
+        for k, size in sizes.items():
+            numbers[k], end = end, end + -(-size // LINE) * LINE
+        run = [numbers[k] for k in range(at.WORDS)]
+        inputs = [Slot("q", (self.nq,)), Slot("v", (n,)), Slot("tau", (n,))]
+        shapes = [(n, n)] * GROUPS + [(contacts, 6, n)] * GROUPS
+        outputs = [Slot(name, shape) for name, shape in zip(names, shapes, strict=True)]
+        return DriverKernel(who, inputs, outputs, at.column_blocks, run, end, self)

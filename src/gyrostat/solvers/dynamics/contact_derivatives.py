@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -28,22 +28,22 @@ from gyrostat.algorithms.contact.redundant_forces import ContactFactors, contact
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads, no_loads, sweep_forces
 from gyrostat.algorithms.recursions.sensitivity import uncovered
-from gyrostat.configuration.packing import quaternion_guard, together
-from gyrostat.engine.arguments import check_nonfinite, check_threads
+from gyrostat.configuration.packing import quaternion_guard
+from gyrostat.engine.kernel import Kernel
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.column_terms import ColumnTerms
 from gyrostat.solvers.dynamics.contact_columns import ContactColumns
 from gyrostat.solvers.dynamics.contact_dynamics import ContactSolver
 from gyrostat.solvers.dynamics.contact_results import ContactDerivatives
 from gyrostat.solvers.dynamics.locked_joints import free_inertia_factors, without_locked
+from gyrostat.solvers.machinery.call_signatures import of_force
 from gyrostat.solvers.machinery.export import example_input
-from gyrostat.solvers.machinery.machine_call import default_options
 from gyrostat.solvers.machinery.solver_cache import cached_solver
+from gyrostat.solvers.machinery.wrench import Application
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
-FLOAT = np.dtype(float)
 MANY = 16
 """Rates from which on columns are computed in lanes: all in one straight line takes long to compile."""
 
@@ -58,8 +58,7 @@ class ContactDynamicsDerivatives(ContactSolver):
 
     name = "contact_dynamics_derivatives"
     state = ("q", "v", "tau")
-    _quick: Callable[..., Any] | None = None
-    _sizes: tuple[tuple[int], ...] = ()
+    __call__ = of_force
     takes_wrenches = True
     Answer = ContactDerivatives
     rate_axes = (
@@ -81,28 +80,6 @@ class ContactDynamicsDerivatives(ContactSolver):
     ):
         super().__init__(model, contacts, rules, live, mode)
         self.closed_form = by_sweeps(self.network) and not uncovered(self.network, self.setting(0.0))
-
-    def __call__(
-        self,
-        q: Any,
-        v: Any,
-        tau: Any,
-        wrenches: Any = None,
-        *,
-        t: Any = None,
-        out: Any = None,
-        threads: int = 1,
-        nonfinite: str = "raise",
-    ) -> Any:
-        """The result for q (..., nq), v, tau (..., nv), and wrenches by port."""
-        quick = self._quick if wrenches is None and t is None and out is None else None
-        if quick is not None and default_options(threads, nonfinite):
-            rows = type(q) is type(v) is type(tau) is np.ndarray and q.dtype == v.dtype == tau.dtype == FLOAT
-            if rows and (q.shape, v.shape, tau.shape) == self._sizes:
-                found = quick(q, v, tau, self._parted)
-                if found is not None:
-                    return found
-        return self.serve((q, v, tau), wrenches, t, out, threads, nonfinite)
 
     @cached_property
     def redundant(self) -> bool:
@@ -148,13 +125,14 @@ class ContactDynamicsDerivatives(ContactSolver):
         return plain and not self.network.driven and self.mode == "compile" and self.model.nv >= MANY
 
     @cached_property
-    def _columns(self) -> ContactColumns:
+    def _column_kernel(self) -> Kernel:
         self._expect_inertia()
 
         def terms(q: Array, v: Array, tau: Array) -> tuple[ColumnTerms, Sequence[Any]]:
             return self._column_terms(*self._scene({}), q, v, tau), quaternion_guard(self.model, q)
 
-        return ContactColumns(self.model.nq, self.model.nv, terms, f"{self.model.name}_{self.name}")
+        columns = ContactColumns(self.model.nq, self.model.nv, terms, f"{self.model.name}_{self.name}")
+        return columns.kernel(self.name, self.outputs, len(self.contacts))
 
     def _column_terms(self, net: Network, on: Setting, q: Array, v: Array, tau: Array) -> ColumnTerms:
         """The same as :meth:`terms`, without M^-1 J^T: half of the factors of M keeps the zeros of J."""
@@ -177,32 +155,8 @@ class ContactDynamicsDerivatives(ContactSolver):
         slopes = (s.force_dq, s.force_dv), (s.rows_dq, s.rows_dv)
         return ColumnTerms(mass, U, factors, Lambda, Q, rows, *slopes, swept, turned)
 
-    def _answered(self, state: Sequence[Any], wrenches: Any, t: Any, out: Any, threads: int, nonfinite: str) -> Any:
-        if wrenches is not None or not self.in_columns:
-            return super()._answered(state, wrenches, t, out, threads, nonfinite)
-        check_threads(threads, self.name)
-        check_nonfinite(nonfinite, self.name)
-        self._base_inputs(t)
-        columns = self._columns
-        self._quick, self._sizes = columns.one, columns.sizes
-        shape, rows = together(self.name, **{k: (x, 1) for k, x in zip(self.state, self._packed(state), strict=True)})
-        q, v, tau = (np.ascontiguousarray(x, dtype=float) for x in rows)
-        found, finite = columns.many(q, v, tau, threads)
-        parts = self._parted(found.reshape(*shape, *found.shape[1:]))
-        if finite and out is None:
-            return parts
-        self.examine(state, nonfinite)
-        named = dict(zip(self.outputs, parts, strict=True))
-        return self._handed_over(named, shape, out, nonfinite, lambda: self.examine(state, nonfinite))
-
-    def _parted(self, found: Array) -> ContactDerivatives:
-        """(..., 3, nv + 6 contacts, nv) as matrices by name."""
-        n = found.shape[-1]
-        a, wrenches = found[..., :n, :], found[..., n:, :].reshape(*found.shape[:-2], -1, 6, n)
-        if found.ndim == 3:
-            return tuple.__new__(self.Result, (*a, *wrenches))
-        parts = (*(a[..., k, :, :] for k in range(3)), *(wrenches[..., k, :, :, :] for k in range(3)))
-        return tuple.__new__(self.Result, parts)
+    def serving_kernel(self, places: tuple[Application, ...]) -> Kernel:
+        return self._column_kernel if self.in_columns and not places else super().serving_kernel(places)
 
     def slopes(self, net: Network, on: Setting, at: At, held: Sequence[Held], given: Loads) -> ContactSlopes:
         """In closed form where that holds."""

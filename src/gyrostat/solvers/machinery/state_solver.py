@@ -160,7 +160,7 @@ class StateSolver(Solver):
         if self._compiled():
             try:
                 places, values = read_wrenches(self.network, wrenches, self.name)
-                kernel = self.for_wrenches(tuple(places))
+                kernel = self.serving_kernel(tuple(places))
             except RecordError as error:
                 self._fall_back(error)
             else:
@@ -184,7 +184,7 @@ class StateSolver(Solver):
         if not self._compiled() or not isinstance(self.model.context.base, str):
             return False
         try:
-            kernel = self.main_kernel()
+            kernel = self.serving_kernel(())
         except RecordError as error:
             self._fall_back(error)
             return False
@@ -272,8 +272,12 @@ class StateSolver(Solver):
 
     # ------------------------------------------------------------------ programs
     def main_kernel(self) -> Kernel:
-        """The kernel of the plain call."""
+        """The kernel of the plain call, whose program has derivatives and exports."""
         return self.for_wrenches(())
+
+    def serving_kernel(self, places: tuple[Application, ...]) -> Kernel:
+        """What answers calls with wrenches at these places."""
+        return self.for_wrenches(places)
 
     def for_wrenches(self, places: tuple[Application, ...]) -> Kernel:
         """Code for wrenches at these places."""

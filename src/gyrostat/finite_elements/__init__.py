@@ -1,0 +1,1 @@
+"""Finite elements: meshes, mass and stiffness matrices, their reduction, shape integrals. Knows no robots."""

@@ -1,0 +1,201 @@
+"""``gs.flexible.superposed``: small vibrations on a recorded rigid motion, thousands of cases at once [AS 2.2]."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gyrostat.configuration.packing import names_of, real_array
+from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
+from gyrostat.flexible.superposed_drives import GivenEfforts, Law
+from gyrostat.flexible.superposed_equations import SuperposedEquations
+from gyrostat.flexible.superposed_loads import Loads
+from gyrostat.flexible.superposed_nominal import Nominal, nominal
+from gyrostat.flexible.superposed_propagation import propagated, shares_all
+from gyrostat.flexible.superposed_result import Superposed
+from gyrostat.flexible.superposed_steps import TABLES, State, Vibration
+from gyrostat.simulate.plant.parameters import further_arguments, known_paths, value_shape
+from gyrostat.solvers.machinery.live_properties import expect_may_be_live
+from gyrostat.spec.check import check, expect_model
+from gyrostat.spec.model import Model
+
+Array = np.ndarray
+WHO = "superposed"
+
+
+def superposed(
+    model: Model,
+    motion: Any,
+    torque: Any = None,
+    *,
+    rigid: Model | None = None,
+    dt: float | None = None,
+    start: Any = None,
+    start_rate: Any = None,
+    locked: Sequence[str] = (),
+    parameters: Mapping[str, Any] | None = None,
+    wrenches: Mapping[str, Any] | None = None,
+    method: str = "simpson",
+    every: int = 1,
+) -> Superposed:
+    """Small motions U of a flexible model about a recorded rigid motion, from linear equations [AS (19)]:
+
+        M(t) U'' + D(t) U' + K(t) U = R(t) + F(t, q + mu, q' + mu')
+
+    ``motion``: the :class:`Result` of a rigid model, which has the joints of ``model`` by the same names and nothing
+    else, at an odd number of evenly spaced samples; or a trajectory of the joints of ``rigid``. ``dt`` [s]: other
+    samples, interpolated.
+    ``torque``: efforts of the drives, of the rigid model's coordinates, as ``gs.simulate(rigid, torque)`` takes them:
+    they see the joints with their additional angles mu. By default the recorded efforts, or along a trajectory those
+    that the undeformed robot needs, whatever the joints do.
+    ``locked``: rates that follow the rigid motion exactly, as under stiff control.
+    ``start``, ``start_rate``: U and U' at the first instant, (nv,) or (N, nv), zero by default; ``start="static"``:
+    deflections that the loads of the first instant cause at rest, joints in place.
+
+    **Cases.** ``parameters``: properties of the flexible model by path, {"load.mass": (N,)}, and further arguments of
+    torque, {"kp": (N,)} or (N, n). ``wrenches``: disturbances by port, (6,), (N, 6) or a function f(t) of these, in
+    the port's axes. Cases that differ in starts and wrenches alone share all factors.
+    ``method``: "simpson" (order 4), or "trapezoid" (order 2, average acceleration). ``every``: samples that are kept.
+
+    First order in U: the error is of the second. Large deflections, and stiffening by them, are for ``gs.simulate``;
+    :func:`compare` shows how far the two are apart."""
+    expect_model(model, WHO)
+    given = nominal(model, motion, rigid, dt, WHO)
+    table, count = _table(method), _whole(every)
+    free = _free(model, locked)
+    live, gains = _parameters(model, torque, parameters or {})
+    equations = SuperposedEquations(given, free, live, WHO)
+    rows = np.array([free.index(k) if k in free else -1 for k in given.places])
+    drives: Any = Law(given, torque, gains, WHO) if torque is not None else GivenEfforts(_recorded(given, equations))
+    loads = Loads(given, equations.free, wrenches, WHO) if wrenches else None
+    vibration = Vibration(equations, drives, rows, loads, WHO)
+    U, V = _starts(vibration, given, start, start_rate)
+    cases = _cases(live, gains, U, V, loads)
+    U, V = (np.array(np.broadcast_to(np.atleast_2d(x), (cases or 1, len(free)))) for x in (U, V))
+    x = vibration.start(U, V, np.tile(drives.p0, (len(U), 1)))
+    integrate = propagated if shares_all(vibration) else _integrated
+    kept = integrate(vibration, table, x, count)
+    return _result(given, vibration, kept, cases, count)
+
+
+def _integrated(vibration: Vibration, table: Array, x: State, every: int) -> list[State]:
+    """States at every ``every``-th sample."""
+    t, k, kept = vibration.equations.t, 0, [x]
+    while k < len(t) - 1:
+        stages = vibration.advance(k, table, float(t[k + len(table) - 1] - t[k]), x)
+        kept += [stage for i, stage in enumerate(stages, k + 1) if i % every == 0]
+        k, x = k + len(stages), stages[-1]
+    return kept
+
+
+def _result(given: Nominal, vibration: Vibration, kept: list[State], cases: int, every: int) -> Superposed:
+    model, free = given.model, vibration.equations.free
+    at = np.arange(0, len(given.t), every)
+    pick = (lambda x: x) if cases else (lambda x: x[:, 0])
+    U, V, A = np.zeros((3, len(kept), len(kept[0].U), model.nv))
+    tau = np.zeros(U.shape)
+    for row, k in enumerate(at):
+        x = kept[row]
+        U[row][:, free], V[row][:, free], A[row][:, free] = x.U, x.V, x.A
+        tau[row][:, given.places] = vibration.torques(int(k), x)
+    p = np.stack([x.p for x in kept])
+    return Superposed(given, given.t[at], pick(U), pick(V), pick(A), pick(tau), pick(p), at)
+
+
+# ------------------------------------------------------------------------------------------------ what is given
+def _table(method: Any) -> Array:
+    if method not in TABLES:
+        raise GyrostatError(f"{WHO}: there is no method {method!r}. Hint: {nearest(str(method), TABLES)}")
+    return TABLES[method]
+
+
+def _whole(every: Any) -> int:
+    try:
+        count = operator.index(every)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise StateError(f"{WHO}: every must be a whole number from 1 on, got {clipped(every)}")
+    return count
+
+
+def _free(model: Model, locked: Any) -> list[int]:
+    """Rates that may move beside the rigid motion; an entity stands for all its rates."""
+    still: set[int] = set()
+    for name in names_of(locked, WHO, "locked"):
+        rates = [k for k, rate in enumerate(model.dofs) if rate == name or rate.startswith(f"{name}.")]
+        if not rates:
+            raise StateError(f"{WHO}: locked names '{name}', which is no rate. Hint: {nearest(str(name), model.dofs)}")
+        still.update(rates)
+    return [k for k in range(model.nv) if k not in still]
+
+
+def _recorded(given: Nominal, equations: SuperposedEquations) -> Array:
+    """Efforts (T, n') of the rigid robot along its motion."""
+    return equations.torques()[:, given.places] if given.tau is None else given.tau
+
+
+def _parameters(model: Model, torque: Any, given: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Physical properties and gains, each with its cases in front."""
+    known = further_arguments(torque) if callable(torque) else ()
+    live: dict[str, Array] = {}
+    gains: dict[str, Array] = {}
+    for name, value in given.items():
+        array = real_array(value, WHO, f"parameters['{name}']")
+        if not np.isfinite(array).all():
+            raise NonFiniteError(f"{WHO}: parameters['{name}'] is not finite everywhere")
+        if name in known:
+            if array.ndim == 0:
+                raise ShapeError(f"{WHO}: parameters['{name}'] has no axis of cases. Hint: [{float(array):g}]")
+            gains[name] = array
+            continue
+        path = model.canonical(name) if isinstance(name, str) else name
+        if path not in known_paths(model):
+            raise StateError(
+                f"{WHO}: parameters name '{name}', which is no property of '{model.name}' and no argument of the "
+                f"torque. Hint: {nearest(str(name), [*known, *sorted(known_paths(model))])}"
+            )
+        shape = value_shape(model, path)
+        if array.ndim != len(shape) + 1 or array.shape[1:] != shape:
+            raise ShapeError(f"{WHO}: parameters['{name}'] has shape {array.shape}, expected (N, *{shape})")
+        expect_may_be_live(model, path)
+        for extreme in {float(array.min()), float(array.max())} if shape == () else ():
+            check(model.replace({path: extreme}))
+        live[path] = array
+    return live, gains
+
+
+def _starts(vibration: Vibration, given: Nominal, start: Any, start_rate: Any) -> tuple[Array, Array]:
+    """U and U' of the free rates, (n,) or (N, n)."""
+    model, free = given.model, vibration.equations.free
+
+    def read(x: Any, name: str) -> Array:
+        if x is None:
+            return np.zeros(len(free))
+        array = real_array(x, WHO, name)
+        if array.ndim not in (1, 2) or array.shape[-1] != model.nv or not np.isfinite(array).all():
+            hint = "zero where nothing is displaced; start='static' for the sag"
+            raise ShapeError(
+                f"{WHO}: {name} has shape {array.shape}, expected ({model.nv},) or (N, {model.nv}). Hint: {hint}"
+            )
+        return array[..., free]
+
+    if isinstance(start, str) and start != "static":
+        raise StateError(f"{WHO}: start is {start!r}. Hint: 'static', or an array ({model.nv},)")
+    U = vibration.sag(given.elastic) if isinstance(start, str) else read(start, "start")
+    return U, read(start_rate, "start_rate")
+
+
+def _cases(live: Mapping[str, Array], gains: Mapping[str, Array], U: Array, V: Array, loads: Loads | None) -> int:
+    """N; 0 where there is one case without an axis."""
+    sizes = {name: len(x) for name, x in [*live.items(), *gains.items()]}
+    sizes |= {name: len(x) for name, x in (("start", U), ("start_rate", V)) if x.ndim == 2}
+    if loads is not None and loads.cases > 1:
+        sizes["wrenches"] = loads.cases
+    if len(set(sizes.values()) - {1}) > 1:
+        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ShapeError(f"{WHO}: what is given has different numbers of cases: {told}")
+    return max(sizes.values(), default=0)
