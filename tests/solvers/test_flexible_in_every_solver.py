@@ -21,7 +21,7 @@ OPTIONS = {
     "ContactDynamics": {"contacts": {TIP: "point"}},
     "ContactDynamicsDerivatives": {"contacts": {TIP: "point"}},
     "Impact": {"contacts": {TIP: "point"}, "restitution": 0.5},
-    "ContactVelocities": {"contacts": {TIP: "point"}},
+    "ContactVelocities": {"contacts": {TIP: [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]}},
     "FrictionMargins": {"contacts": {TIP: {"kind": "point", "friction": 0.7}}},
     "StabilityMargin": {"points": [TIP, "boom.a", "beside.origin"]},
     "CapturePoint": {"height": -50.0},

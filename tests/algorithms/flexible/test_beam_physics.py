@@ -46,7 +46,7 @@ def test_a_stiff_beam_tends_to_the_rigid_link():
         boom = gs.FlexibleBeam("boom", **(ALUMINIUM | {"length": 1.2, "E": E, "G": E, "modes": 3}))
         wires = ("world", "pan.a"), ("pan.b", "tilt.a"), ("tilt.b", "boom.a"), ("boom.b", "load")
         model = gs.assemble("m", *hinges, boom, load, *(gs.connect(*w) for w in wires))
-        x, n = np.zeros(model.nv), model.nv - 2
+        x, n, tau = np.zeros(model.nv), model.nv - 2, np.zeros(0)
         for _ in range(3):  # the shape that stays still in the beam
             x[:2] = q
             tau = gs.rnea(model, x, np.r_[v, np.zeros(n)], np.r_[a, np.zeros(n)])
