@@ -49,6 +49,7 @@ from gyrostat.spec.shaft_elements import Backlash as Backlash
 from gyrostat.spec.shaft_elements import Damper as Damper
 from gyrostat.spec.shaft_elements import Friction as Friction
 from gyrostat.spec.shaft_elements import Spring as Spring
+from gyrostat.spec import sections as sections
 from gyrostat.spec.shape import Shape as Shape
 from gyrostat.spec.solver_spec import SolverSpec as SolverSpec
 from gyrostat.spec.values import axis_angle as axis_angle
@@ -165,7 +166,6 @@ from gyrostat.solvers.dynamics.delta_acceleration import DeltaAcceleration as De
 from gyrostat.solvers.dynamics.derivatives import ForwardDynamicsDerivatives as ForwardDynamicsDerivatives
 from gyrostat.solvers.dynamics.derivatives import InverseDynamicsDerivatives as InverseDynamicsDerivatives
 from gyrostat.solvers.dynamics.derivatives import InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives
-from gyrostat.solvers.dynamics.eigenfrequencies import eigenfrequencies as eigenfrequencies
 from gyrostat.solvers.dynamics.elastic_inverse_dynamics import ElasticInverseDynamics as ElasticInverseDynamics
 from gyrostat.solvers.dynamics.energy import KineticEnergy as KineticEnergy
 from gyrostat.solvers.dynamics.energy import PotentialEnergy as PotentialEnergy
@@ -213,6 +213,12 @@ from gyrostat.solvers.machinery.wrench import Wrench as Wrench
 # ---- studies: questions that need many evaluations; the whole package
 from gyrostat import studies as studies
 from gyrostat.studies.achievable.achievable_motion import AchievableMotion as AchievableMotion
+from gyrostat.studies.vibration.eigenfrequencies import eigenfrequencies as eigenfrequencies
+from gyrostat.studies.vibration.frequency_map import FrequencyMap as FrequencyMap
+from gyrostat.studies.vibration.frequency_map import frequency_map as frequency_map
+from gyrostat.studies.vibration.frequency_response import FrequencyResponse as FrequencyResponse
+from gyrostat.studies.vibration.frequency_response import frequency_response as frequency_response
+from gyrostat.studies.vibration.modes import Eigenfrequencies as Eigenfrequencies
 
 # ---- simulation
 from gyrostat.simulate import blocks as blocks

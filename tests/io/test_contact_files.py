@@ -80,7 +80,7 @@ def test_contact_that_the_file_switches_off_is_off(path):
 def test_what_is_not_taken_is_told(path):
     told = [(f.line, f.what) for f in gs.audit(path).ignored if f.rule == "unused-contact"]
     assert [what for _, what in told] == [
-        "contact of geoms with each other is not in the model; that with planes is",
+        "contact of geoms with each other is not in the model; that with planes and height fields is",
         "settings of MuJoCo's contact are not in the model: contacts are rigid, and touch without a margin",
     ]
     assert not [f for f in gs.audit(path, contacts=True).ignored if "each other" in f.what]

@@ -93,7 +93,6 @@ def test_every_solver_says_how_it_treats_loops(name, four_bar):
 def test_functions_that_need_coordinates_without_loops_refuse_them(four_bar):
     model, q, _ = four_bar
     for call in (
-        lambda: gs.eigenfrequencies(model, q),
         lambda: gs.base_parameters(model),
         lambda: gs.inverse_kinematics(model, "coupler.tip", (0.5, 0.0, 0.5)),
         lambda: gs.inverse_kinematics_branches(model, "coupler.tip", (0.5, 0.0, 0.5)),

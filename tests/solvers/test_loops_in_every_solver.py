@@ -130,8 +130,18 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("solver", solver_classes())
+# a platform on six legs takes seconds in each: few of its solvers run by default
+OFTEN = ("ForwardDynamics", "InverseDynamics", "MassMatrix", "Jacobian")
+
+
+@pytest.mark.parametrize(
+    ("solver", "name"),
+    [
+        pytest.param(solver, name, marks=[pytest.mark.slow] if name == "stewart" and solver not in OFTEN else [])
+        for solver in solver_classes()
+        for name in MODELS
+    ],
+)
 def test_every_solver_moves_closed_loops(solver, name, monkeypatch):
     monkeypatch.setitem(followers.FRAME, name, FRAME[name])
     monkeypatch.setitem(followers.BODY, name, FRAME[name].partition(".")[0])

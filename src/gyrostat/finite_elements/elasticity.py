@@ -85,8 +85,8 @@ class Solid:
         return self._stress(np.einsum("ijep,ep->eij", gradient, weight))
 
     def nodal_stress(self, u: Array) -> Array:
-        """Stress (nodes, 3, 3) [Pa]: in the corner that each element has at a node, mean over the elements around it, by
-        volume."""
+        """Stress (nodes, 3, 3) [Pa]: in the corner that each element has at a node, mean over the elements around it,
+        by volume."""
         sparse = scipy_parts()[0]
         corners = np.ascontiguousarray(self.element.doflocs.T), np.ones(len(self.element.doflocs))
         there = fem().Basis(self.mesh.mesh, fem().ElementVector(self.element), quadrature=corners)

@@ -31,6 +31,8 @@ def compliant_contacts(network: Network, live: Mapping[str, Any]) -> Iterator[Pa
         if not c.closed_form:
             message = f"a {c.a.kind} and a {c.b.kind} have no nearest points in closed form, which a force law needs"
             remedy = "give one of them spheres or capsules, or leave the stiffness out"
+            if c.b.kind == "height-field":
+                remedy = "leave the stiffness out: gs.simulate(method='moreau') has rigid contact with it"
             raise SpecError.one(f"contact '{c.name}'", "contact-law", message, remedy, c.name)
         law = contact_law(network.model, *c.surfaces, c.pair, live) if live else c.law
         props = {"kinds": (c.a.kind, c.b.kind), "sizes": (c.a.size, c.b.size), "law": law}

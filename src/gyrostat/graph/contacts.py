@@ -1,9 +1,9 @@
 """Contact candidates: pairs of surfaces that may touch, with the law of their contact.
 
-Which pairs are candidates: everything that can touch with every :class:`~gyrostat.spec.contact.Ground`, but what is
-fixed to it, or stands still as it does; and the surfaces that a :class:`~gyrostat.spec.contact.ContactPair` names.
-Pairs that are named by ``"*"`` leave out bodies that are joined by one joint, and surfaces whose layers do not let them
-touch.
+Which pairs are candidates: everything that can touch with every :class:`~gyrostat.spec.contact.Ground` and every height
+field, but what is fixed to it, or stands still as it does; and the surfaces that a
+:class:`~gyrostat.spec.contact.ContactPair` names. Pairs that are named by ``"*"`` leave out bodies that are joined by
+one joint, and surfaces whose layers do not let them touch.
 
 On a plane, a capsule is the two spheres at its ends, a box its eight corners, a cylinder the lowest points of its two
 rims (and four points of each, on which it stands), a mesh its vertices, or those that are farthest out (it counts as
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.errors import SpecError
 from gyrostat.graph.contact_laws import ContactLaw, contact_law
 from gyrostat.graph.contact_links import Links
 from gyrostat.graph.contact_meshes import points_of
@@ -36,7 +37,8 @@ NOWHERE = NamedSurface("", ""), NamedSurface("", "")
 class Surface:
     """A surface: the full name of the ``entity`` that has it; ``port``: a located port of the network, or "" where it
     stands still in the world; placement ``R`` (3, 3), ``p`` (3,) on that port; ``kind`` and ``size`` [m]: point (),
-    sphere and rim (radius), capsule and cylinder (radius, length), box (lengths), ellipsoid (radii), plane ()."""
+    sphere and rim (radius), capsule and cylinder (radius, length), box (lengths), ellipsoid (radii), plane (),
+    height-field (lengths, depth)."""
 
     name: str
     entity: str
@@ -116,7 +118,7 @@ def _asked(
     """Pairs of surfaces that can touch, ground last, and what is said about them."""
     links = Links(model)
     entities = model.wiring.entities
-    grounds = [name for name, s in known.items() if isinstance(entities[s.entity], Ground)]
+    grounds = [name for name, s in known.items() if isinstance(entities[s.entity], Ground) or _is_field(s)]
     others = [name for name in known if name not in grounds]
     found: dict[Names, ContactPair | None] = {}
     for name, ground in product(others, grounds):
@@ -126,6 +128,7 @@ def _asked(
                 found[name, ground] = pair
     for (one, two), pair in said.items():
         if one in grounds or two in grounds:
+            _expect_no_two_grounds(known[one], known[two], grounds, pair)
             continue
         a, b = known[one].entity, known[two].entity
         filtered = links.adjacent(a, b) or not _may_touch(model, known[one], known[two])
@@ -135,6 +138,18 @@ def _asked(
         if not all(points) or any(entities[x].radius for x in (a, b)):  # type: ignore[attr-defined]
             found[one, two] = pair
     return found
+
+
+def _is_field(surface: NamedSurface) -> bool:
+    return surface.shape is not None and surface.shape.kind == "height-field"
+
+
+def _expect_no_two_grounds(one: NamedSurface, two: NamedSurface, grounds: list[str], pair: ContactPair) -> None:
+    """Height fields touch no grounds, nor each other."""
+    both = one.name in grounds and two.name in grounds and (_is_field(one) or _is_field(two))
+    if both and _by_name(pair) and not pair.exclude:
+        message = f"'{one.name}' and '{two.name}' are grounds or height fields, which do not touch each other"
+        raise SpecError.one(f"contact pair '{pair.name}'", "contact-pair", message, "name a body", pair.name)
 
 
 def _by_name(pair: ContactPair | None) -> bool:
@@ -175,16 +190,16 @@ def placed(model: Model, surface: NamedSurface) -> Surface:
 def _features(model: Model, one: NamedSurface, two: NamedSurface) -> Iterator[tuple[Surface, Surface]]:
     """The pairs of simple surfaces that two surfaces are for contact."""
     a, b = placed(model, one), placed(model, two)
-    if b.kind == "plane" and a.kind == "mesh" and one.shape is not None:
-        points = points_of(model, one.name, one.shape)
-        if points is not None:
-            yield from ((_moved(a, f":{k}", x, "point", ()), b) for k, x in enumerate(points))
-            return
-    if b.kind != "plane" or a.kind not in SIMPLE:
-        yield a, b
-        return
-    for feature in SIMPLE[a.kind](a):
+    for feature in on_a_plane(model, one, a) if b.kind == "plane" else (a,):
         yield feature, b
+
+
+def on_a_plane(model: Model, surface: NamedSurface, at: Surface) -> list[Surface]:
+    """The simple surfaces that one placed at ``at`` is on a plane; itself if it is one, or a mesh that is not there."""
+    if at.kind == "mesh" and surface.shape is not None:
+        points = points_of(model, surface.name, surface.shape)
+        return [at] if points is None else [_moved(at, f":{k}", x, "point", ()) for k, x in enumerate(points)]
+    return list(SIMPLE[at.kind](at)) if at.kind in SIMPLE else [at]
 
 
 def _moved(s: Surface, suffix: str, by: Any, kind: str, size: tuple[float, ...]) -> Surface:

@@ -15,6 +15,7 @@ from gyrostat.graph.reference_frames import DrivenBase
 from gyrostat.graph.transmission import Ties, Transmission
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.context import Context
+from gyrostat.spec.entity import Entity
 from gyrostat.spec.model import Model
 from gyrostat.spec.port_names import Scope, resolve
 from gyrostat.spec.spanning_tree import Loop
@@ -32,7 +33,7 @@ class Component:
     outports to numbers; ``places`` are the placements of outports seen from the inport, for rigid kinds. ``q_at`` and
     ``v_at`` are its part of the state; ``ties`` say for each of its rates which rates of the model make it up, and
     ``tie_rates`` how that changes at a state (nothing, where no curve is followed); ``met`` is the name of the port
-    that it was met by."""
+    that it was met by; ``entity`` is what it was lowered from, one of the specification or inside one of these."""
 
     name: str
     kind: type
@@ -45,6 +46,7 @@ class Component:
     ties: tuple[Ties, ...] = ()
     met: str = ""
     tie_rates: tuple[Ties, ...] = ()
+    entity: Entity | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, prop: str) -> Any:
         return self.props[prop]

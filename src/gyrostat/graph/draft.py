@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.graph.lower import Placement
+from gyrostat.graph.lower import Lowered, Placement
 from gyrostat.spatial.algebra import Array, compose
+from gyrostat.spec.entity import Entity
 
 
 @dataclass(frozen=True)
 class DraftPart:
-    """A component that may still change. ``outs``: name of outport -> key; ``places``: the same names -> placement."""
+    """A component that may still change. ``outs``: name of outport -> key; ``places``: the same names -> placement.
+    ``entity``: what it was lowered from; of what is inside another entity, ``owner`` is the name of that one,
+    ``state`` its part of the owner's q and v, and ``enters`` the full name of its inport."""
 
     name: str
     kind: type
@@ -27,14 +30,35 @@ class DraftPart:
     source: str | None
     outs: dict[str, str]
     places: dict[str, Placement]
+    entity: Entity | None = None
+    owner: str = ""
+    state: tuple[slice, slice] | None = None
+    enters: str = ""
+
+    @property
+    def inport_name(self) -> str:
+        """The full name of the inport."""
+        return self.enters or f"{self.name}.{self.inport}"
+
+
+@dataclass(frozen=True)
+class ShaftPart:
+    """What acts inside an entity on its rates alone, such as a spring; ``rates``: name of its port -> the entity, and
+    the number of the rate within it."""
+
+    name: str
+    low: Lowered
+    rates: dict[str, tuple[str, int]]
 
 
 @dataclass
 class Draft:
-    """Parts, and where every port of the specification is: key of an outport, R, p. Indices keep every step cheap."""
+    """Parts, and where every port of the specification is: key of an outport, R, p. ``elements``: what acts on rates
+    inside entities. Indices keep every step cheap."""
 
     parts: dict[str, DraftPart] = field(default_factory=dict)
     located: dict[str, tuple[str, Array, Array]] = field(default_factory=dict)
+    elements: list[ShaftPart] = field(default_factory=list)
     _fed: dict[str, dict[str, None]] = field(default_factory=dict)  # outport -> parts it feeds
     _owner: dict[str, str] = field(default_factory=dict)  # outport -> part
     _sits: dict[str, list[str]] = field(default_factory=dict)  # outport -> ports located on it
@@ -42,16 +66,21 @@ class Draft:
     def add(self, part: DraftPart) -> None:
         self._insert(part)
         for key in part.outs.values():
-            self.located[key] = key, np.eye(3), np.zeros(3)
-            self._sits[key] = [key]
+            self._sits[key] = []
+            self.locate(key, key)
         if part.source is not None:
-            name = f"{part.name}.{part.inport}"
-            self.located[name] = self.located[part.source]
-            self._sits[part.source].append(name)
+            self.locate(part.inport_name, part.source)
 
     def hide(self, part: DraftPart) -> None:
-        """Add a part whose inport has no name of its own in the specification."""
+        """Add a part whose ports have no names in the specification."""
         self._insert(part)
+        for key in part.outs.values():
+            self._sits[key] = []
+
+    def locate(self, name: str, key: str) -> None:
+        """A port of the specification that is at an outport."""
+        self.located[name] = key, np.eye(3), np.zeros(3)
+        self._sits[key].append(name)
 
     def share(self, name: str, port: str) -> None:
         """A port of the specification that is where another one is."""

@@ -15,6 +15,7 @@ from gyrostat.graph.lower import Lowered, Values, lower
 from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.rewrite import DEFAULT, RULES, rewrite
 from gyrostat.graph.transmission import Transmission, transmission
+from gyrostat.graph.unfold import inner_elements, unfold
 from gyrostat.spec.check import check
 from gyrostat.spec.contact_law import ContactEntity
 from gyrostat.spec.context import HarmonicMotion, MovingBase, UniformGravity
@@ -72,6 +73,7 @@ def network(
     events = rewrite(draft, [name for name in chosen if name not in set(off)], off)
     used = tuple(name for name in RULES if name in chosen and name not in set(off))
     moved = transmission(model, live)
+    moved = replace(moved, elements=(*moved.elements, *inner_elements(draft, moved))) if draft.elements else moved
     frozen = _freeze(model, draft, moved, tree.loops, tuple(events), tuple(notes), used)
     if tree.loops:
         plan = model.layout.plan
@@ -142,11 +144,15 @@ def _draft(model: Model, visits: Iterable[Visit], live: Mapping[str, Any]) -> tu
             else lower(entity, Values(visit.entity, entity, live), visit.inport)
         )
         notes += low.notes
+        source = None if visit.source is None else draft.located[visit.source][0]
+        if low.inside is not None:
+            notes += unfold(draft, visit.entity, entity, low.inside, str(visit.inport), str(source))
+            continue
         spatial = [port.name for port in entity.ports if port.kind == "spatial"]
         outs = {name: f"{visit.entity}.{name}" for name in spatial if name != visit.inport}
-        draft.add(DraftPart(visit.entity, low.kind, low.props, visit.inport, visit.source, outs, low.places))
+        draft.add(DraftPart(visit.entity, low.kind, low.props, visit.inport, source, outs, low.places, entity))
         if low.beside is not None:
-            draft.hide(DraftPart(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, visit.source, {}, {}))
+            draft.hide(DraftPart(f"{visit.entity} (body)", RigidBody, low.beside, visit.inport, source, {}, {}))
     for loop in model.wiring.tree.loops:
         if loop.closer and not loop.link:
             for port, frame in zip(model.wiring.entities[loop.closer].ports, loop.frames, strict=False):
@@ -177,6 +183,17 @@ def _reference(model: Model) -> Lowered:
     return Lowered(FixedBase, {})
 
 
+def _state(part: DraftPart, moved: Transmission) -> tuple[slice, slice]:
+    """Its part of q and v, counted over all that components see."""
+    if not part.owner:
+        return moved.slices.get(part.name, NO_STATE)
+    if part.state is None:
+        return NO_STATE
+    whole, own = moved.slices[part.owner], part.state
+    q, v = (slice(all_.start + at.start, all_.start + at.stop) for all_, at in zip(whole, own, strict=True))
+    return q, v
+
+
 def _freeze(
     model: Model,
     draft: Draft,
@@ -186,16 +203,16 @@ def _freeze(
     notes: tuple[str, ...],
     rules: tuple[str, ...],
 ) -> Network:
-    slices = moved.slices
     ports: list[str] = []
     owner: list[int] = []
     inports: dict[str, int] = {}
     outports: dict[str, int] = {}
     parts = draft.outward()
+    states = [_state(part, moved) for part in parts]
     for k, part in enumerate(parts):
         if part.source is not None:
             inports[part.name] = len(ports)
-            ports.append(f"{part.name}.{part.inport}")
+            ports.append(part.inport_name)
             owner.append(k)
         for key in part.outs.values():
             outports[key] = len(ports)
@@ -209,11 +226,12 @@ def _freeze(
             inports.get(part.name),
             {name: outports[key] for name, key in part.outs.items()},
             part.places,
-            *slices.get(part.name, NO_STATE),
-            tuple(moved.ties(k) for k in range(*slices.get(part.name, NO_STATE)[1].indices(BOUND))),
+            *state,
+            tuple(moved.ties(k) for k in range(*state[1].indices(BOUND))),
             part.inport or "",
+            entity=part.entity,
         )
-        for part in parts
+        for part, state in zip(parts, states, strict=True)
     )
     source = {inports[part.name]: outports[part.source] for part in parts if part.source is not None}
     feeds: dict[int, tuple[int, ...]] = dict.fromkeys(outports.values(), ())

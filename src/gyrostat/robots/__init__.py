@@ -5,6 +5,7 @@ from gyrostat.robots.arm6 import arm6
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
 from gyrostat.robots.elastic_arm import elastic_arm
+from gyrostat.robots.flexible_arm import flexible_arm
 from gyrostat.robots.humanoid import humanoid
 from gyrostat.robots.hydraulic import hydraulic_manipulator
 from gyrostat.robots.knee import elastic_knee
@@ -43,6 +44,7 @@ __all__ = [
     "excavator",
     "five_bar",
     "five_point_suspension",
+    "flexible_arm",
     "flyball_governor",
     "four_bars",
     "humanoid",

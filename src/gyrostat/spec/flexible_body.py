@@ -87,6 +87,7 @@ class FlexibleBody(Entity):
 
     since: ClassVar[int] = 5
     deforms: ClassVar[bool] = True
+    tells_mass: ClassVar[bool] = True
     not_live: ClassVar[Mapping[str, str]] = {
         name: "it belongs to the others; make another body, and a solver for it"
         for name in ("mass", "first_moment", "second_moment", "C1", "C2", "S", "interfaces")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import MeshError, SpecError, clipped
+from gyrostat.geometry.height_field import HeightField
 from gyrostat.geometry.mesh_file import read_mesh
 from gyrostat.geometry.polyhedron import polyhedron
 from gyrostat.geometry.solids import SOLIDS, VolumeMoments
@@ -62,6 +63,10 @@ def _moments(name: str, shape: Shape) -> VolumeMoments:
 
 
 def _own_moments(name: str, shape: Shape) -> VolumeMoments:
+    if shape.kind == "height-field":
+        if not shape.heights:
+            raise _refused(name, f"the heights are in the file '{shape.file}'", "give heights=[[...], ...]")
+        return polyhedron(*HeightField(shape.size, np.array(shape.heights)).closed_surface())
     if shape.kind != "mesh":
         return SOLIDS[shape.kind](shape.size)
     try:

@@ -35,7 +35,8 @@ class RigidBody(Entity):
 
     @classmethod
     def from_shape(cls, name: str, shape: Any, *, density: Any = None, mass: Any = None, **properties: Any) -> Self:
-        """A homogeneous solid: mass, centre of mass and inertia of a box, sphere, cylinder, capsule, ellipsoid or mesh.
+        """A homogeneous solid: mass, centre of mass and inertia of a box, sphere, cylinder, capsule, ellipsoid, mesh
+        or height field.
 
         ``shape``: a :class:`Shape`, or its kind with its properties beside: ``RigidBody.from_shape("part", "box",
         size=(0.1, 0.2, 0.3), density=2700)``. ``density`` [kg/m^3] or ``mass`` [kg]; other ``properties`` (``frames``,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
+from gyrostat.geometry.height_field import MOST
 from gyrostat.spec.contact_law import ContactSurface
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.rules import finite
@@ -19,6 +22,7 @@ SIZES: dict[str, tuple[int, str]] = {
     "sphere": (1, "the radius"),
     "ellipsoid": (3, "the radii along x, y, z"),
     "mesh": (3, "the factors by which x, y, z are scaled"),
+    "height-field": (3, "the lengths along x and y, and the depth of its base below z = 0"),
 }
 """How many numbers the size of each kind has [m], and what they are."""
 
@@ -34,6 +38,30 @@ def _list(value: Any) -> list[float]:
 
 def _size(value: Any) -> tuple[float, ...]:
     return tuple(_list(value))
+
+
+def _heights(value: Any) -> tuple[tuple[float, ...], ...]:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list | tuple):
+        raise RefusedError("must be rows of numbers", value, "write it as in [[0, 0.1], [0, 0.2]]")
+    return tuple(_size(row) for row in value)
+
+
+def check_heights(rows: Sequence[Sequence[float]], depth: float) -> None:
+    """Refuse heights [m] above a base at -depth that are no field."""
+    columns = len(rows[0]) if rows else 0
+    shape, finite_ones = f"{len(rows)} x {columns}", [z for row in rows for z in row if math.isfinite(z)]
+    lowest = min(finite_ones, default=0.0)
+    mistakes: tuple[tuple[bool, str, Any], ...] = (
+        (any(len(row) != columns for row in rows), "must be rows of the same length", sorted({len(x) for x in rows})),
+        (len(rows) < 2 or columns < 2, "must be at least 2 x 2", shape),
+        (len(rows) * columns > MOST, f"must be at most {MOST} numbers", shape),
+        (len(finite_ones) < len(rows) * columns, "must be finite", "NaN or infinity"),
+        (lowest <= -depth, f"must be above the base at {-depth:g} m", lowest),
+    )
+    for wrong, message, value in mistakes:
+        if wrong:
+            raise RefusedError(f"of a height field {message}", value, "give rows along y of heights along x, in m")
 
 
 def _color(value: Any) -> tuple[float, ...] | None:
@@ -65,13 +93,19 @@ class Shape(Value):
     radii; mesh, factors of scale (1, 1, 1), with the name of its ``file``. ``translation`` [m] and ``rotation`` of the
     shape's middle (a mesh: of its origin), seen from the body frame. ``color``: red, green, blue, opacity, 0 to 1.
 
+    A height field is terrain: ``heights`` (rows, columns) [m] above the plane z = 0 of its frame, rows along y and
+    columns along x, both from the negative end, or a ``file`` of them (.npy, or numbers in text); ``size``: lengths
+    along x and y, depth of its base. Each cell is two triangles, cut from (x0, y0) to (x1, y1). It touches all that can
+    touch, as a :class:`~gyrostat.spec.contact.Ground` does.
+
     Shapes with the role ``collision``, and those with ``contact``, a :class:`ContactSurface`, can touch. A ``name`` is
     how contacts call it, ``hand.palm``.
 
-    A ``file`` is a path, or relative to the folder of the file that the model came from.
+    A ``file`` is a path, or relative to the folder of the file that the model came from; that of a height field lies in
+    this folder.
     """
 
-    kind: Literal["box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"]
+    kind: Literal["box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh", "height-field"]
     size: Annotated[
         tuple[float, ...],
         BeforeValidator(_size),
@@ -79,6 +113,12 @@ class Shape(Value):
         WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 3}),
     ] = ()
     file: Annotated[str, Field(validate_default=True)] = ""
+    heights: Annotated[
+        tuple[tuple[float, ...], ...],
+        BeforeValidator(_heights),
+        Field(validate_default=True),
+        WithJsonSchema({"type": "array", "items": {"type": "array", "items": {"type": "number"}, "minItems": 2}}),
+    ] = ()
     translation: Annotated[Vector, AfterValidator(_finite)] = (0.0, 0.0, 0.0)
     rotation: Annotated[RotationValue, AfterValidator(_finite)] = IDENTITY
     color: Annotated[
@@ -114,10 +154,30 @@ class Shape(Value):
     @classmethod
     def _belongs_to_a_mesh(cls, file: str, info: ValidationInfo) -> str:
         kind = info.data.get("kind")
-        if kind is not None and (kind == "mesh") != bool(file):
-            message = "must name the file of the mesh" if kind == "mesh" else f"is only for meshes, this is a {kind}"
-            raise RefusedError(message, file, "write kind='mesh', file='arm.stl'")
+        if kind == "mesh" and not file:
+            raise RefusedError("must name the file of the mesh", file, "write kind='mesh', file='arm.stl'")
+        if kind not in (None, "mesh", "height-field") and file:
+            raise RefusedError(f"is only for meshes, this is a {kind}", file, "write kind='mesh', file='arm.stl'")
+        if kind == "height-field" and (PurePath(file).is_absolute() or ".." in PurePath(file).parts):
+            raise RefusedError("must lie in the folder of the model", file, "write file='terrain.npy'")
         return file
+
+    @field_validator("heights")
+    @classmethod
+    def _belong_to_a_height_field(
+        cls, heights: tuple[tuple[float, ...], ...], info: ValidationInfo
+    ) -> tuple[tuple[float, ...], ...]:
+        kind, file, size = (info.data.get(key) for key in ("kind", "file", "size"))
+        if kind != "height-field" or not size or file is None:
+            if kind not in (None, "height-field") and heights:
+                raise RefusedError(f"are only for height fields, this is a {kind}", heights[0], "leave them out")
+            return heights
+        if bool(file) == bool(heights):
+            remedy = "write heights=[[0, 0.1], [0, 0.2]], or file='terrain.npy'"
+            raise RefusedError("of a height field, or its file, must be given, one of them", file, remedy)
+        if heights:
+            check_heights(heights, size[2])
+        return heights
 
 
 Shapes = Annotated[

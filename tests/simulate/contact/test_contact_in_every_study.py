@@ -45,8 +45,9 @@ def test_small_motions_know_compliant_contact_and_refuse_rigid_contact_that_is_c
     with pytest.raises(gs.StateError, match=CLOSED):
         study(HARD, np.stack([HIGH, STANDING]))
     hard, free = ball(friction=0.5), ball()
-    for one, two in zip(study(hard, START), study(free, START), strict=True):
-        assert_close(one, two, 1e-12)
+    one, two = study(hard, START), study(free, START)
+    for name in ("A", "B") if study is gs.linearise else ("undamped", "modes", "poles"):
+        assert_close(getattr(one, name), getattr(two, name), 1e-12)
 
 
 def test_the_slope_of_a_compliant_ground_is_in_the_linearisation():

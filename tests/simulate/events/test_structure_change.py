@@ -230,6 +230,7 @@ def test_a_joint_is_clamped_and_let_go():
     np.testing.assert_allclose(loose.v, [clamped.v[0], 0.0], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_instants_samples_and_states_go_on_across_the_change():
     free = arm()
     times = np.linspace(0.0, 0.2, 9)
@@ -307,6 +308,7 @@ def test_mistakes_of_grasp_and_release_are_told():
 
 
 # ------------------------------------------------------------------------------------------------ bases and controllers
+@pytest.mark.slow
 def test_a_free_flyer_keeps_its_momentum_when_a_joint_locks():
     trunk = gs.RigidBody("trunk", mass=3.0, inertia=(0.1, 0.1, 0.1), frames={"hip": (0.1, 0, 0)})
     leg = gs.chain("trunk.hip", gs.Joint("hip", "revolute", axis="y"), link("leg"))
@@ -320,6 +322,7 @@ def test_a_free_flyer_keeps_its_momentum_when_a_joint_locks():
     assert gs.kinetic_energy(stiff, q_after, v_after) < gs.kinetic_energy(free, q, v)
 
 
+@pytest.mark.slow
 def test_a_base_that_moves_takes_no_part_in_the_impact():
     free = arm()
     model = free.replace({"context.base": gs.HarmonicMotion(amplitude=(0.1, 0, 0), frequency=2.0)})
@@ -357,6 +360,7 @@ def test_what_a_controller_holds_for_each_joint_is_not_handed_on():
         gs.simulate(free, torque, q0=Q, v0=V, t_end=0.2, events=[grasp])
 
 
+@pytest.mark.slow
 def test_a_stop_takes_its_share_of_the_impact():
     """A joint about at its stop when the box is caught: one impact after the other is both at once."""
     free = arm().replace({"s.lower": -1.0, "s.upper": 0.22})

@@ -29,7 +29,7 @@ def with_friction(joint: str, **friction: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("restitution", [0.0, 0.4])
+@pytest.mark.parametrize("restitution", [0.4, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_a_stop_in_a_loop_is_that_of_minimal_coordinates(method: str, restitution: float) -> None:
     model, small = both(joints={"A": {"lower": -2.0, "upper": 0.5}})
     options, allowed = METHODS[method]

@@ -37,7 +37,11 @@ def alone(model, path, value):
     return model.replace({path: tuple(value) if np.ndim(value) else value})
 
 
-@pytest.mark.parametrize("name", LIVE)
+OFTEN = ("floor.friction", "tip_floor.restitution")
+NAMES = [name if name in OFTEN else pytest.param(name, marks=pytest.mark.slow) for name in LIVE]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_lanes_of_steps_with_rigid_contact_are_those_of_replaced_models(name):
     (model, values), path = LIVE[name], name.split()[0]
     settings = {**START, "dt": 2e-3, "steps": 60, "method": "moreau", "every": None}
@@ -50,7 +54,7 @@ def test_lanes_of_steps_with_rigid_contact_are_those_of_replaced_models(name):
 
 
 @pytest.mark.parametrize("method", ["moreau", "dopri5"])
-@pytest.mark.parametrize("name", LIVE)
+@pytest.mark.parametrize("name", NAMES)
 def test_runs_with_rigid_contact_are_those_of_replaced_models(name, method):
     (model, values), path = LIVE[name], name.split()[0]
     settings = {**START, "t_end": 0.1, "method": method, "t_eval": [0.1]} | ({"dt": 1e-3} if method == "moreau" else {})
@@ -61,7 +65,9 @@ def test_runs_with_rigid_contact_are_those_of_replaced_models(name, method):
         assert np.array_equal(gs.simulate(model, parameters={path: value}, **settings).q[-1], one.q[-1])
 
 
-@pytest.mark.parametrize("path", ["stiffness", "damping", "friction", "slip_speed"])
+@pytest.mark.parametrize(
+    "path", ["stiffness", "friction", *(pytest.param(x, marks=pytest.mark.slow) for x in ("damping", "slip_speed"))]
+)
 def test_runs_and_lanes_with_compliant_contact_are_those_of_replaced_models(path):
     model, values = slider(friction=0.4, **SOFT), np.array([0.5, 0.8])
     path = f"floor.{path}"

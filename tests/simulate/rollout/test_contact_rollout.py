@@ -74,6 +74,7 @@ def test_lanes_do_what_single_runs_do(robot):
         assert np.abs(one.v[-1] - run.v[-1, k]).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_impacts_bounce_as_in_single_runs_and_gain_no_energy():
     shape = gs.Shape(kind="box", size=(0.1, 0.2, 0.3), role="collision")
     brick = gs.RigidBody("brick", mass=1.5, inertia=(0.01, 0.012, 0.009), com=(0.01, 0.0, 0.0), shapes=[shape])

@@ -26,9 +26,6 @@ PHASES = {
 }
 
 
-SLOPES = [("right foot", True), ("trot", False), ("both feet with drives", True)]
-
-
 def made(phase: str, explicit: bool) -> tuple[gs.Model, dict[str, str], gs.ReducedDynamics]:
     name, contacts = PHASES[phase]
     model = MODELS[name]
@@ -44,7 +41,10 @@ def near(reduced: gs.ReducedDynamics, rng: np.random.Generator, count: int) -> n
     return reduced.reduced(gs.integrate(model, bent(model), step))
 
 
-@pytest.mark.parametrize("phase", PHASES)
+OFTEN = ("right foot", "trot", "flight")
+
+
+@pytest.mark.parametrize("phase", [x if x in OFTEN else pytest.param(x, marks=pytest.mark.slow) for x in PHASES])
 @pytest.mark.parametrize("explicit", [True, False], ids=["closed forms", "closure"])
 def test_reduced_dynamics_is_the_solution_with_contacts(phase, explicit):
     model, contacts, reduced = made(phase, explicit)
@@ -76,7 +76,11 @@ def test_reduced_dynamics_is_the_solution_with_contacts(phase, explicit):
 
 
 @pytest.mark.parametrize(
-    ("phase", "explicit"), [("right foot", True), ("trot", False), ("both feet with drives", True)]
+    ("phase", "explicit"),
+    [
+        ("trot", False),
+        *(pytest.param(x, True, marks=pytest.mark.slow) for x in ("right foot", "both feet with drives")),
+    ],
 )
 def test_sensitivities_are_those_of_finite_differences(phase, explicit):
     model, _, reduced = made(phase, explicit)
@@ -141,6 +145,7 @@ def test_interpreted_states_are_those_of_machine_code():
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_programs_derivative_agrees_with_the_closed_form_of_sensitivities():
     _, _, reduced = made("trot", True)
     rng = np.random.default_rng(8)
@@ -212,3 +217,15 @@ def test_a_phase_with_one_independent_joint_is_kept_by_its_name():
     reduced = gs.ReducedDynamics(model, contacts, "world", q0=bent(model))
     assert reduced.joints == ("world",)
     assert reduced.phase(contacts, independent=["world"]) is reduced
+
+
+@pytest.mark.parametrize("floating", ["base", "joint"])
+def test_what_floats_never_follows_a_contact(floating):
+    knee = gs.Joint("knee", "revolute", axis="y")
+    hip, shank = (gs.RigidBody(n, mass=1.0, inertia=(0.1, 0.1, 0.1), frames={"end": (0, 0, -0.4)}) for n in "ab")
+    carrier = [] if floating == "base" else [gs.Joint("float", "free")]
+    base = "free" if floating == "base" else "fixed"
+    model = gs.assemble("leg", gs.chain("world", *carrier, hip, knee, shank), base=base)
+    for frame, rates in (("b.end", 1), ("a.end", 0)):
+        with pytest.raises(gs.GyrostatError, match=f"joints that move it alone have {rates} rates"):
+            gs.ReducedDynamics(model, {frame: "fixed"})

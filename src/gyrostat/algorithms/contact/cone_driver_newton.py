@@ -5,11 +5,11 @@ apart, with its right-hand side in column n; ``place`` (m,): where a row stands 
 
 from __future__ import annotations
 
+from gyrostat.algorithms.contact.cone_driver_elimination import eliminated
 from gyrostat.algorithms.contact.cone_driver_sweeps import LAW, LIVE, add_one
-from gyrostat.engine.drivers.words import fma, ptr, sqrt, words
+from gyrostat.engine.drivers.words import ptr, sqrt, words
 
 PROXIMAL = 1e-10
-SMALLEST_PIVOT = 1e-14
 
 
 def moved_to(k: int, value: float, stride: int, A: ptr, P: ptr, u: ptr, place: words) -> int:
@@ -113,73 +113,6 @@ def slide_one(
         a[place[normal]] = -ratio * d
     a[n] = radius * d - P[k]
     return 0
-
-
-def pivot(x: float) -> float:
-    """-1/x; 0 if x is too small, or not finite."""
-    if abs(x) > SMALLEST_PIVOT and abs(x) < 1e100:
-        return -1.0 / x
-    return 0.0
-
-
-def add_multiple(first: int, wide: int, f: float, top: ptr, row: ptr) -> int:
-    """row += f top, from column ``first``, a multiple of four. 0."""
-    for j in range(first, wide, 4):
-        a, b = fma(f, top[j], row[j]), fma(f, top[j + 1], row[j + 1])
-        c, d = fma(f, top[j + 2], row[j + 2]), fma(f, top[j + 3], row[j + 3])
-        row[j] = a
-        row[j + 1] = b
-        row[j + 2] = c
-        row[j + 3] = d
-    return 0
-
-
-def add_multiples(first: int, wide: int, f: float, top: ptr, g: float, below: ptr, row: ptr) -> int:
-    """row += f top + g below, from column ``first``. 0."""
-    for j in range(first, wide, 4):
-        a, b = fma(f, top[j], row[j]), fma(f, top[j + 1], row[j + 1])
-        c, d = fma(f, top[j + 2], row[j + 2]), fma(f, top[j + 3], row[j + 3])
-        a, b = fma(g, below[j], a), fma(g, below[j + 1], b)
-        c, d = fma(g, below[j + 2], c), fma(g, below[j + 3], d)
-        row[j] = a
-        row[j + 1] = b
-        row[j + 2] = c
-        row[j + 3] = d
-    return 0
-
-
-def eliminated(n: int, wide: int, K: ptr, x: ptr) -> int:
-    """x (wide,) solves K x = column n, without pivots: 1; 0 if one is too small. Two rows at a time are eliminated from
-    those below, which halves what is read and written."""
-    for k in range(0, n, 2):
-        top = K + k * wide
-        one = pivot(top[k])
-        if one == 0.0:
-            return 0
-        if k + 1 < n:
-            below = top + wide
-            add_multiple((k + 1) // 4 * 4, wide, below[k] * one, top, below)
-            other = pivot(below[k + 1])
-            if other == 0.0:
-                return 0
-            for i in range(k + 2, n):
-                row = K + i * wide
-                f = row[k] * one
-                g = fma(f, top[k + 1], row[k + 1]) * other
-                if f != 0.0 or g != 0.0:
-                    add_multiples((k + 2) // 4 * 4, wide, f, top, g, below, row)
-            below[k + 1] = other
-        top[k] = one
-    for k in range(wide):
-        x[k] = 0.0
-    for k in range(n - 1, -1, -1):
-        row = K + k * wide
-        a, b, c, d = -row[n], 0.0, 0.0, 0.0
-        for j in range((k + 1) // 4 * 4, n, 4):
-            a, b = fma(row[j], x[j], a), fma(row[j + 1], x[j + 1], b)
-            c, d = fma(row[j + 2], x[j + 2], c), fma(row[j + 3], x[j + 3], d)
-        x[k] = ((a + b) + (c + d)) * row[k]
-    return 1
 
 
 def cone_newton_step(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from gyrostat.algorithms.contact.cone_driver_elimination import wide_for
 from gyrostat.algorithms.contact.cone_driver_newton import cone_newton_step
 from gyrostat.algorithms.contact.cone_driver_scaling import (
     HEAD,
@@ -28,14 +29,9 @@ def cone_stride(m: int) -> int:
     return (m + 3) // 4 * 4
 
 
-def cone_wide(m: int) -> int:
-    """Row length of the system of a step: one column more."""
-    return (m + 4) // 4 * 4
-
-
 def cone_memory(m: int, count: int) -> int:
     """Doubles that :func:`cone_solve` needs."""
-    return HEAD + m * cone_stride(m) + (m + 1) * cone_wide(m) + count * LAW + 14 * cone_wide(m)
+    return HEAD + m * cone_stride(m) + (m + 1) * wide_for(m) + count * LAW + 14 * wide_for(m)
 
 
 def refined(
@@ -55,7 +51,7 @@ def refined(
 ) -> float:
     """Steps of Newton, shorter ones where the whole does not lower the sum of squares; the best that they come across,
     and its residual."""
-    stride, wide = cone_stride(m), cone_wide(m)
+    stride, wide = cone_stride(m), wide_for(m)
     dP, Q, R, w = free, free + wide, free + 2 * wide, free + 3 * wide
     active, place = count_at(free + 4 * wide), count_at(free + 5 * wide)
     best, speeds, memory, merit = free + 6 * wide, free + 7 * wide, free + 8 * wide, head + 3
@@ -150,8 +146,8 @@ def continued(
     """Proximal problems (A + e, b - e P) with smaller and smaller e; the best of what they lead to goes to ``best``,
     its residual is returned. P moves along."""
     stride = cone_stride(m)
-    near, Q = free, free + cone_wide(m)
-    rest = free + 2 * cone_wide(m)
+    near, Q = free, free + wide_for(m)
+    rest = free + 2 * wide_for(m)
     least = 1e300
     while e > 1e-9:
         for k in range(m):
@@ -202,7 +198,7 @@ def cone_solve_within(
     ways: int,
 ) -> int:
     """As :func:`cone_solve`, with at most so many rounds, and so many ways out (0, 1, 2) where they do not end."""
-    stride, wide = cone_stride(m), cone_wide(m)
+    stride, wide = cone_stride(m), wide_for(m)
     head, A, laws = memory, memory + HEAD, memory + HEAD + m * stride
     scale, b = laws + count * LAW, laws + count * LAW + wide
     best = b + wide

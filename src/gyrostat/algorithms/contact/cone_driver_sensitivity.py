@@ -7,8 +7,9 @@ that come from velocities (J M^-1 times something) have no such part."""
 
 from __future__ import annotations
 
+from gyrostat.algorithms.contact.cone_driver_elimination import wide_for
 from gyrostat.algorithms.contact.cone_driver_newton import bounds_met, eliminated, gathered, slide_one, slide_two
-from gyrostat.algorithms.contact.cone_driver_rounds import cone_stride, cone_wide
+from gyrostat.algorithms.contact.cone_driver_rounds import cone_stride
 from gyrostat.algorithms.contact.cone_driver_scaling import (
     HEAD,
     dead_rows,
@@ -52,7 +53,7 @@ def all_turned(count: int, units: words, laws: ptr, P: ptr, u: ptr, x: ptr) -> i
 def system_of(m: int, count: int, G: ptr, units: words, numbers: ptr, P: ptr, u: ptr, memory: ptr) -> int:
     """K of the active rows at a solution, n of them; after the laws in ``memory`` stand scale, P, u, a free vector,
     the active rows, their places, a free vector and K, ``wide`` apart."""
-    stride, wide = cone_stride(m), cone_wide(m)
+    stride, wide = cone_stride(m), wide_for(m)
     A, laws = memory + HEAD, memory + HEAD + m * stride
     scale = laws + count * LAW
     Q, w = scale + wide, scale + 2 * wide
@@ -82,7 +83,7 @@ def cone_tangent(
 ) -> int:
     """dP (m,) for e = dG P + dc (m,), at the forces P and velocities u (stride,) of a solution; the other arguments as
     for :func:`~.cone_driver_rounds.cone_solve`. 1; 0 if there is no derivative."""
-    wide = cone_wide(m)
+    wide = wide_for(m)
     n = system_of(m, count, G, units, numbers, P, u, memory)
     laws = memory + HEAD + m * cone_stride(m)
     scale = laws + count * LAW
@@ -106,7 +107,7 @@ def cone_adjoint(
 ) -> int:
     """gc (m,), the gradient by c of a number with the gradient ``gP`` (m,) by P; the other arguments as for
     :func:`cone_tangent`. That by G is gc P^T. 1; 0 if there is no derivative."""
-    wide = cone_wide(m)
+    wide = wide_for(m)
     n = system_of(m, count, G, units, numbers, P, u, memory)
     laws = memory + HEAD + m * cone_stride(m)
     scale = laws + count * LAW

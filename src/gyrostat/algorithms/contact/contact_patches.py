@@ -35,7 +35,7 @@ def contact_patch(
     if not len(gaps) or depth < gaps.min() - DEEPER:
         points, gaps = np.concatenate([points, [(on_a + on_b) / 2]]), np.append(gaps, depth)
     if len(gaps) > POINTS:
-        chosen = _spread(points, int(gaps.argmin()))
+        chosen = spread(points, int(gaps.argmin()))
         points, gaps = points[chosen], gaps[chosen]
     return n, points, gaps
 
@@ -110,7 +110,7 @@ def _along(one: Array, two: Array, n: Array) -> tuple[Array, Array]:
     return 0.5 * (on_one + on_two), (on_one - on_two) @ n
 
 
-def _spread(points: Array, first: int) -> list[int]:
+def spread(points: Array, first: int) -> list[int]:
     """POINTS of them: the first, and again and again the one that is farthest from all chosen."""
     chosen, far = [first], np.linalg.norm(points - points[first], axis=1)
     while len(chosen) < POINTS:

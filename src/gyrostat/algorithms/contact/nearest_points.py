@@ -118,14 +118,14 @@ def nearest_of_pair(
     if apart > within and np.isfinite(apart):
         n = d / length
         return apart, n, a.p - n * reach_a, b.p + n * reach_b, False
-    found = _by_coal(one, two, a, b, ROBUST)
+    found = by_coal(one, two, a, b, ROBUST)
     if not _holds(found, a, b, reach_a, reach_b):
         raise GyrostatError(
             f"contact '{c.name}': coal finds no nearest points of a {c.a.kind} and a {c.b.kind} at a distance of their "
             f"frames of {length:.3g} m. Hint: are the shapes far inside each other, or much longer than thick?"
         )
     if found[0] > 100 * ROBUST:
-        sharp = _by_coal(one, two, a, b, SHARP)
+        sharp = by_coal(one, two, a, b, SHARP)
         if _holds(sharp, a, b, reach_a, reach_b) and abs(sharp[0] - found[0]) < 10 * ROBUST:
             found = sharp
     return (*found, True)
@@ -138,8 +138,8 @@ def _holds(found: tuple[float, Array, Array, Array], a: Pose, b: Pose, reach_a: 
     return bool(there and abs(n @ n - 1.0) < 1e-6 and abs(n @ (on_a - on_b) - gap) < 1e-6)
 
 
-def _by_coal(one: Any, two: Any, a: Pose, b: Pose, tolerance: float) -> tuple[float, Array, Array, Array]:
-    coal = _coal()
+def by_coal(one: Any, two: Any, a: Pose, b: Pose, tolerance: float) -> tuple[float, Array, Array, Array]:
+    coal = coal_package()
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance = request.epa_tolerance = tolerance
     request.gjk_max_iterations = request.epa_max_iterations = 512
@@ -149,13 +149,23 @@ def _by_coal(one: Any, two: Any, a: Pose, b: Pose, tolerance: float) -> tuple[fl
 
 def solids_of(model: Model, c: Candidate) -> Solids:
     """Both surfaces of a candidate."""
-    return _solid(model, c, 0), _solid(model, c, 1)
+    return solid_of(model, c, 0), solid_of(model, c, 1)
 
 
-def _solid(model: Model, c: Candidate, side: int) -> tuple[Any, float]:
+def reach_of(kind: str, size: Sequence[float]) -> float:
+    """Radius of a sphere about the frame of a point, sphere or capsule."""
+    return sum((0.5 if k else 1.0) * x for k, x in enumerate(size))
+
+
+def solid_of(model: Model, c: Candidate, side: int) -> tuple[Any, float]:
     """coal's shape of a surface, and its bounding radius."""
-    coal, surface = _coal(), (c.a, c.b)[side]
+    coal, surface = coal_package(), (c.a, c.b)[side]
     size = surface.size
+    if surface.kind == "height-field":
+        raise GyrostatError(
+            f"contact '{c.name}': nearest points on a height field are not known at any distance. "
+            "Hint: gs.simulate(method='moreau') finds its contacts"
+        )
     makers: dict[str, Any] = {
         "point": lambda: (coal.Sphere(0.0), 0.0),
         "sphere": lambda: (coal.Sphere(size[0]), size[0]),
@@ -178,7 +188,7 @@ def _hull(model: Model, c: Candidate, surface: Surface, side: int) -> tuple[Any,
             f"contact '{c.name}': the mesh of '{surface.name}' cannot be read. "
             "Hint: gs.audit(path) tells which files are missing; or exclude it with a ContactPair"
         )
-    coal = _coal()
+    coal = coal_package()
     points = coal.StdVec_Vec3s()
     vertices = np.concatenate([part[0] for part in parts])
     for x in vertices:
@@ -186,7 +196,8 @@ def _hull(model: Model, c: Candidate, surface: Surface, side: int) -> tuple[Any,
     return coal.Convex.convexHull(points, True, "Qt"), float(np.sqrt((vertices**2).sum(axis=1).max()))
 
 
-def _coal() -> Any:
+def coal_package() -> Any:
+    """coal, which is an extra."""
     try:
         import coal
     except ImportError:

@@ -117,18 +117,18 @@ def _foreign_coriolis(network: Network, on: Setting, q: Array, v: Array) -> Arra
         T = own_rates(c, n)
         moved, rate = np.concatenate([values_of(J, 1), T]), np.concatenate([rates_of(J, 1), own_tie_rates(c, n)])
         whole, turning = equations(c, on, motion, own.q, own.v).whole, coriolis_and_damping(c, on, motion, own.q, own.v)
-        Omega = turning.coriolis + whole @ _bracket(network, c, motion, own.v) * 0.5
+        Omega = turning.coriolis + whole @ _bracket(c, motion, own.v) * 0.5
         C = C + moved.T @ (whole @ rate + Omega @ moved)
     return C
 
 
-def _bracket(network: Network, c: Component, motion: Motion, v: Array) -> Array:
+def _bracket(c: Component, motion: Motion, v: Array) -> Array:
     """Of the velocities (V, v) of a component, see :mod:`~gyrostat.algorithms.matrices.coriolis_matrix`: with it
     dM/dt = Omega + Omega^T. Angular velocities in the world's axes have that of the other sign."""
     n = len(v)
     ad = np.full((6 + n, 6 + n), 0.0, dtype=np.result_type(np.asarray(motion.V), np.asarray(v), np.float64))
     ad[:3, :3] = -skew(motion.V[:3])
-    if network.model.wiring.entities[c.name].quaternion_at is not None:
+    if c.entity is not None and c.entity.quaternion_at is not None:
         ad[6:, 6:] = tilde(v) if n == 6 else skew(v)
     return ad
 

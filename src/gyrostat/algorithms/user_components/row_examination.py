@@ -58,7 +58,7 @@ class Examination:
     def __init__(self, network: Network, c: Component):
         rng = np.random.default_rng(7)
         self.network, self.c = network, c
-        self.entity: Entity = network.model.wiring.entities[c.name]
+        self.entity: Entity = c.entity or network.model.wiring.entities[c.name]
         self.q, self.v = _random_state(c, self.entity, rng)
         self.pose = Pose(from_quaternion(unit_vector(rng.normal(size=4))), rng.normal(size=3))
         self.V, self.A, self.rng = rng.normal(size=6), rng.normal(size=6), rng

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gyrostat.io.mjcf.defaults import elements_of, parse_spec, pass_on, refused
+from gyrostat.io.mjcf.height_fields import FieldAsset
 from gyrostat.io.mjcf.meshes import MeshFile, read_meshes
 from gyrostat.io.mjcf.source import MjcfReader
 from gyrostat.io.safe_xml import Element
@@ -27,6 +28,8 @@ class Compiled:
     model: Any
     meshes: dict[str, MeshFile] = field(default_factory=dict)
     left_out: dict[int, str] = field(default_factory=dict)  # geoms that are spheres now, and the mesh they were
+    on_field: dict[int, str] = field(default_factory=dict)  # geoms that are height fields -> the name of the field
+    fields: dict[str, FieldAsset | None] = field(default_factory=dict)
     contact: dict[int, ContactSurface] = field(default_factory=dict)  # of geoms that can touch
     bodies: list[int] = field(default_factory=list)  # numbers of the bodies in the order of ``spec.bodies``
     elements: dict[str, list[Element]] = field(default_factory=dict)  # "body", "joint", "geom", "site" -> by number
@@ -45,8 +48,10 @@ def compile_spec(
     spec = parse_spec(reader, mujoco, reader.source.text(dropped))
     if spec is None:
         return None
+    kind = mujoco.mjtGeom.mjGEOM_HFIELD
+    on_field = {k: geom.hfieldname for k, geom in enumerate(spec.geoms) if geom.type == kind}
     assets, spheres = read_meshes(reader, mujoco, spec, meshes)
-    done = Compiled(mujoco, spec, None, meshes, spheres)
+    done = Compiled(mujoco, spec, None, meshes, spheres, on_field)
     if reader.notes.fatal:
         return None
     edit(spec)
@@ -73,4 +78,5 @@ def _number(reader: MjcfReader, done: Compiled) -> None:
         done.elements[sort] = [by_number[k] for k in range(len(by_number))]
     geoms = [geom.id for geom in spec.geoms]
     done.left_out = {geoms[k]: name for k, name in done.left_out.items()}
+    done.on_field = {geoms[k]: name for k, name in done.on_field.items()}
     done.bodies = [body.id for body in spec.bodies]

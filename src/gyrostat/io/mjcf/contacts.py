@@ -73,14 +73,14 @@ def check_contact(reader: MjcfReader, mujoco: Any, spec: Any, contacts: bool | N
     world = reader.source.root.find("worldbody")
     if world is None or switched_off(mujoco, spec):
         return
-    planes = mujoco.mjtGeom.mjGEOM_PLANE
+    planes = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
     geoms = [geom for geom in spec.geoms if geom.contype or geom.conaffinity]
-    count = sum(1 for geom in geoms if geom.type != planes)
+    count = sum(1 for geom in geoms if geom.type not in planes)
     if contacts is False and len(geoms) > 1:
         what = "contact is not in the model, since contacts=False"
         reader.ignore(world, "unused-contact", what, f"{len(geoms)} geoms that can touch")
     elif contacts is None and count > 1:
-        what = "contact of geoms with each other is not in the model; that with planes is"
+        what = "contact of geoms with each other is not in the model; that with planes and height fields is"
         reader.ignore(world, "unused-contact", what, f"{count} geoms that can touch", "load it with contacts=True")
 
 

@@ -21,6 +21,7 @@ from gyrostat.io.mjcf.contacts import Contacts, check_contact, geom_contacts
 from gyrostat.io.mjcf.defaults import elements_of, load_mujoco, parse_spec
 from gyrostat.io.mjcf.drives import Drives
 from gyrostat.io.mjcf.equalities import Equalities, fixed_tendons, held, used
+from gyrostat.io.mjcf.height_fields import FieldAsset, take_height_fields
 from gyrostat.io.mjcf.includes import Includes
 from gyrostat.io.mjcf.inertias import check_inertias, give_inertias
 from gyrostat.io.mjcf.meshes import MeshFile, collect_meshes
@@ -68,7 +69,7 @@ def _model(
     prepared = _prepared(reader, file, roots)
     if prepared is None:
         return None
-    meshes, sensors = prepared
+    meshes, sensors, fields = prepared
     mujoco, source = load_mujoco(), reader.source
     spec = parse_spec(reader, mujoco, source.text())
     if spec is None:
@@ -84,6 +85,7 @@ def _model(
     done = compile_spec(reader, mujoco, meshes, lambda compiled: give_inertias(compiled, changed), touching)
     if done is None:
         return None
+    done.fields = fields
     by_number = {done.bodies[k]: inertial for k, inertial in changed.items()}
     off = off | _switched_off(mujoco, spec)
     ties = used(reader, done, ties, "equality" in off)
@@ -106,8 +108,10 @@ def _model(
     return model
 
 
-def _prepared(reader: MjcfReader, file: str, roots: Roots) -> tuple[dict[str, MeshFile], list[Element]] | None:
-    """Make the tree what MuJoCo may see; the meshes and the sensors of the file, None if there is no way on."""
+def _prepared(
+    reader: MjcfReader, file: str, roots: Roots
+) -> tuple[dict[str, MeshFile], list[Element], dict[str, FieldAsset | None]] | None:
+    """Make the tree what MuJoCo may see; meshes, sensors and height fields of the file, None if there is no way on."""
     root = reader.source.root
     if root.tag != "mujoco":
         what, tag = "the outermost tag must be <mujoco>, or <robot> for URDF", short(root.tag)
@@ -117,11 +121,12 @@ def _prepared(reader: MjcfReader, file: str, roots: Roots) -> tuple[dict[str, Me
     folder, bare = _mesh_folder(root)
     refuse_foreign(reader, root)
     sensors = take_sensors(reader)
+    fields = take_height_fields(reader, load_mujoco(), roots, folder, bare)
     strip(reader)
     if reader.notes.fatal:
         return None
     _name_frames(reader.source)
-    return collect_meshes(reader, roots, folder, bare), sensors
+    return collect_meshes(reader, roots, folder, bare), sensors, fields
 
 
 def _mesh_folder(root: Any) -> tuple[str, bool]:

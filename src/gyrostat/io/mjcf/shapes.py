@@ -56,6 +56,8 @@ def _shape(reader: MjcfReader, done: Compiled, k: int) -> Shape | None:
         "contact": done.contact.get(k),
         "name": usable_name(m.geom(k).name) if k in done.contact else "",
     }
+    if k in done.on_field:
+        return _field(reader, done, k, look)
     if k in done.left_out or kind == kinds.mjGEOM_MESH:
         return _mesh(reader, done, k, look)
     sizes = {
@@ -85,6 +87,18 @@ def _color(m: Any, k: int) -> tuple[float, ...]:
     if material >= 0 and np.allclose(rgba, (0.5, 0.5, 0.5, 1.0)):  # its default: the colour of the material counts
         rgba = m.mat_rgba[material]
     return tuple(float(x) for x in np.clip(rgba, 0.0, 1.0))
+
+
+def _field(reader: MjcfReader, done: Compiled, k: int, look: dict[str, Any]) -> Shape | None:
+    """A height field; one that says nothing about touching is only drawn."""
+    m, name = done.model, done.on_field[k]
+    asset = done.fields.get(name)
+    if asset is None:
+        reader.ignore(done.elements["geom"][k], "unused-geom", "its height field is not in the model", repr(name))
+        return None
+    look = look if look["contact"] is not None else look | {"role": "visual"}
+    place = {"translation": m.geom_pos[k], "rotation": Quaternion(quaternion=xyzw(m.geom_quat[k]))}
+    return Shape(kind="height-field", size=asset.size, heights=asset.heights, **place, **look)
 
 
 def _mesh(reader: MjcfReader, done: Compiled, k: int, look: dict[str, Any]) -> Shape | None:

@@ -34,7 +34,6 @@ SECTIONS = {
 PICTURES = {
     "texture": "textures are not in the model",
     "skin": "skins are not in the model",
-    "hfield": "height fields are not in the model",
     "camera": "cameras are not in the model",
     "light": "lights are not in the model",
 }

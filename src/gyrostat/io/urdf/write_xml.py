@@ -72,7 +72,7 @@ def add_shapes(link: Element, name: str, shapes: Iterable[Shape], mesh: Callable
     """<visual> and <collision>; returns the shapes that URDF does not have. A capsule is a cylinder and two balls."""
     left: list[Shape] = []
     for k, shape in enumerate(shapes):
-        if shape.kind == "ellipsoid":
+        if shape.kind in ("ellipsoid", "height-field"):
             left.append(shape)
             continue
         R, p = rotation(Values("", shape.rotation, {}), []), np.array(shape.translation)

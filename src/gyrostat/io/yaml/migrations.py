@@ -13,7 +13,7 @@ version what came with it
 3       closed loops: connecting_rod, passive of a joint, reference, independent and loops of the context; and
         polynomial_coupling; nothing else changed
 4       contact: ground, contact_point, contact_pair; name and contact of shapes; sensor; nothing else changed
-5       flexible links: flexible_beam, flexible_body; nothing else changed
+5       flexible links: flexible_beam, flexible_body; height-field among shapes; nothing else changed
 ======= ===========================================================================================
 
 A new version is a line in this table and in :data:`MIGRATIONS`, files of the old one among those that tests keep byte
@@ -50,8 +50,11 @@ LATER: Mapping[str, Mapping[str, int]] = {
 """Kind, or the context -> properties that came later than it did, and the version they came with. They have defaults,
 and are not written where they have them."""
 
-LATER_IN_SHAPES: Mapping[str, int] = {"name": 4, "contact": 4}
+LATER_IN_SHAPES: Mapping[str, int] = {"name": 4, "contact": 4, "heights": 5}
 """The same of the shapes of bodies."""
+
+LATER_SHAPES: Mapping[str, int] = {"height-field": 5}
+"""Kinds of shapes that came later than the first ones."""
 
 
 def newest(migrations: Migrations = MIGRATIONS) -> int:

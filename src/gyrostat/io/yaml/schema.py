@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from gyrostat.errors import SpecError, clipped
-from gyrostat.io.yaml.migrations import LATER, LATER_IN_SHAPES, VERSION, newest, oldest_alike
+from gyrostat.io.yaml.migrations import LATER, LATER_IN_SHAPES, LATER_SHAPES, VERSION, newest, oldest_alike
 from gyrostat.io.yaml.solvers import solvers_schema
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.context import Context
@@ -67,7 +67,10 @@ def _known_shapes(shapes: dict[str, Any], version: int) -> dict[str, Any]:
     """Shapes without the properties that came later than a version."""
     items = shapes["items"]
     late = {key for key, since in LATER_IN_SHAPES.items() if since > version}
-    return shapes | {"items": items | {"properties": {k: x for k, x in items["properties"].items() if k not in late}}}
+    properties = {k: x for k, x in items["properties"].items() if k not in late}
+    kinds = [kind for kind in properties["kind"]["enum"] if LATER_SHAPES.get(kind, 1) <= version]
+    properties["kind"] = properties["kind"] | {"enum": kinds}
+    return shapes | {"items": items | {"properties": properties}}
 
 
 def _versions(version: int | None) -> list[int]:

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel
 
 from gyrostat.errors import LoadError, Problem, SaveError, SpecError, clipped, near
-from gyrostat.io.yaml.migrations import LATER, LATER_IN_SHAPES, MIGRATIONS, VERSION, Migrations, newest, oldest_alike
+from gyrostat.io.yaml.migrations import (
+    LATER,
+    LATER_IN_SHAPES,
+    LATER_SHAPES,
+    MIGRATIONS,
+    VERSION,
+    Migrations,
+    newest,
+    oldest_alike,
+)
 from gyrostat.io.yaml.parse import Node, read
 from gyrostat.io.yaml.reading import Reading
 from gyrostat.spec.assembly import Assembly
@@ -87,7 +96,8 @@ def _later_properties(kind: str, owner: BaseModel) -> list[int]:
     """The versions of those later properties that are not what they are by default; 1 at least."""
     unused = unused_later(kind, owner)
     shapes = getattr(owner, "shapes", ())
-    inside = (since for shape in shapes for key, since in LATER_IN_SHAPES.items() if getattr(shape, key, None))
+    inside = [since for shape in shapes for key, since in LATER_IN_SHAPES.items() if getattr(shape, key, None)]
+    inside += [LATER_SHAPES.get(shape.kind, 1) for shape in shapes]
     return [1, *(since for key, since in LATER.get(kind, {}).items() if key not in unused), *inside]
 
 
@@ -112,6 +122,14 @@ def refuse_later_properties(reading: Reading, label: str, kind: str, given: Mapp
     for k, shape in enumerate(shapes if isinstance(shapes, list) else ()):
         if isinstance(shape.value, dict):
             _refuse_later(reading, label, LATER_IN_SHAPES, shape.value, f"shapes.{k}.")
+            _refuse_later_shape(reading, label, shape.value.get("kind"), f"shapes.{k}.kind")
+
+
+def _refuse_later_shape(reading: Reading, label: str, kind: Node | None, at: str) -> None:
+    since = LATER_SHAPES.get(kind.value, 1) if kind is not None and isinstance(kind.value, str) else 1
+    if kind is not None and since > reading.version:
+        message = f"'{at}' is '{kind.value}', which came with version {since}, the file says version {reading.version}"
+        reading.add(label, "kind-version", message, f"write '{VERSION}: {since}' at its top", since, kind.line)
 
 
 def _refuse_later(

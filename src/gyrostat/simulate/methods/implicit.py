@@ -164,15 +164,15 @@ class ImplicitMethod(CompiledMethod):
 def _memory(nq: int, n: int, p: int, pairs: bool) -> OneMemory:
     """What steps of a robot of these sizes need."""
     size = n + p
-    stride, wide = (size + 3) // 4 * 4, (2 * size + 3) // 4 * 4
+    stride = (size + 3) // 4 * 4
     state = nq + 4 * n + 2 * p
     sizes = {at.START: state, at.FINISH: state, at.SIZES: p + 1, BETWEEN: 2 * n + p + 1}
     sizes |= dict.fromkeys(VECTORS, stride) | dict.fromkeys(SQUARES, stride * size)
     sizes |= {at.SPARE: 2 * size, at.PIVOTS: size, at.KEPT_Q: nq}
     sizes |= {at.BLOCKS: 5 * n * n + 3 * n * p + p * p, at.REACH_P: size * p + 1}
     if pairs:
-        sizes |= {at.MIDDLE: state, at.PAIR_PIVOTS: wide, at.PAIR_RESIDUAL: wide, at.PAIR_CHANGE: wide}
-        sizes[at.PAIR_INVERSE] = 2 * size * wide
+        sizes |= {at.MIDDLE: state, at.PAIR_RESIDUAL: 2 * stride, at.PAIR_CHANGE: 2 * stride}
+        sizes |= {at.PAIR_INVERSE: size * 2 * stride, at.PAIR_RIGHT: 2 * stride, at.PAIR_PRODUCT: 4 * stride}
     return OneMemory(sizes)
 
 

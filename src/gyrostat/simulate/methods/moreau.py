@@ -21,7 +21,7 @@ from gyrostat.simulate.methods.drivers import moreau_memory as at
 from gyrostat.simulate.methods.drivers.fixed_clock import FULL
 from gyrostat.simulate.methods.drivers.moreau_steps import ASKED, CROWDED, moreau_steps
 from gyrostat.simulate.methods.fixed_steps import FixedSteps
-from gyrostat.simulate.methods.moreau_solids import SLOW, SolidContacts, SolidPair, points_of_pairs, told
+from gyrostat.simulate.methods.moreau_solids import SLOW, SolidContacts, pair_of, points_of_pairs, told
 from gyrostat.simulate.methods.moreau_tables import (
     candidate_tables,
     chain_tables,
@@ -65,9 +65,7 @@ class Moreau(FixedSteps):
         pairs = rigid_pairs(plant.model, plant.network.driven)
         self.candidates = points_of_pairs(pairs)
         ports = ports_of(plant.network, pairs)
-        self.solids = SolidContacts(
-            [SolidPair.of(plant.model, plant.network, c, ports) for c in pairs if not c.closed_form]
-        )
+        self.solids = SolidContacts([pair_of(plant.model, plant.network, c, ports) for c in pairs if not c.closed_form])
         if self.solids.pairs:
             warnings.warn(f"{WHO}: {told(pairs)}", PerformanceWarning, stacklevel=2)
         self.limits: JointLimits | None = None
@@ -124,7 +122,7 @@ class Moreau(FixedSteps):
         sizes = [int(np.prod(slot.shape, dtype=int)) for slot in scene.program.outputs]
         tables |= {word: np.zeros(size) for word, size in zip(outputs, sizes, strict=True)}
         tables[at.LOOP_EQUATIONS] = np.zeros(loops * (n + 2) + 1)
-        tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 9)
+        tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 24)
         tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
         k = len(self.candidates)
         tables[at.KEPT] = np.zeros(6 * k + len(limits) + loops + boxes + 1)
@@ -166,8 +164,8 @@ class Moreau(FixedSteps):
             at.WHITE: np.zeros((stride // 3 + 1) * 4 * n + 8),
             at.DELASSUS: np.zeros(stride * stride + 8),
             at.SPARE: np.zeros(4 + 4 * stride + 24),
-            at.LAW_MATRIX: np.zeros(stride * (stride + 4)),
-            at.PIVOTS: np.zeros(2 * stride, dtype=np.int64),
+            at.LAW_MATRIX: np.zeros(stride * (stride + 8)),
+            at.ACTIVE: np.zeros(2 * stride, dtype=np.int64),
             at.CONE_G: np.zeros(stride * stride),
             at.CONE_VECTORS: np.zeros(3 * stride),
             at.CONE_ROWS: np.zeros(stride, dtype=np.int64),

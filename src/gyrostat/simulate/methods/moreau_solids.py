@@ -1,8 +1,9 @@
 """Pairs of shapes without nearest points in closed form, in Moreau's steps: machine code asks in the middle of a step
 where they touch, as soon as the spheres about them may meet; coal finds the nearest points, and
-:mod:`~gyrostat.algorithms.contact.contact_patches` the corners of flat patches. Each corner is a contact of its own,
-``"crate|shelf.0"`` to ``"crate|shelf.7"``; from step to step a corner keeps its number while it stays nearest to where
-it was."""
+:mod:`~gyrostat.algorithms.contact.contact_patches` the corners of flat patches;
+:mod:`~gyrostat.algorithms.contact.field_contacts` those of bodies on height fields. Each corner is a contact of its
+own, ``"crate|shelf.0"`` to ``"crate|shelf.7"``; from step to step a corner keeps its number while it stays nearest to
+where it was."""
 
 from __future__ import annotations
 
@@ -15,10 +16,13 @@ import numpy as np
 from gyrostat.algorithms.contact.contact_faces import Faces, faces_of
 from gyrostat.algorithms.contact.contact_kinematics import place_of
 from gyrostat.algorithms.contact.contact_patches import contact_patch
-from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, solids_of
-from gyrostat.graph.contacts import Candidate
+from gyrostat.algorithms.contact.field_contacts import FieldContacts
+from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, reach_of, solid_of, solids_of
+from gyrostat.graph.contacts import Candidate, on_a_plane
+from gyrostat.graph.height_fields import height_field_of
 from gyrostat.graph.network import Network
 from gyrostat.simulate.methods.drivers import moreau_memory as at
+from gyrostat.spatial.contact_geometry import ROUND
 from gyrostat.spatial.representation import Pose
 from gyrostat.spec.model import Model
 
@@ -44,17 +48,49 @@ class SolidPair:
         places = [(ports.index(port), Pose(R, p)) for port, R, p in (place_of(net, s) for s in (c.a, c.b))]
         return cls(c, solids, (faces[0], faces[1]), (places[0], places[1]))
 
-    def touching(self, poses: Array) -> tuple[Pose, Array, Array, Array]:
+    def touching(self, poses: Array, within: float) -> tuple[Pose, Array, Array, Array]:
         """Pose of b; normal (3,), points (k, 3) and gaps (k,) for the ``poses`` (ports, 12) of bodies."""
         a, b = (_placed(poses[port], place) for port, place in self.places)
         _, n, on_a, on_b, _ = nearest_of_pair(self.candidate, self.solids, a, b, np.inf)
         return b, *contact_patch(self.faces[0], a, self.faces[1], b, n, on_a, on_b)
 
 
+@dataclass(frozen=True)
+class FieldPair:
+    """The same of a body on a height field; normals are those of its facets and edges, one for each point."""
+
+    candidate: Candidate
+    solids: Solids
+    field: FieldContacts
+    places: tuple[tuple[int, Pose], tuple[int, Pose]]
+
+    @classmethod
+    def of(cls, model: Model, net: Network, c: Candidate, ports: Sequence[int | None]) -> FieldPair:
+        surface, shape = c.surfaces[0], c.surfaces[1].shape
+        grid = height_field_of(model, c.b.entity, shape)  # type: ignore[arg-type]
+        own = replace(c.a, R=np.eye(3), p=np.zeros(3))
+        solid = solid_of(model, c, 0) if c.a.kind not in ROUND else (None, reach_of(c.a.kind, c.a.size))
+        faces = faces_of(c.a.kind, c.a.size, solid[0])
+        field = FieldContacts(c.name, grid, c.a, on_a_plane(model, surface, own), solid, faces)
+        places = [(ports.index(port), Pose(R, p)) for port, R, p in (place_of(net, s) for s in (c.a, c.b))]
+        return cls(c, (solid, (None, grid.reach)), field, (places[0], places[1]))
+
+    def touching(self, poses: Array, within: float) -> tuple[Pose, Array, Array, Array]:
+        """Pose of b; normals, points (k, 3) and gaps (k,) up to ``within`` [m]."""
+        a, b = (_placed(poses[port], place) for port, place in self.places)
+        x, n, gaps = self.field.touching(a, b, within)
+        return b, n, x, gaps
+
+
+def pair_of(model: Model, net: Network, c: Candidate, ports: Sequence[int | None]) -> SolidPair | FieldPair:
+    """How a candidate without closed form is asked."""
+    return (FieldPair if c.b.kind == "height-field" else SolidPair).of(model, net, c, ports)
+
+
 class SolidContacts:
     """All such pairs of a model: what they answer to machine code, in ``answers`` (pairs * PATCH, ANSWER)."""
 
-    def __init__(self, pairs: Sequence[SolidPair]):
+    def __init__(self, pairs: Sequence[SolidPair | FieldPair]):
         self.pairs = tuple(pairs)
         self.answers = np.zeros((max(1, len(self.pairs) * at.PATCH), at.ANSWER))
         self.calls, self.seconds = 0, 0.0
@@ -83,7 +119,8 @@ class SolidContacts:
             rows[:, 0] = 0.0
             if np.linalg.norm(one[6:9] - two[6:9]) > one[10] + two[10]:
                 continue
-            b, n, points, gaps = pair.touching(poses)
+            within = one[10] + two[10] - sum(reach for _, reach in pair.solids)
+            b, n, points, gaps = pair.touching(poses, float(within))
             own = (points - b.p) @ b.R
             slots = _numbered(own, self._before[k])
             self._before[k] = np.full((at.PATCH, 3), np.inf)
@@ -122,8 +159,10 @@ def told(candidates: Sequence[Candidate]) -> str:
     """What is said of pairs that Python finds."""
     names = [c.name for c in candidates if not c.closed_form]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    fields = all(c.b.kind == "height-field" for c in candidates if not c.closed_form)
+    how = "" if fields else "by coal, "
     return (
         f"the nearest points of {', '.join(map(repr, names[:3]))}{more} have no closed form and are found in Python, "
-        "by coal, whenever they are near, which is slower. Hint: spheres and capsules have one with each other, and "
+        f"{how}whenever they are near, which is slower. Hint: spheres and capsules have one with each other, and "
         "all shapes with the ground"
     )

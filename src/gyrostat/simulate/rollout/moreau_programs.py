@@ -21,7 +21,7 @@ from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
-from gyrostat.simulate.methods.drivers.moreau_impacts import BACK, DEPTH, FASTEST_BACK
+from gyrostat.simulate.methods.drivers.moreau_depth import BACK, DEPTH, FASTEST_BACK
 from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT
 from gyrostat.simulate.rollout.moreau_rounds import (
     AFTER,

@@ -8,7 +8,7 @@ import numpy as np
 
 from gyrostat.algorithms.contact.whitened_cones import SOFT, TINY, WhitenedCones
 from gyrostat.engine.tracing.choose import maximum, minimum, where
-from gyrostat.simulate.methods.drivers.moreau_impacts import DEPTH
+from gyrostat.simulate.methods.drivers.moreau_depth import DEPTH
 from gyrostat.simulate.rollout.moreau_steps import TOLERANCE
 
 Array = np.ndarray

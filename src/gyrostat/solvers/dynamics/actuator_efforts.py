@@ -110,6 +110,10 @@ class Actuation:
         Z = null_space(found["J"], self.model.nv)
         return found["T"] @ Z, Z, found["J"]
 
+    def rows(self, q: Array) -> Array:
+        """T (k, nv): rates of the actuated joints by those of the model."""
+        return self._kernel.call(q)["T"]
+
     def efforts(self, q: Array, tau: Array, number: int = 0, shape: tuple[int, ...] = ()) -> tuple[Array, int]:
         """u (k,), and how many more there are than needed; or an error that names what the actuators cannot do."""
         if self.network.closures:

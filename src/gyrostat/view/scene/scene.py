@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.manifold import neutral
+from gyrostat.errors import SpecError
+from gyrostat.graph.height_fields import height_field_of
 from gyrostat.graph.lower import Values, rotation
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.spatial.algebra import compose
@@ -112,7 +114,13 @@ def _shapes(
     for body in part.bodies:
         entity = model.wiring.entities[body]
         for k, shape in enumerate(entity.shapes if isinstance(entity, RigidBody) else ()):
-            file = None
+            file, triangles = None, None
+            if shape.kind == "height-field":
+                try:
+                    triangles = height_field_of(model, body, shape).closed_surface()
+                except SpecError as error:
+                    missing.append(f"{body}: {error.problems[0].message}")
+                    continue
             if shape.kind == "mesh":
                 file, why = find_mesh(model, body, shape.file, roots)
                 if file is None:
@@ -120,7 +128,8 @@ def _shapes(
                     continue
             own = rotation(Values(f"{body}.shapes", shape.rotation, {}), []), np.array(shape.translation)
             R, p = compose(*seen_from(rest, part.port, f"{body}.origin"), *own)
-            solids.append(Solid(f"{body}/{k}", shape.kind, shape.size, R, p, _color(shape), shape.role, file))
+            look = _color(shape), shape.role, file, triangles
+            solids.append(Solid(f"{body}/{k}", shape.kind, shape.size, R, p, *look))
     return solids
 
 

@@ -21,7 +21,8 @@ Color = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Solid:
-    """A solid at ``R``, ``p`` in its link; ``size`` as in :class:`Shape`. ``color`` None: as a mesh has it."""
+    """A solid at ``R``, ``p`` in its link; ``size`` as in :class:`Shape`. ``color`` None: as a mesh has it.
+    ``triangles``: vertices (n, 3) [m] and corners (m, 3) of a height field."""
 
     name: str
     kind: str
@@ -31,6 +32,7 @@ class Solid:
     color: Color | None
     role: Role
     file: Path | None = None
+    triangles: tuple[Array, Array] | None = None
 
 
 def seen_from(rest: Mapping[str, Placement], a: str, b: str) -> Placement:

@@ -123,7 +123,7 @@ class Stage:
 
     def _solid(self, name: str, item: Solid) -> tuple[list[Any], list[Array]]:
         if item.file is None:
-            parts = [(*solid(item.kind, item.size), None)]
+            parts = [(*(item.triangles or solid(item.kind, item.size)), None)]
         else:
             try:
                 parts = read_mesh(item.file, item.size)
@@ -131,6 +131,7 @@ class Stage:
                 self.missing.append(f"{item.name.rpartition('/')[0]}: the mesh '{item.file}' {error}")
                 return [], []
         handles, corners = [], []
+        flat = item.file is not None or item.triangles is not None
         for n, (vertices, faces, own) in enumerate(parts):
             r, g, b, opacity = item.color or own or PLAIN
             handles.append(
@@ -140,8 +141,8 @@ class Stage:
                     faces,
                     color=(r, g, b),
                     opacity=None if opacity >= 1.0 else opacity,
-                    flat_shading=item.file is not None,
-                    side="double" if item.file is not None else "front",
+                    flat_shading=flat,
+                    side="double" if flat else "front",
                     cast_shadow=opacity >= 1.0,
                     wxyz=wxyz(item.R),
                     position=item.p,

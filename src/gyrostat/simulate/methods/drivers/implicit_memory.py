@@ -18,9 +18,10 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS as CLOCK_WORDS
     IRREGULAR, PHASE,  # the course of the run
     NEWTON, FACTORISATIONS, HALVED, SERVED, LONGEST_SERVICE, REPEATED, FALLBACKS,  # counts
     KEPT, BIASED_INVERSE, WHOLE_INVERSE, WHOLE_KNOWN, KEPT_MATRIX, KEPT_MASS, KEPT_Q, NEXT_LOOK, INTERVAL,  # dina's S
-    PATIENCE, TRIED, PREDICTED, METRIC, HERE, THERE, KEPT_DAMPING, STRIDE, FLOW,
-    MIDDLE, MIDDLE_KNOWN, PAIR_INVERSE, PAIR_PIVOTS, PAIR_RESIDUAL, PAIR_CHANGE,  # of steps with a stage in the middle
-) = range(CLOCK_WORDS, CLOCK_WORDS + 60)  # fmt: skip
+    PATIENCE, TRIED, PREDICTED, METRIC, HERE, THERE, KEPT_DAMPING, STRIDE, FLOW, SLOPES_SERVE,
+    MIDDLE, MIDDLE_KNOWN, FRESH, EXTRA,  # of steps with a stage in the middle
+    PAIR_INVERSE, PAIR_RIGHT, PAIR_PRODUCT, PAIR_RESIDUAL, PAIR_CHANGE,
+) = range(CLOCK_WORDS, CLOCK_WORDS + 64)  # fmt: skip
 WORDS = 72
 """Words of a method, behind those of the clock. START, FINISH: states at both ends of a step; BEFORE (nv,): a one step
 before; MOVE (nv,): the way of the step; RESIDUAL, CHANGE (nv + np,): H and what Newton's method makes of it; BASE,
@@ -29,7 +30,8 @@ derivatives as the kernels write them; WHOLE (nv + np, nv + np): their sum; MASS
 rounding of q, and of p, makes of the residual. TRIED: Newton steps of the last step; PREDICTED (nv,): where they began;
 METRIC, HERE, THERE (nv, nv): scratch; STRIDE: numbers of a column of an inverse; FLOW
 (nv,): sum_j |M_ij| |a_j|. MIDDLE: the state in the middle of the last step, MIDDLE_KNOWN if there is one; PAIR_...:
-inverse, residual and change of both stages."""
+complex inverse, right-hand side and product, residual and change of both stages; FRESH, EXTRA: Newton steps that the
+first step with S took, and those that later ones took more."""
 (
     LONGEST, SHARE, ALPHA_M, ALPHA_F, BETA, GAMMA, SPAN, LARGEST, TRIED_H, KEPT_H,
 ) = range(CLOCK_NUMBERS, CLOCK_NUMBERS + 10)  # fmt: skip

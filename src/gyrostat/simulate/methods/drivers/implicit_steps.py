@@ -55,6 +55,7 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     MOVE,
     PHASE,
     REPEATED,
+    SLOPES_SERVE,
     START,
     TRIED_H,
     a_of,
@@ -110,6 +111,7 @@ def with_kept_matrix(env: words, box: words, ctl: ptr, x: ptr, y: ptr) -> int:
     end = next_end(ctl)
     if env[PROJECTOR] != 0 or ctl[LONGEST] < ENDLESS or length_to(ctl, end) != ctl[DT]:
         box[KEPT] = 0  # its place is needed
+        box[SLOPES_SERVE] = 0
         return halved(env, box, ctl, x, y)  # constraints are fulfilled exactly; or a part of a step
     fresh = 0
     while fresh < 2:

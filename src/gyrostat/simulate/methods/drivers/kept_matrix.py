@@ -20,20 +20,21 @@ from gyrostat.simulate.kernels.environment import ABORT, LIVE, MASS, NP, NV, TIM
 from gyrostat.simulate.methods.drivers.fixed_clock import DT, T
 from gyrostat.simulate.methods.drivers.implicit_equations import (
     along,
-    applied,
-    factorised,
     fulfilled,
     matrix,
     measured,
     residual,
     share_of,
+    summed,
 )
 from gyrostat.simulate.methods.drivers.implicit_memory import (
     BEFORE,
+    BETA,
     BIASED_INVERSE,
     BLOCKS,
     CHANGE,
     FACTORISATIONS,
+    FACTORS,
     GAMMA,
     HERE,
     INTERVAL,
@@ -49,12 +50,12 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     NEWTON,
     NEXT_LOOK,
     PATIENCE,
-    PIVOTED,
     PIVOTS,
     PREDICTED,
     RESIDUAL,
     SERVED,
     SHARE,
+    SLOPES_SERVE,
     SPAN,
     SPARE,
     STRIDE,
@@ -96,6 +97,8 @@ LEAST_PATIENCE, MOST_PATIENCE = 4, 64
 """Steps that S serves however slowly Newton's method converges: twice as many where a new one is no better."""
 SELDOM = 4
 """Steps after which the convergence is looked at where they need no more Newton steps than they must have."""
+BRIEF = 8
+"""Steps that an S must serve so that it pays to compute how long the next one will."""
 POWERS = 5
 """Iterations for the largest change of the mass matrix."""
 EXACT, SPRINGS, DIAGONAL = 0, 1, 2
@@ -198,6 +201,11 @@ def matrix_ahead(env: words, box: words, ctl: ptr, x: ptr, span: float) -> float
         move[k] = 0.5 * span * v[k]
         rest[k] = 0.0
     bad = along(env, x, move, q)
+    if box[SLOPES_SERVE] == 1:
+        c, h = share_of(ctl), ctl[DT]
+        bad = bad + mass_at(env, box, q, doubles(box[BLOCKS]) + 2 * n * n)
+        summed(env, box, h, c * ctl[GAMMA] * h, c * ctl[BETA] * h * h)
+        return bad
     if box[MATRIX] == EXACT:
         return bad + matrix(env, box, ctl, ctl[T], ctl[DT], q, v, a_of(env, x), p_of(env, x))
     bad = bad + matrix(env, box, ctl, ctl[T], ctl[DT], q, rest, rest, p_of(env, x))
@@ -212,16 +220,16 @@ def matrix_ahead(env: words, box: words, ctl: ptr, x: ptr, span: float) -> float
     return bad
 
 
-def inverted(env: words, box: words, S: ptr) -> int:
-    """The inverse of the matrix that was factorised, column by column, STRIDE numbers each."""
+def inverted(env: words, box: words, A: ptr, S: ptr) -> int:
+    """S: the inverse of A (nv + np, nv + np), column by column, STRIDE numbers each. 0; 1 if A is singular."""
     size, stride = env[NV] + env[NP], box[STRIDE]
     for j in range(size):
         column = S + j * stride
-        for i in range(stride):
+        for i in range(size):
+            column[i] = A[i * size + j]
+        for i in range(size, stride):
             column[i] = 0.0
-        column[j] = 1.0
-        applied(env, box, column)
-    return 0
+    return gauss_jordan(size, stride, S, count_at(box[PIVOTS]), doubles(box[CHANGE]))
 
 
 def damped(env: words, box: words, by_v: float) -> int:
@@ -238,7 +246,7 @@ def damped(env: words, box: words, by_v: float) -> int:
 def biased(env: words, box: words) -> int:
     """S from WHOLE and M, and what tells how long it serves. 0; 1 if it is singular."""
     n, size = env[NV], env[NV] + env[NP]
-    A, M, B = doubles(box[WHOLE]), doubles(box[BLOCKS]) + 2 * n * n, doubles(box[WHOLE_INVERSE])
+    A, M, B = doubles(box[WHOLE]), doubles(box[BLOCKS]) + 2 * n * n, doubles(box[FACTORS])
     kept, metric, test = doubles(box[KEPT_MASS]), doubles(box[KEPT_MATRIX]), doubles(box[METRIC])
     copy(size * size, A, B)
     for i in range(n):
@@ -252,11 +260,8 @@ def biased(env: words, box: words) -> int:
         copy(n, metric + i * n, test + i * box[STRIDE])
     if definite(n, box[STRIDE], test) == 0:  # strongly unsymmetric, by a controller
         copy(n * n, kept, metric)
-    box[PIVOTED] = 0
     box[WHOLE_KNOWN] = 0
-    if factorised(env, box, B) != 0:
-        return 1
-    return inverted(env, box, doubles(box[BIASED_INVERSE]))
+    return inverted(env, box, B, doubles(box[BIASED_INVERSE]))
 
 
 def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
@@ -264,13 +269,16 @@ def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
     here = doubles(box[HERE])
     if box[MATRIX] != DIAGONAL and mass_at(env, box, x, here) != 0.0:
         return undefined(env)
-    span = stretch(env, box, ctl, x, here)
+    span = box[SERVED] * ctl[DT]
+    if box[SLOPES_SERVE] == 0 or box[SERVED] >= BRIEF:
+        span = stretch(env, box, ctl, x, here)
     box[KEPT] = 0
     while True:
         ctl[SPAN] = span
         if matrix_ahead(env, box, ctl, x, span) == 0.0:
             measured(env, box)
-            damped(env, box, share_of(ctl) * ctl[GAMMA] * ctl[DT])
+            if box[SLOPES_SERVE] == 0:
+                damped(env, box, share_of(ctl) * ctl[GAMMA] * ctl[DT])
             box[FACTORISATIONS] = box[FACTORISATIONS] + 1
             if biased(env, box) == 0:
                 box[KEPT] = 1
@@ -279,10 +287,12 @@ def made(env: words, box: words, ctl: ptr, x: ptr) -> int:
         if box[KEPT] == 1 and (span == 0.0 or serves(env, box, 1.0, here) == 1):
             break
         if span == 0.0:
+            box[SLOPES_SERVE] = 0
             return UNSOLVED
         box[KEPT] = 0
         span = 0.0
     box[SERVED] = 0
+    box[SLOPES_SERVE] = 0
     box[INTERVAL] = max(1, min(FARTHEST, int(span / (ctl[DT] * LOOKS))))
     box[NEXT_LOOK] = 2 * box[INTERVAL]  # at the middle: S was made there, and has been looked at here
     return SOLVED
@@ -292,9 +302,7 @@ def whole_inverse(env: words, box: words) -> ptr:
     """The same without a bias, for further Newton steps."""
     S = doubles(box[WHOLE_INVERSE])
     if box[WHOLE_KNOWN] == 0:
-        if factorised(env, box, doubles(box[WHOLE])) == 0:
-            inverted(env, box, S)
-        else:
+        if inverted(env, box, doubles(box[WHOLE]), S) != 0:
             copy((env[NV] + env[NP]) * box[STRIDE], doubles(box[BIASED_INVERSE]), S)
         box[WHOLE_KNOWN] = 1
     return S
@@ -365,4 +373,5 @@ def served(env: words, box: words, ctl: ptr, y: ptr) -> int:
         M = doubles(box[HERE])
         if mass_at(env, box, y, M) == 0.0:
             box[KEPT] = serves(env, box, NEAR, M)
+            box[SLOPES_SERVE] = 1 - box[KEPT] if box[MATRIX] == EXACT else 0
     return box[KEPT]

@@ -80,7 +80,11 @@ def put_u(box: words, rows: int) -> int:
     G, stride, P = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE])
     u = doubles(box[SPEED])
     copy(rows, doubles(box[FREE_SPEED]), u)
-    for r in range(rows):
+    contacts = 3 * box[CONTACT_COUNT]
+    for r in range(0, contacts, 3):
+        if P[r] != 0.0 or P[r + 1] != 0.0 or P[r + 2] != 0.0:
+            add_three_rows(rows, P[r], P[r + 1], P[r + 2], G + r * stride, stride, u)
+    for r in range(contacts, rows):
         if P[r] != 0.0:
             add_one_row(rows, P[r], G + r * stride, u)
     return 0

@@ -157,6 +157,8 @@ def find_contacts(box: words, h: float) -> int:
         left = out[GAP] + h * closing(twists + 6 * word[1], twists + 6 * word[2], out + AT, out + AXES)
         if left > h * NEARBY:
             continue
+        if word[0] == SEGMENTS:
+            put_tangents(out + AXES)
         if count + 1 >= box[MOST_CONTACTS] or near + 1 >= box[MOST_CONTACTS]:
             return 1
         if left > h * SLACK:

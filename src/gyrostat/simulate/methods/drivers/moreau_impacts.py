@@ -1,4 +1,4 @@
-"""The impulses of one step: compression, expansion by Poisson's law where something hits, and a correction of depth.
+"""The impulses of one step: compression, and expansion by Poisson's law where something hits.
 
 Compression: u_n >= -max(gap, 0)/h, for impacts u_n >= 0. Expansion: every impact gives back at least e times the normal
 impulse of its compression [Pfeiffer, Glocker 1996]; e is reduced by the part of the closing speed that comes from the
@@ -10,7 +10,7 @@ positive."""
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, count_at, doubles, fma, ptr, words
-from gyrostat.simulate.methods.drivers.moreau_cones import IMMOBILE, put_u
+from gyrostat.simulate.methods.drivers.moreau_cones import put_u
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     ALLOWED,
     BEFORE,
@@ -21,8 +21,6 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     CONTACT_COUNT,
     CONTACT_NUMBERS,
     CONTACTS,
-    CORRECTED,
-    DELASSUS,
     FREE_SPEED,
     GAP,
     IMPACTS,
@@ -31,13 +29,11 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     K_WORDS,
     KEPT,
     LOW,
-    MOBILE,
     MU,
     MU_DYNAMIC,
     MU_STATIC,
     OPEN,
     PHASES,
-    PUSHES,
     RESTITUTION,
     RUBS,
     S_ALLOWED,
@@ -63,11 +59,6 @@ RESTING = 1e-9
 """Closing speed [m/s, rad/s] that is no impact."""
 STEADY = 1e-3
 """Tangential speed [m/s] of a new contact below which its friction is static."""
-DEPTH = 1e-9
-"""Penetration [m, rad] that is left as it is."""
-BACK, FASTEST_BACK = 0.25, 1.0
-"""Part of a penetration that one step takes back, and the speed [m/s, rad/s] with which it does so at most."""
-TURNS = 30
 
 
 def hits(e: float, before: float, free: float, gap: float, h: float) -> int:
@@ -214,71 +205,6 @@ def solve_impulses(box: words, rows: int, h: float, before: ptr, free: ptr) -> f
     copy(rows, free, doubles(box[FREE_SPEED]))
     put_u(box, rows)
     return left
-
-
-def depth_of(box: words) -> float:
-    """The deepest penetration among the rows [m, rad]."""
-    worst = 0.0
-    for b in range(box[CONTACT_COUNT]):
-        num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
-        worst = max(worst, -num[GAP])
-    for s in range(box[SCALAR_COUNT]):
-        num = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s
-        worst = max(worst, -num[S_GAP])
-    return worst
-
-
-def correct_depth(box: words, rows: int, h: float) -> int:
-    """SPARE + 4 (rows,): impulses, of normals alone, of a displacement that takes back a part of each penetration; it
-    changes no rate. With speeds x = G P of it, over half a step: u_n + x >= -2 gap/h of open rows, else BACK of it."""
-    G, stride, u, nb = doubles(box[DELASSUS]), box[STRIDE], doubles(box[SPEED]), box[CONTACT_COUNT]
-    P = doubles(box[SPARE]) + 4
-    x, want = P + rows, P + 2 * rows
-    box[CORRECTED] = box[CORRECTED] + 1
-    for r in range(rows):
-        P[r] = 0.0
-        x[r] = 0.0
-    for b in range(nb):
-        num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
-        want[3 * b] = wanted_speed(num[GAP], h, u[3 * b])
-    for s in range(box[SCALAR_COUNT]):
-        num, r, kind = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, 3 * nb + s, kind_of(box, s)
-        want[r] = wanted_speed(num[S_GAP], h, u[r]) if kind == PUSHES else 0.0
-    for _ in range(TURNS):
-        most = 0.0
-        for b in range(nb + box[SCALAR_COUNT]):
-            r, kind = 3 * b if b < nb else 2 * nb + b, PUSHES if b < nb else kind_of(box, b - nb)
-            g = G + r * stride
-            if g[r] > IMMOBILE and kind < RUBS and (b >= nb or mobile(box, b) == 1):
-                y = P[r] + (want[r] - x[r]) / g[r]
-                if kind == PUSHES:
-                    y = max(0.0, y)
-                d = y - P[r]
-                if d != 0.0:
-                    P[r] = y
-                    for k in range(rows):
-                        x[k] = fma(d, g[k], x[k])
-                    most = max(most, abs(d) * g[r])
-        if most * h <= 0.1 * DEPTH:
-            break
-    return 0
-
-
-def mobile(box: words, b: int) -> int:
-    """Whether the normal of a contact moves anything."""
-    num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
-    return 1 if num[MOBILE] == 1.0 else 0
-
-
-def kind_of(box: words, s: int) -> int:
-    """Of a row beside contacts."""
-    word = count_at(box[SCALARS]) + S_WORDS * s
-    return word[2]
-
-
-def wanted_speed(gap: float, h: float, u: float) -> float:
-    """Least speed of the displacement of a row."""
-    return -2.0 * gap / h - u if gap >= 0.0 else max(0.0, min(-2.0 * BACK * gap / h, FASTEST_BACK) - u)
 
 
 def keep_impulses(box: words, rows: int) -> int:

@@ -24,7 +24,7 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     KEPT,  # impulses of the last step: contacts, limits, loops, boxes
     RECORDS, RECORD_COUNT, MOST_RECORDS, PHASES, PHASES_NOW,  # what is told; phase of each candidate
     SWEEPS, NEWTONS, SOLVED, UNSOLVED_STEPS, IMPACTS, CORRECTED, MOST_ROWS_SEEN, CONTACT_SUM,  # statistics
-    LAW_MATRIX, PIVOTS,  # Newton's matrix; its rows and pivots
+    LAW_MATRIX, ACTIVE,  # Newton's matrix; its rows and their kinds
     CONE_G, CONE_VECTORS, CONE_UNITS, CONE_NUMBERS, CONE_MEMORY, HARD,  # of the solver for hard problems; how many
     CONE_ROWS, SPIN_COUNT,  # its rows among those of the step; contacts with torsional or rolling friction
     SOLID_COUNT, SOLID_PAIRS, ANSWERS, ANSWERED,  # pairs that Python finds: words (segments a, b, first answer); points

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gyrostat.algorithms.contact.cone_driver_newton import eliminated
-from gyrostat.engine.drivers.words import copy, count_at, doubles, ptr, sqrt, words
+from gyrostat.algorithms.contact.cone_driver_elimination import eliminated, wide_for
+from gyrostat.engine.drivers.words import apart, copy, count_at, doubles, ptr, sqrt, words
 from gyrostat.simulate.methods.drivers.moreau_cones import (
     IMMOBILE,
     MERIT,
@@ -15,6 +15,7 @@ from gyrostat.simulate.methods.drivers.moreau_cones import (
     residual,
 )
 from gyrostat.simulate.methods.drivers.moreau_memory import (
+    ACTIVE,
     ALONG_T,
     CONTACT_COUNT,
     CONTACT_NUMBERS,
@@ -26,7 +27,6 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     MOBILE,
     MU,
     NEWTONS,
-    PIVOTS,
     S_HIGH,
     S_LOW,
     S_NUMBERS,
@@ -45,8 +45,8 @@ PROXIMAL, NEAREST = 1e-8, 1.0
 """Part of the diagonal that is added for redundant rows: at first, and at most."""
 
 
-def active_rows(box: words, list_: words) -> int:
-    """Numbers of the rows that Newton's method changes; 4 r + kind: 0 speed is to vanish, 1 and 2 first and second
+def active_rows(box: words, list_: words, kinds: words) -> int:
+    """Numbers of the rows that Newton's method changes, and their kinds: 0 speed is to vanish, 1 and 2 first and second
     tangent that slides."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
     nb, count = box[CONTACT_COUNT], 0
@@ -57,7 +57,8 @@ def active_rows(box: words, list_: words) -> int:
         if num[MOBILE] == 0.0:
             continue
         if p[0] - w[0] / a > num[LOW]:
-            list_[count] = 4 * r
+            list_[count] = r
+            kinds[count] = 0
             count = count + 1
         elif num[LOW] == 0.0:
             continue
@@ -65,8 +66,10 @@ def active_rows(box: words, list_: words) -> int:
             continue
         y1, y2, radius = p[1] - ct * w[1], p[2] - ct * w[2], num[MU] * p[0]
         slides = 1 if y1 * y1 + y2 * y2 > radius * radius else 0
-        list_[count] = 4 * (r + 1) + slides
-        list_[count + 1] = 4 * (r + 2) + 2 * slides
+        list_[count] = r + 1
+        list_[count + 1] = r + 2
+        kinds[count] = slides
+        kinds[count + 1] = 2 * slides
         count = count + 2
     for s in range(box[SCALAR_COUNT]):
         r = 3 * nb + s
@@ -74,28 +77,36 @@ def active_rows(box: words, list_: words) -> int:
         if a > IMMOBILE:
             x = P[r] - u[r] / a
             if x > num[S_LOW] and x < num[S_HIGH]:
-                list_[count] = 4 * r
+                list_[count] = r
+                kinds[count] = 0
                 count = count + 1
     return count
 
 
-def newton_matrix(box: words, m: int, wide: int, list_: words, K: ptr, near: float) -> int:
+def newton_matrix(box: words, m: int, wide: int, list_: words, kinds: words, K: ptr, near: float) -> int:
     """K (m, m), rows ``wide`` apart, and the right-hand side in column m, of a Newton step for the rows in the list."""
     G, stride, P, u = doubles(box[DELASSUS]), box[STRIDE], doubles(box[IMPULSE]), doubles(box[SPEED])
     for i in range(m):
-        r, kind = list_[i] // 4, list_[i] % 4
+        r = list_[i]
         g, row = G + r * stride, K + i * wide
-        if kind == 0:
-            for j in range(m):
-                row[j] = g[list_[j] // 4]
+        if kinds[i] == 0:
+            gather(m, list_, g, row)
             row[i] = row[i] + near * g[r]
             row[m] = -u[r]
         for j in range(m + 1, wide):
             row[j] = 0.0
     for i in range(m):
-        if list_[i] % 4 == 1:
-            num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 12)
+        if kinds[i] == 1:
+            num = doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * (list_[i] // 3)
             sliding_rows(m, wide, list_, i, num, G, stride, P, u, K)
+    return 0
+
+
+@apart
+def gather(m: int, list_: words, g: ptr, row: ptr) -> int:
+    """Entries of a row of G, one behind the other."""
+    for j in range(m):
+        row[j] = g[list_[j]]
     return 0
 
 
@@ -103,7 +114,7 @@ def sliding_rows(m: int, wide: int, list_: words, i: int, num: ptr, G: ptr, stri
     """Rows i and i + 1, the tangents of a contact that slides: with z = P_t - r u_t, d = z/|z|, R = mu P_n
 
     (dP_t - mu d dP_n - (R/|z|) (1 - d d^T) (dP_t - r du_t))/r = (R d - P_t)/r."""
-    r = list_[i] // 4
+    r = list_[i]
     n, ct, mu = r - 1, num[ALONG_T], num[MU]
     z1, z2 = P[r] - ct * u[r], P[r + 1] - ct * u[r + 1]
     size = max(sqrt(z1 * z1 + z2 * z2), 1e-300)
@@ -112,7 +123,7 @@ def sliding_rows(m: int, wide: int, list_: words, i: int, num: ptr, G: ptr, stri
     g1, g2, one, two = G + r * stride, G + (r + 1) * stride, K + i * wide, K + (i + 1) * wide
     by = 1.0 / ct
     for j in range(m):
-        c = list_[j] // 4
+        c = list_[j]
         one[j] = t11 * g1[c] + t12 * g2[c]
         two[j] = t12 * g1[c] + t22 * g2[c]
         if c == n:
@@ -132,16 +143,16 @@ def newton_step_of_rows(box: words, rows: int, allowed: float, near: float) -> f
     a negative number if there is none, and everything is as it was. Where redundant rows have no solution in which all
     of them stick, the step leads far away along forces that move nothing: ``near``, a part of the diagonal that is
     added to it, keeps it near."""
-    list_, K, P = count_at(box[PIVOTS]), doubles(box[LAW_MATRIX]), doubles(box[IMPULSE])
+    list_, K, P = count_at(box[ACTIVE]), doubles(box[LAW_MATRIX]), doubles(box[IMPULSE])
     told = doubles(box[SPARE])
     old, middle, rhs = told + 4, told + 4 + rows, told + 4 + 2 * rows
     box[NEWTONS] = box[NEWTONS] + 1
     copy(rows, P, old)
-    m = active_rows(box, list_)
+    m = active_rows(box, list_, list_ + rows)
     to_bounds(box, rows)
     copy(rows, P, middle)
-    wide = (m + 4) // 4 * 4
-    newton_matrix(box, m, wide, list_, K, near)
+    wide = wide_for(m)
+    newton_matrix(box, m, wide, list_, list_ + rows, K, near)
     if eliminated(m, wide, K, rhs) == 1:
         share = 1.0
         for _ in range(2):
@@ -159,7 +170,7 @@ def stepped(box: words, rows: int, m: int, list_: words, start: ptr, d: ptr, sha
     P = doubles(box[IMPULSE])
     copy(rows, start, P)
     for i in range(m):
-        r = list_[i] // 4
+        r = list_[i]
         P[r] = start[r] + share * d[i]
     feasible(box)
     put_u(box, rows)

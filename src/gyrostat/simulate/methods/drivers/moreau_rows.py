@@ -5,12 +5,11 @@ With H = L^T diag(d) L and rows J: Y = d^-1/2 L^-T J^T, G = J H^-1 J^T = Y^T Y. 
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.words import count_at, doubles, fma, kernel, ptr, words
+from gyrostat.engine.drivers.words import apart, count_at, doubles, fma, kernel, ptr, words
 from gyrostat.simulate.kernels.environment import LIVE, LOOP_COUNT, LOOP_ROWS, NV, TIME, WORK
 from gyrostat.simulate.methods.drivers.moreau_contacts import NEARBY
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     AT,
-    AXES,
     BOX_COUNT,
     BOX_ROWS,
     BOXES,
@@ -60,24 +59,42 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     V_FREE,
     WHITE,
 )
-from gyrostat.simulate.methods.drivers.moreau_shapes import put_cross
 from gyrostat.simulate.methods.drivers.moreau_spins import count_spins, kept_spins, put_spin_rows
 
 ENDLESS = 1e300
 
 
-def add_chain(box: words, port: int, skip: int, sign: float, x: ptr, moments: ptr, Y: ptr) -> int:
-    """The velocity of the point x of a body along three axes, as rows (nv, 4), beside what is there. ``moments``: x
-    cross the axes (9,), which follow x. ``skip``: entries of the chain that both bodies share."""
-    first, chain, S, f = count_at(box[CHAIN_FIRST]), count_at(box[CHAIN]), doubles(box[SCREWS]), doubles(box[FACTORS])
+def put_wrenches(x: ptr, w: ptr) -> int:
+    """Unit forces at the point x (3,) along the three axes (9,) that follow it, as wrenches about the world's origin:
+    w (6, 4), one column each; the fourth is zero."""
     axes = x + 3
+    for i in range(3):
+        e = axes + 3 * i
+        w[i] = x[1] * e[2] - x[2] * e[1]
+        w[4 + i] = x[2] * e[0] - x[0] * e[2]
+        w[8 + i] = x[0] * e[1] - x[1] * e[0]
+        for j in range(3):
+            w[12 + 4 * j + i] = e[j]
+    for j in range(6):
+        w[4 * j + 3] = 0.0
+    return 0
+
+
+@apart
+def add_powers(by: float, s: ptr, w: ptr, y: ptr) -> int:
+    """y (4,) + by s . w for a screw s (6,)."""
+    for i in range(4):
+        r = fma(w[i], s[0], fma(w[4 + i], s[1], w[8 + i] * s[2]))
+        y[i] = fma(by, fma(w[12 + i], s[3], fma(w[16 + i], s[4], fma(w[20 + i], s[5], r))), y[i])
+    return 0
+
+
+def add_chain(box: words, port: int, skip: int, sign: float, w: ptr, Y: ptr) -> int:
+    """The velocity of a point of a body along three axes, as rows (nv, 4), beside what is there. w: see
+    :func:`put_wrenches`. ``skip``: entries of the chain that both bodies share."""
+    first, chain, S, f = count_at(box[CHAIN_FIRST]), count_at(box[CHAIN]), doubles(box[SCREWS]), doubles(box[FACTORS])
     for k in range(first[port] + skip, first[port + 1]):
-        s, y = S + 6 * chain[3 * k + 1], Y + 4 * chain[3 * k]
-        by = sign * f[chain[3 * k + 2]]
-        for i in range(3):
-            m, e = moments + 3 * i, axes + 3 * i
-            r = fma(m[0], s[0], fma(m[1], s[1], m[2] * s[2]))
-            y[i] = fma(by, fma(e[0], s[3], fma(e[1], s[4], fma(e[2], s[5], r))), y[i])
+        add_powers(sign * f[chain[3 * k + 2]], S + 6 * chain[3 * k + 1], w, Y + 4 * chain[3 * k])
     return 0
 
 
@@ -100,17 +117,20 @@ def whiten(box: words, n: int, Y: ptr) -> int:
     for i in range(n - 1, -1, -1):
         k = order[i]
         y = Y + 4 * k
-        a, b, c = y[0], y[1], y[2]
-        if a != 0.0 or b != 0.0 or c != 0.0:
+        if y[0] != 0.0 or y[1] != 0.0 or y[2] != 0.0:
             for e in range(first[i], first[i + 1]):
-                z, x = Y + 4 * columns[e], -L[e]
-                z[0] = fma(x, a, z[0])
-                z[1] = fma(x, b, z[1])
-                z[2] = fma(x, c, z[2])
+                add_four(-L[e], y, Y + 4 * columns[e])
             s = scale[k]
-            y[0] = a * s
-            y[1] = b * s
-            y[2] = c * s
+            for c in range(4):
+                y[c] = y[c] * s
+    return 0
+
+
+@apart
+def add_four(x: float, y: ptr, z: ptr) -> int:
+    """z + x y of four numbers."""
+    for c in range(4):
+        z[c] = fma(x, y[c], z[c])
     return 0
 
 
@@ -130,17 +150,16 @@ def unwhitened(box: words, n: int, w: ptr, x: ptr) -> int:
 def contact_rows(env: words, box: words, v: ptr, before: ptr, free: ptr) -> int:
     """Rows of all contacts at WHITE; speeds before the step, and of free motion (rows,)."""
     n, table, contacts = env[NV], count_at(box[CANDIDATES]), count_at(box[CONTACTS])
-    moments, v_free = doubles(box[RATES]), doubles(box[V_FREE])
+    w, v_free = doubles(box[RATES]), doubles(box[V_FREE])
     for b in range(box[CONTACT_COUNT]):
         word, num = table + C_WORDS * contacts[K_WORDS * b], doubles(box[CONTACT_NUMBERS]) + K_NUMBERS * b
-        Y, x = doubles(box[WHITE]) + 4 * n * b, num + AT
+        Y = doubles(box[WHITE]) + 4 * n * b
         for k in range(4 * n):
             Y[k] = 0.0
-        for i in range(3):
-            put_cross(x, num + AXES + 3 * i, moments + 3 * i)
+        put_wrenches(num + AT, w)
         skip = shared_part(box, word[1], word[2])
-        add_chain(box, word[1], skip, 1.0, x, moments, Y)
-        add_chain(box, word[2], skip, -1.0, x, moments, Y)
+        add_chain(box, word[1], skip, 1.0, w, Y)
+        add_chain(box, word[2], skip, -1.0, w, Y)
         put_speeds(n, Y, v, v_free, before + 3 * b, free + 3 * b)
         whiten(box, n, Y)
     return 0

@@ -122,7 +122,7 @@ def clamped(x: float) -> float:
 
 
 def segments(p: ptr, o: ptr, out: ptr) -> float:
-    """Gap between two segments with radii [Ericson, Real-Time Collision Detection, 5.1.9]; point and axes of the
+    """Gap between two segments with radii [Ericson, Real-Time Collision Detection, 5.1.9]; point and normal of the
     contact at out."""
     d, e = p + 3, o + 3
     rx, ry, rz = p[0] - o[0], p[1] - o[1], p[2] - o[2]
@@ -155,5 +155,4 @@ def segments(p: ptr, o: ptr, out: ptr) -> float:
     out[GAP] = distance - p[9] - o[9]
     for i in range(3):
         at[i] = p[i] + s * d[i] - p[9] * n[i]
-    put_tangents(n)
     return out[GAP]

@@ -48,14 +48,9 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
 )
 from gyrostat.simulate.methods.drivers.moreau_contacts import add_contacts, find_contacts, put_twists, solids_are_near
 from gyrostat.simulate.methods.drivers.moreau_delassus import put_delassus
+from gyrostat.simulate.methods.drivers.moreau_depth import DEPTH, correct_depth, depth_of
 from gyrostat.simulate.methods.drivers.moreau_harvest import between_ends, mean_work, taken_from_step
-from gyrostat.simulate.methods.drivers.moreau_impacts import (
-    DEPTH,
-    correct_depth,
-    depth_of,
-    keep_impulses,
-    solve_impulses,
-)
+from gyrostat.simulate.methods.drivers.moreau_impacts import keep_impulses, solve_impulses
 from gyrostat.simulate.methods.drivers.moreau_memory import (
     ADDED,
     ANSWERED,

@@ -15,20 +15,28 @@ the matrix by both accelerations and both p has the blocks
     ( d_ij M + h A_ij dH/dv + h^2 A^2_ij dH/dq          -d_ij dtau/dp      )
     ( -h (h A^2_ij df/dv + h^2 A^3_ij df/dq)       d_ij 1 - h A_ij df/dp ).
 
-Its inverse S is made at the middle of the way ahead and kept for that way, or until Newton's method needs many steps. A
+A has the eigenvalues l = 1/4 + i sqrt(3)/12 and conj(l), with the eigenvectors (1, 2 - 2 sqrt(3) i) and its conjugate;
+along the first one that matrix is Z, with l^k in the place of (A^k)_ij: half as large, and complex. With residuals r of
+both stages,
+
+    Z z = (1/2 - i/(2 sqrt 3)) r_m + i/(4 sqrt 3) r_1,    change_m = 2 Re z,    change_1 = 2 Re (2 - 2 sqrt(3) i) z.
+
+Its inverse S is made at the middle of the way ahead and kept while that is worth its Newton steps. A
 step is accepted by the residuals of both stages. Where there is no solution, or constraints are active, steps are those
 of Newmark. Coordinates are numbers: on rotations these formulas would be of order 2."""
 
 from __future__ import annotations
 
-from gyrostat.engine.drivers.linear_algebra import gauss_jordan, multiplied
+from gyrostat.engine.drivers.complex_linear_algebra import complex_gauss_jordan
+from gyrostat.engine.drivers.linear_algebra import multiplied
 from gyrostat.engine.drivers.words import copy, count_at, doubles, ptr, words
 from gyrostat.simulate.kernels.environment import NP, NV
-from gyrostat.simulate.methods.drivers.fixed_clock import DT
 from gyrostat.simulate.methods.drivers.implicit_equations import efforts, fulfilled, measured, unbalanced
 from gyrostat.simulate.methods.drivers.implicit_memory import (
     BLOCKS,
+    EXTRA,
     FACTORISATIONS,
+    FRESH,
     HERE,
     ITERATIONS,
     KEPT,
@@ -38,86 +46,102 @@ from gyrostat.simulate.methods.drivers.implicit_memory import (
     MIDDLE_KNOWN,
     MOVE,
     NEWTON,
-    NEXT_LOOK,
     PAIR_CHANGE,
     PAIR_INVERSE,
-    PAIR_PIVOTS,
+    PAIR_PRODUCT,
     PAIR_RESIDUAL,
-    PATIENCE,
+    PAIR_RIGHT,
+    PIVOTS,
     RESIDUAL,
     SERVED,
     SHARE,
     SPAN,
+    STRIDE,
     a_of,
     f_of,
     p_of,
     v_of,
     w_of,
 )
-from gyrostat.simulate.methods.drivers.kept_matrix import LEAST_PATIENCE, MOST_PATIENCE, mass_at, matrix_ahead, stretch
+from gyrostat.simulate.methods.drivers.kept_matrix import BRIEF, mass_at, matrix_ahead, stretch
 from gyrostat.simulate.methods.drivers.newton import SOLVED, TIGHT, UNSOLVED, undefined
 
-FEW, MANY, TRIES = 2, 4, 12
-"""Newton steps up to which S serves beyond the way that it was made for; beyond which it is made anew for the next
-step, unless new ones have been no better; and after which a step is given up."""
+MAKING, TRIES = 4, 12
+"""What it takes to make S, in Newton steps; Newton steps after which a step is given up."""
 
 
 # ------------------------------------------------------------------ S
-def weight(power: int, i: int, j: int) -> float:
-    """Entry (i, j) of A, A^2, A^3."""
-    if power == 1:
-        if i == 0:
-            return 1.0 / 3.0 if j == 0 else -1.0 / 24.0
-        return 2.0 / 3.0 if j == 0 else 1.0 / 6.0
-    if power == 2:
-        if i == 0:
-            return 1.0 / 12.0 if j == 0 else -1.0 / 48.0
-        return 1.0 / 3.0 if j == 0 else 0.0
-    if i == 0:
-        return 1.0 / 72.0 if j == 0 else -1.0 / 144.0
-    return 1.0 / 9.0 if j == 0 else -1.0 / 72.0
+ROOT3 = 1.7320508075688772
+REAL, IMAGINARY = 0.25, ROOT3 / 12.0
+"""l, an eigenvalue of A; the other one is its conjugate."""
 
 
 def paired(env: words, box: words, h: float) -> int:
-    """PAIR_INVERSE from the blocks, columns of both stages. 0; 1 if the matrix is singular."""
-    n, np, A = env[NV], env[NP], doubles(box[PAIR_INVERSE])
-    m = n + np
-    stride = (2 * m + 3) // 4 * 4
+    """PAIR_INVERSE: that of Z, from the blocks, column by column. 0; 1 if Z is singular."""
+    n, np, stride, Z = env[NV], env[NP], box[STRIDE], doubles(box[PAIR_INVERSE])
+    m, wide = n + np, 2 * box[STRIDE]
     f_q = doubles(box[BLOCKS])
     f_v, M, tau_q = f_q + n * n, f_q + 2 * n * n, f_q + 3 * n * n
     tau_v, tau_p = tau_q + n * n, tau_q + 2 * n * n
     p_q, p_v, p_p = tau_p + n * np, tau_p + 2 * n * np, tau_p + 3 * n * np
-    for i in range(2):
-        for j in range(2):
-            one = 1.0 if i == j else 0.0
-            by_v, by_q, by_qq = h * weight(1, i, j), h * h * weight(2, i, j), h * h * h * weight(3, i, j)
-            for k in range(n):  # column k of the block is a row of its transpose
-                row = A + (j * m + k) * stride + i * m
-                for r in range(n):
-                    at = r * n + k
-                    row[r] = one * M[at] + by_v * (f_v[at] - tau_v[at]) + by_q * (f_q[at] - tau_q[at])
-                for r in range(np):
-                    row[n + r] = -(by_q * p_v[r * n + k] + by_qq * p_q[r * n + k])
-            for k in range(np):
-                row = A + (j * m + n + k) * stride + i * m
-                for r in range(n):
-                    row[r] = -one * tau_p[r * np + k]
-                for r in range(np):
-                    row[n + r] = -by_v * p_p[r * np + k]
-                row[n + k] = row[n + k] + one
-    for k in range(2 * m):
-        for r in range(2 * m, stride):
-            A[k * stride + r] = 0.0
-    return gauss_jordan(2 * m, stride, A, count_at(box[PAIR_PIVOTS]), doubles(box[PAIR_CHANGE]))
+    vr, vi = h * REAL, h * IMAGINARY  # h l, h^2 l^2, h^3 l^3
+    qr, qi = vr * vr - vi * vi, 2.0 * vr * vi
+    cr, ci = qr * vr - qi * vi, qr * vi + qi * vr
+    for j in range(m):
+        column = Z + wide * j
+        for i in range(m, stride):
+            column[i] = 0.0
+            column[stride + i] = 0.0
+    for j in range(n):
+        re = Z + wide * j
+        im = re + stride
+        for i in range(n):
+            at = i * n + j
+            D, K = f_v[at] - tau_v[at], f_q[at] - tau_q[at]
+            re[i] = M[at] + vr * D + qr * K
+            im[i] = vi * D + qi * K
+        for i in range(np):
+            re[n + i] = -(qr * p_v[i * n + j] + cr * p_q[i * n + j])
+            im[n + i] = -(qi * p_v[i * n + j] + ci * p_q[i * n + j])
+    for j in range(np):
+        re = Z + wide * (n + j)
+        im = re + stride
+        for i in range(n):
+            re[i] = -tau_p[i * np + j]
+            im[i] = 0.0
+        for i in range(np):
+            re[n + i] = -vr * p_p[i * np + j]
+            im[n + i] = -vi * p_p[i * np + j]
+        re[n + j] = re[n + j] + 1.0
+    return complex_gauss_jordan(m, stride, Z, count_at(box[PIVOTS]), doubles(box[PAIR_CHANGE]))
+
+
+def pair_solved(env: words, box: words) -> int:
+    """PAIR_CHANGE, of the middle and of the end, from PAIR_RESIDUAL. 0."""
+    m, stride, r, Z = env[NV] + env[NP], box[STRIDE], doubles(box[PAIR_RESIDUAL]), doubles(box[PAIR_INVERSE])
+    change, right, product = doubles(box[PAIR_CHANGE]), doubles(box[PAIR_RIGHT]), doubles(box[PAIR_PRODUCT])
+    for k in range(m):
+        right[k] = 0.5 * r[k]
+        right[stride + k] = (0.5 * r[m + k] - r[k]) / (2.0 * ROOT3)
+    multiplied(m, 2 * stride, Z, right, product)
+    multiplied(m, 2 * stride, Z, right + stride, product + 2 * stride)
+    for k in range(m):
+        re, im = product[k] - product[3 * stride + k], product[stride + k] + product[2 * stride + k]
+        change[k] = 2.0 * re
+        change[m + k] = 4.0 * (re + ROOT3 * im)
+    return 0
 
 
 def made_for_pairs(env: words, box: words, ctl: ptr, h: float, ahead: int, x: ptr) -> int:
     """S for steps of h on the next stretch of the way, or, if it is not to be ``ahead``, for the next step alone."""
-    here = doubles(box[HERE])
+    here, span = doubles(box[HERE]), h
     box[KEPT] = 0
-    if mass_at(env, box, x, here) != 0.0:
-        return undefined(env)
-    span = stretch(env, box, ctl, x, here) if ahead == 1 else 0.0
+    if ahead == 1:
+        span = box[SERVED] * h
+        if box[SERVED] == 0 or box[SERVED] >= BRIEF:
+            if mass_at(env, box, x, here) != 0.0:
+                return undefined(env)
+            span = max(h, stretch(env, box, ctl, x, here))
     ctl[SPAN] = span
     if matrix_ahead(env, box, ctl, x, span) != 0.0:
         return undefined(env)
@@ -127,7 +151,6 @@ def made_for_pairs(env: words, box: words, ctl: ptr, h: float, ahead: int, x: pt
         return UNSOLVED
     box[KEPT] = 1
     box[SERVED] = 0
-    box[NEXT_LOOK] = max(1, int(span / ctl[DT]))
     ctl[KEPT_H] = h
     return SOLVED
 
@@ -206,7 +229,7 @@ def pair_passes(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y:
             break
         if tries >= TRIES:
             return UNSOLVED
-        multiplied(2 * m, (2 * m + 3) // 4 * 4, doubles(box[PAIR_INVERSE]), doubles(box[PAIR_RESIDUAL]), change)
+        pair_solved(env, box)
         for k in range(n):
             am[k] = am[k] - change[k]
             a1[k] = a1[k] - change[m + k]
@@ -216,11 +239,19 @@ def pair_passes(env: words, box: words, ctl: ptr, t: float, h: float, x: ptr, y:
         tries = tries + 1
         box[NEWTON] = box[NEWTON] + 1
     box[MIDDLE_KNOWN] = 1
-    box[SERVED] = box[SERVED] + 1
-    box[LONGEST_SERVICE] = max(box[LONGEST_SERVICE], box[SERVED])
-    if tries > MANY and box[SERVED] >= box[PATIENCE]:
-        box[PATIENCE] = min(MOST_PATIENCE, 2 * box[PATIENCE]) if box[SERVED] < 2 * box[PATIENCE] else LEAST_PATIENCE
-        box[KEPT] = 0
-    elif tries > FEW and box[SERVED] >= box[NEXT_LOOK]:
-        box[KEPT] = 0
+    box[LONGEST_SERVICE] = max(box[LONGEST_SERVICE], box[SERVED] + 1)
+    box[KEPT] = worth_keeping(box, tries)
     return SOLVED
+
+
+def worth_keeping(box: words, tries: int) -> int:
+    """Whether S serves on after a step that took so many Newton steps: while the next step is likely to take no more
+    than steps have taken on average since it was made, its making included."""
+    box[SERVED] = box[SERVED] + 1
+    if box[SERVED] == 1:
+        box[FRESH] = tries
+        box[EXTRA] = 0
+        return 1
+    more = max(0, tries - box[FRESH])
+    box[EXTRA] = box[EXTRA] + more
+    return 1 if more * box[SERVED] <= MAKING + box[EXTRA] else 0

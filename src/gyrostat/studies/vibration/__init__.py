@@ -1,0 +1,1 @@
+"""Vibration about a pose: frequencies and modes, response in frequency, with controllers."""
