@@ -11,9 +11,9 @@ import pytest
 import gyrostat as gs
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from tests.support.comparing import assert_close
-from tests.support.inside_models import SECTION, CutBeam, arm
+from tests.support.inside_models import arm, in_cut
 
-BEAM = CutBeam("boom", length=0.8, **SECTION, damping=2e-3)
+BEAM = in_cut()
 PORTS = {"boom.a": "piece0.origin", "boom.mid": "piece1.mid", "boom.b": "piece2.b"}
 ENTERED = ["a", "b", "mid"]
 
@@ -191,10 +191,10 @@ def test_a_motion_is_that_of_the_mechanism_written_out():
 
 
 def test_what_does_not_fit_is_told():
-    class Miscounted(CutBeam):
+    class Miscounted(gs.FlexibleBeam):
         coordinates = property(lambda self: ("one",))  # type: ignore[assignment]
         rates = coordinates  # type: ignore[assignment]
 
-    model = arm(Miscounted("boom", length=0.8, **SECTION))
+    model = arm(Miscounted(**{key: getattr(BEAM, key) for key in BEAM.model_fields_set}))
     with pytest.raises(gs.SpecError, match="miscounted 'boom': has 1 coordinates and 1 rates, what is inside 6 and 6"):
         gs.network(model)

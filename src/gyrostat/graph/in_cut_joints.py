@@ -12,19 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gyrostat.graph.lower import Inside
+from gyrostat.graph.inside import BeamFrame, Inside
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.entity import Entity
+from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.shaft_elements import Damper, Spring
+from gyrostat.spec.values import RotationMatrix
 
 CUT = 0.5 - 1.0 / np.sqrt(12.0)
 """Where a superelement is cut, as a part of its length, counted from both ends."""
+UNTURNED = RotationMatrix(matrix=np.eye(3))
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,25 @@ def cut_places(elements: int, cut: float = CUT) -> list[float]:
     return [(k + at) / elements for k in range(elements) for at in (cut, 1.0 - cut)]
 
 
-def names_of_rates(axes: str, cuts: int) -> tuple[str, ...]:
-    """Rotations about the ``axes`` at each cut: rz1, ry1, rx1, rz2, ..."""
-    return tuple(f"r{axis}{k}" for k in range(1, cuts + 1) for axis in axes)
+def in_cut_beam(entity: FlexibleBeam, numbers: Mapping[str, Any], frames: Mapping[str, BeamFrame]) -> Inside:
+    """A beam of ``entity.elements`` superelements; ``numbers``: its properties, live ones too."""
+    n, x = entity.elements, numbers
+    L, at = x["length"], [0.0, *cut_places(n), 1.0]
+    line = x["density"], x["area"], x["I_y"], x["I_z"]
+    pieces = [uniform_piece(start * L, (end - start) * L, *line) for start, end in pairwise(at)]
+    about = {"z": x["E"] * x["I_z"], "y": x["E"] * x["I_y"], "x": x["G"] * x["J"]}
+    springs = {axis: about[axis] * (2.0 * n) / L for axis in entity.cut_axes}
+    cut = Cut({axis: (k, k * x["damping"]) for axis, k in springs.items()})
+    places: dict[str, tuple[int, tuple[Array, Array]]] = {}
+    for name, (fraction, R, p) in frames.items():
+        k = max(i for i in range(len(pieces)) if at[i] < fraction or i == 0)
+        places[name] = k, (R, p - along(at[k] * L))
+    return cut_beam(pieces, [cut] * (2 * n), places)
 
 
-def cut_beam(pieces: list[BeamPiece], cuts: list[Cut], frames: Mapping[str, tuple[int, Array]]) -> Inside:
-    """Pieces in a row along x with joints between them; ``frames``: name -> number of the piece, position (3,) on it.
-    Port ``a`` is the start of the first piece."""
+def cut_beam(pieces: list[BeamPiece], cuts: list[Cut], frames: Mapping[str, tuple[int, tuple[Array, Array]]]) -> Inside:
+    """Pieces in a row along x with joints between them; ``frames``: name -> number of the piece, placement on it. Port
+    ``a`` is the start of the first piece."""
     entities: list[Entity] = []
     connections: list[tuple[str, ...]] = []
     values: dict[str, Any] = {}
@@ -80,10 +95,11 @@ def cut_beam(pieces: list[BeamPiece], cuts: list[Cut], frames: Mapping[str, tupl
         name = f"piece{i}"
         places = {frame: place for frame, (number, place) in frames.items() if number == i}
         if i < len(cuts):
-            places["cut"] = along(piece.length)
+            places["cut"] = np.eye(3), along(piece.length)
         values |= {f"{name}.mass": piece.mass, f"{name}.com": piece.com, f"{name}.inertia": piece.inertia}
-        values |= {f"{name}.{frame}.translation": place for frame, place in places.items()}
-        entities.append(RigidBody(name, mass=1.0, frames=dict.fromkeys(places, (0.0, 0.0, 0.0))))
+        for frame, (R, p) in places.items():
+            values |= {f"{name}.{frame}.translation": p, f"{name}.{frame}.rotation.matrix": R}
+        entities.append(RigidBody(name, mass=1.0, frames=dict.fromkeys(places, ((0.0, 0.0, 0.0), UNTURNED))))
         last = f"{name}.cut"
         for axis, (stiffness, damping) in cuts[i].springs.items() if i < len(cuts) else ():
             joint, spring, damper = (f"{letter}{axis}{i + 1}" for letter in "rkd")

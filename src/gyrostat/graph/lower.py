@@ -13,11 +13,16 @@ from typing import Any
 import numpy as np
 
 from gyrostat.geometry.rotation import about_axis, denavit_hartenberg, from_euler, from_quaternion, plane_direction
+from gyrostat.graph.in_cut_joints import in_cut_beam
+from gyrostat.graph.inside import BeamFrame, Inside
+from gyrostat.graph.segments import beam_in_segments
 from gyrostat.spatial.algebra import Array, compose, inverse
+from gyrostat.spatial.flexible_frames import FlexibleFrames
 from gyrostat.spec.beam_damping import Modal, Rayleigh
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.flexible_beam import FlexibleBeam
+from gyrostat.spec.flexible_body import FlexibleBody
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
@@ -25,21 +30,6 @@ from gyrostat.spec.values import AxisAngle, Euler, Quaternion, RotationMatrix
 
 Placement = tuple[Array, Array]
 EXACT = 4 * np.finfo(float).eps
-
-
-@dataclass(frozen=True)
-class Inside:
-    """What an entity is made of: a tree of joints, bodies and other entities, as one would connect them by hand.
-
-    ``entities``: those with coordinates in the order of the entity's own, springs and the like on shafts of joints
-    among them; ``connections`` of two or more of their ports each, ``"piece0.end"``; ``ports``: where the ports of the
-    entity are, ``{"a": "piece0.origin"}``; ``values``: numbers, live ones too, to use by path instead of those that
-    the inner entities hold, ``{"piece0.mass": m}``."""
-
-    entities: tuple[Entity, ...]
-    connections: tuple[tuple[str, ...], ...]
-    ports: Mapping[str, str]
-    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -210,22 +200,27 @@ def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
     return plane_direction(n, given, int(np.argmax(np.abs(np.array(entity.axis)))))
 
 
+BEAM = ("length", "area", "I_y", "I_z", "J", "E", "G", "density")
+
+
 @lower.register
 def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
     """``form``: what the shapes depend on; ``stations``: fraction of the length and offset of each frame."""
     notes: list[str] = []
-    keys = ("length", "area", "I_y", "I_z", "J", "E", "G", "density")
-    stations = {"a": (0.0, (np.eye(3), np.zeros(3))), "b": (1.0, (np.eye(3), np.zeros(3)))}
+    numbers, frames = {key: read(key) for key in BEAM}, dict[str, BeamFrame]()
     for frame in entity.frames:
         at = read.below(frame.name, frame)
-        p = at("translation") * np.array([0.0, 1.0, 1.0])
-        place = rotation(at.below("rotation", frame.rotation), notes), p
-        stations[frame.name] = frame.translation[0] / entity.length, place
-    props = {key: read(key) for key in keys} | {
-        "damping": _damping(read, entity.damping),
-        "form": entity.form,
-        "stations": stations,
-    }
+        R = rotation(at.below("rotation", frame.rotation), notes)
+        frames[frame.name] = BeamFrame(frame.translation[0] / entity.length, R, at("translation"))
+    frames["b"] = BeamFrame(1.0, np.eye(3), np.array([numbers["length"], 0.0, 0.0]))
+    damping = _damping(read, entity.damping)
+    if entity.method == "in-cut" or entity.segments > 1:
+        made_of = in_cut_beam if entity.method == "in-cut" else beam_in_segments
+        law, given = damping
+        numbers |= {"damping": given} if law == "kelvin-voigt" else {}
+        return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, frames))
+    stations = {"a": (0.0, (np.eye(3), np.zeros(3)))} | {name: frame.station for name, frame in frames.items()}
+    props = numbers | {"damping": damping, "form": entity.form, "stations": stations}
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)
 
 
@@ -235,3 +230,25 @@ def _damping(read: Values, given: Any) -> tuple[str, Any]:
     if isinstance(given, Rayleigh):
         return "rayleigh", (inside("alpha"), inside("beta"))
     return ("modal", inside("ratios")) if isinstance(given, Modal) else ("kelvin-voigt", read("damping"))
+
+
+@lower.register
+def _(entity: FlexibleBody, read: Values, inport: str | None) -> Lowered:
+    """``frames``: its interfaces, of which Psi (6, n) has the angles about z, y, x, then the displacements;
+    ``modal_mass`` (n, n)."""
+    notes: list[str] = []
+    keys = ("mass", "first_moment", "second_moment", "C1", "C2", "S", "stiffness")
+    props = {key: read(key) for key in keys}
+    n = len(entity.stiffness)
+    props["damping"] = np.zeros((n, n)) if entity.damping is None else read("damping")
+    props["modal_mass"] = sum(props["S"][i, i] for i in range(3))
+    stations = {
+        i.name: (
+            rotation(read.below(i.name, i).below("rotation", i.rotation), notes),
+            np.array(i.translation),
+            np.concatenate([np.array(i.turn)[::-1], np.array(i.displacement)]),
+        )
+        for i in entity.interfaces
+    }
+    props["frames"] = FlexibleFrames(entity.interfaces[0].name, stations)
+    return Lowered(type(entity), props | _more(entity, FlexibleBody, read), {}, notes)

@@ -10,12 +10,12 @@ from gyrostat.errors import SpecError
 from gyrostat.graph.compliant_contacts import compliant_contacts
 from gyrostat.graph.data_flow import BOUND, NO_STATE, Component, Network, Pair
 from gyrostat.graph.draft import Draft, DraftPart
-from gyrostat.graph.inside import inner_elements, unfold
 from gyrostat.graph.loops.attach import with_loops
 from gyrostat.graph.lower import Lowered, Values, lower
 from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
 from gyrostat.graph.rewrite import DEFAULT, RULES, rewrite
 from gyrostat.graph.transmission import Transmission, transmission
+from gyrostat.graph.unfold import inner_elements, unfold
 from gyrostat.spec.check import check
 from gyrostat.spec.contact_law import ContactEntity
 from gyrostat.spec.context import HarmonicMotion, MovingBase, UniformGravity

@@ -89,6 +89,12 @@ class FlexibleBeam(Entity):
     ``method``: ``"modal"``: polynomials; ``"fe"``: ``elements`` with Hermite's cubics, reduced to ``modes``, or with
     deflections ``y1``..., ``z1``... and rotations ``rz1``..., ``ry1``... of their nodes as coordinates without them.
 
+    ``segments``: such beams in a row, each with a floating frame of its own, for large deflections; ``y1_2`` is the
+    first shape of the second one. ``method="in-cut"``: ``elements`` superelements [AS Fig. 1], each of rigid pieces
+    with joints at two cuts, 0.2113 of its length from its ends, and springs 2 E I / l and 2 G J / l; coordinates
+    ``rz1``, ``ry1``, ``rx1``, ``rz2``... [rad] are rotations about z, y and x at each cut. Of ``modes`` and
+    ``modes_x`` it counts then whether they are 0.
+
     ``frames``: further ports, fixed to the section at their x: ``{"mid": 0.6}`` [m] or ``{"tool": (x, y, z)}``. They
     stay at their fraction of the length if that is live. Any port may be the one that the beam is held by.
 
@@ -96,6 +102,7 @@ class FlexibleBeam(Entity):
     ...}`` (Rayleigh), or ``{"ratios": 0.01}`` of the modes of the clamped beam."""
 
     since: ClassVar[int] = 5
+    deforms: ClassVar[bool] = True
     tells_mass: ClassVar[bool] = True
     not_live: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("modes", "modes_x", "elements", "segments", "method", "shear", "section"),
@@ -162,11 +169,19 @@ class FlexibleBeam(Entity):
         return self.density * self.length * self.area * mean
 
     @property
+    def cut_axes(self) -> str:
+        """Axes of the rotations at each cut of a beam with in-cut joints, in their order."""
+        families = self.families
+        return "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
+
+    @property
     def ports(self) -> tuple[Port, ...]:
         return Port("a"), *(Port(frame.name) for frame in self.frames), Port("b")
 
     @property
     def coordinates(self) -> tuple[str, ...]:
+        if self.method == "in-cut":
+            return tuple(f"r{axis}{k + 1}" for k in range(2 * self.elements) for axis in self.cut_axes)
         names: list[str] = []
         for family, n in self.families.items():
             if self.nodal and family in "yz":
@@ -174,7 +189,9 @@ class FlexibleBeam(Entity):
                 names += [f"{kind}{k + 1}" for k in range(n // 2) for kind in (family, turn)]
             else:
                 names += [f"{family}{i + 1}" for i in range(n)]
-        return tuple(names)
+        if self.segments == 1:
+            return tuple(names)
+        return tuple(f"{name}_{k + 1}" for k in range(self.segments) for name in names)
 
     @property
     def rates(self) -> tuple[str, ...]:

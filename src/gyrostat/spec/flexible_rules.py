@@ -1,4 +1,5 @@
-"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``."""
+"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``,
+``beam-count``."""
 
 from __future__ import annotations
 
@@ -67,10 +68,20 @@ def _sections(beam: FlexibleBeam) -> Iterator[Problem]:
 
 
 def _method(beam: FlexibleBeam) -> Iterator[Problem]:
-    if beam.method == "in-cut":
-        yield beam.problem("beam-method", "'method' is 'in-cut', which is not there yet", "write 'modal'", ("method",))
-    if beam.segments > 1:
-        yield beam.problem("beam-method", "'segments' must be 1", "connect several beams in a row", ("segments",))
+    if beam.method == "in-cut" and beam.segments > 1:
+        message = f"'segments' is {beam.segments}: a beam with in-cut joints is in pieces already"
+        yield beam.problem("beam-count", message, "write elements=... alone", ("segments",))
+    if beam.method == "in-cut" and beam.shear:
+        message = "'shear' is not there for in-cut joints"
+        yield beam.problem("beam-method", message, "write method 'modal'", ("shear",))
+    if beam.method == "in-cut" or beam.segments > 1:
+        pieces = "in-cut joints" if beam.method == "in-cut" else "segments"
+        if isinstance(beam.section, tuple):
+            message = f"a table of sections is not there for {pieces}"
+            yield beam.problem("beam-section", message, "connect several beams in a row", ("section",))
+        if isinstance(beam.damping, Modal) or (beam.method == "in-cut" and isinstance(beam.damping, Rayleigh)):
+            message = f"ratios of modes, and Rayleigh's damping, are not there for {pieces}"
+            yield beam.problem("beam-damping", message, "write a time constant in s", ("damping",))
     if beam.method == "fe" and beam.shear:
         message = "'shear' is not there for finite elements"
         yield beam.problem("beam-method", message, "write method 'modal'", ("shear",))
