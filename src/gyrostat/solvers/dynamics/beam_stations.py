@@ -12,6 +12,7 @@ from numpy.polynomial.legendre import leggauss
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.configuration.model_cache import cached_on
+from gyrostat.graph.in_cut_joints import cut_places
 from gyrostat.graph.network import Network, network
 from gyrostat.solvers.kinematics.frame_motion import frame_quantities, motions_of
 from gyrostat.spatial.gravity import gravity
@@ -21,8 +22,6 @@ from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
-CUT = 0.5 - 1.0 / np.sqrt(12.0)
-"""Where in-cut elements are cut, from both ends, as a part of their length."""
 LEAST = 8
 """Points between two breaks, at least."""
 KEPT = 4
@@ -75,8 +74,7 @@ def breaks(beam: FlexibleBeam) -> list[float]:
     """Places [m] where shapes, cuts, segments or the profile of a beam break; ends included."""
     L = beam.length
     if beam.method == "in-cut":
-        n = beam.elements
-        return [0.0, *((k + at) * L / n for k in range(n) for at in (CUT, 1.0 - CUT)), L]
+        return [0.0, *(x * L for x in cut_places(beam.elements)), L]
     inside = [x * L for x in beam.form.breaks]
     step = L / beam.segments
     return sorted({k * step + x / beam.segments for k in range(beam.segments) for x in inside})

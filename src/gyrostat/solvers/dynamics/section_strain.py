@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import Legendre
 
-from gyrostat.solvers.dynamics.beam_stations import CUT, Sections, Stations, profile
+from gyrostat.graph.in_cut_joints import CUT
+from gyrostat.solvers.dynamics.beam_stations import Sections, Stations, profile
 
 Array = np.ndarray
 
