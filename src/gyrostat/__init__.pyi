@@ -49,6 +49,7 @@ from gyrostat.spec.shaft_elements import Backlash as Backlash
 from gyrostat.spec.shaft_elements import Damper as Damper
 from gyrostat.spec.shaft_elements import Friction as Friction
 from gyrostat.spec.shaft_elements import Spring as Spring
+from gyrostat.spec import sections as sections
 from gyrostat.spec.shape import Shape as Shape
 from gyrostat.spec.solver_spec import SolverSpec as SolverSpec
 from gyrostat.spec.values import axis_angle as axis_angle
@@ -59,6 +60,7 @@ from gyrostat.spec.values import rpy as rpy
 # ---- flexible links
 from gyrostat import flexible as flexible
 from gyrostat.finite_elements.reduce_fe import reduce_fe as reduce_fe
+from gyrostat.spec.flexible_body import FlexibleBody as FlexibleBody
 
 # ---- contact
 from gyrostat.spec.rolling import Rolling as Rolling
@@ -246,6 +248,7 @@ from gyrostat.errors import GyrostatError as GyrostatError
 from gyrostat.errors import LoadError as LoadError
 from gyrostat.errors import ContactError as ContactError
 from gyrostat.errors import LoopError as LoopError
+from gyrostat.errors import MeshError as MeshError
 from gyrostat.errors import ModelWarning as ModelWarning
 from gyrostat.errors import NonFiniteError as NonFiniteError
 from gyrostat.errors import PerformanceWarning as PerformanceWarning

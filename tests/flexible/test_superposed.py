@@ -243,7 +243,7 @@ def test_uneven_samples_are_interpolated_where_dt_is_given_and_refused_otherwise
     [
         ({"method": "simson"}, "there is no method 'simson'. Hint: .*simpson"),
         ({"locked": ["hinge3"]}, "locked names 'hinge3', which is no rate. Hint: .*hinge1"),
-        ({"start": "rest"}, "start is 'rest'. Hint: 'static'"),
+        ({"start": "rest"}, "start is 'rest'. Hint: start='static'"),
         ({"start": np.zeros(3)}, r"start has shape \(3,\), expected \(10,\) or \(N, 10\)"),
         ({"every": 0}, "every must be a whole number from 1 on, got 0"),
         ({"parameters": {"load.mas": [1.0]}}, "parameters name 'load.mas', which is no property"),

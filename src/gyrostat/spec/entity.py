@@ -46,6 +46,8 @@ class Entity(BaseModel):
     """Whether it exerts torques of its own on its shafts, as motors do."""
     tells_mass: ClassVar[bool] = False
     """Whether its mass, if it has any, is its property ``mass``: no row of an algorithm hides some."""
+    deforms: ClassVar[bool] = False
+    """Whether its coordinates are deformations: loops are rather assembled without them."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
     not_live: ClassVar[Mapping[str, str]] = {}
@@ -206,6 +208,11 @@ class Entity(BaseModel):
     def is_periodic(self, coordinate: str) -> bool:
         """Whether a full turn of one of its coordinates changes nothing: by its name, unless the kind says it."""
         return coordinate in ANGLES
+
+    def why_not_live(self, path: str) -> str | None:
+        """A hint, where a property (its path inside the entity) cannot be live: :attr:`not_live`, unless a kind knows
+        more."""
+        return self.not_live.get(path.split(".")[0])
 
     def problems(self) -> list[Problem]:
         """Mistakes that this entity can see by itself: numbers that are not finite, axes that are not of unit length.
