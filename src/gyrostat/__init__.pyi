@@ -49,6 +49,7 @@ from gyrostat.spec.shaft_elements import Backlash as Backlash
 from gyrostat.spec.shaft_elements import Damper as Damper
 from gyrostat.spec.shaft_elements import Friction as Friction
 from gyrostat.spec.shaft_elements import Spring as Spring
+from gyrostat.spec import sections as sections
 from gyrostat.spec.shape import Shape as Shape
 from gyrostat.spec.solver_spec import SolverSpec as SolverSpec
 from gyrostat.spec.values import axis_angle as axis_angle

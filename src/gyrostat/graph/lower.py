@@ -17,6 +17,7 @@ from gyrostat.graph.in_cut_joints import in_cut_beam
 from gyrostat.graph.inside import BeamFrame, Inside
 from gyrostat.graph.segments import beam_in_segments
 from gyrostat.spatial.algebra import Array, compose, inverse
+from gyrostat.spec.beam_damping import Modal, Rayleigh
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.flexible_beam import FlexibleBeam
@@ -197,12 +198,12 @@ def _first_direction(n: Array, given: Array | None, entity: Joint) -> Array:
     return plane_direction(n, given, int(np.argmax(np.abs(np.array(entity.axis)))))
 
 
-BEAM = ("length", "area", "I_y", "I_z", "J", "E", "G", "density", "damping")
+BEAM = ("length", "area", "I_y", "I_z", "J", "E", "G", "density")
 
 
 @lower.register
 def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
-    """``families``: numbers of shapes; ``stations``: fraction of the length and offset from the axis of each frame."""
+    """``form``: what the shapes depend on; ``stations``: fraction of the length and offset of each frame."""
     notes: list[str] = []
     numbers, frames = {key: read(key) for key in BEAM}, dict[str, BeamFrame]()
     for frame in entity.frames:
@@ -210,9 +211,20 @@ def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
         R = rotation(at.below("rotation", frame.rotation), notes)
         frames[frame.name] = BeamFrame(frame.translation[0] / entity.length, R, at("translation"))
     frames["b"] = BeamFrame(1.0, np.eye(3), np.array([numbers["length"], 0.0, 0.0]))
+    damping = _damping(read, entity.damping)
     if entity.method == "in-cut" or entity.segments > 1:
         made_of = in_cut_beam if entity.method == "in-cut" else beam_in_segments
+        law, given = damping
+        numbers |= {"damping": given} if law == "kelvin-voigt" else {}
         return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, frames))
     stations = {"a": (0.0, (np.eye(3), np.zeros(3)))} | {name: frame.station for name, frame in frames.items()}
-    props = numbers | {"families": tuple(entity.families.values()), "stations": stations}
+    props = numbers | {"damping": damping, "form": entity.form, "stations": stations}
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)
+
+
+def _damping(read: Values, given: Any) -> tuple[str, Any]:
+    """The law, and its numbers."""
+    inside = read.below("damping", given)
+    if isinstance(given, Rayleigh):
+        return "rayleigh", (inside("alpha"), inside("beta"))
+    return ("modal", inside("ratios")) if isinstance(given, Modal) else ("kelvin-voigt", read("damping"))

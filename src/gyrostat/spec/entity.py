@@ -207,6 +207,11 @@ class Entity(BaseModel):
         """Whether a full turn of one of its coordinates changes nothing: by its name, unless the kind says it."""
         return coordinate in ANGLES
 
+    def why_not_live(self, path: str) -> str | None:
+        """A hint, where a property (its path inside the entity) cannot be live: :attr:`not_live`, unless a kind knows
+        more."""
+        return self.not_live.get(path.split(".")[0])
+
     def problems(self) -> list[Problem]:
         """Mistakes that this entity can see by itself: numbers that are not finite, axes that are not of unit length.
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
 from gyrostat.errors import Problem
+from gyrostat.spec.beam_damping import Damping
+from gyrostat.spec.beam_form import BeamForm
 from gyrostat.spec.describe import RefusedError
 from gyrostat.spec.entity import Entity, Port
-from gyrostat.spec.rules import finite, not_finite, rotation_problems, shown
+from gyrostat.spec.flexible_rules import beam_problems
+from gyrostat.spec.sections import Section, Sections, to_sections
 from gyrostat.spec.values import VECTOR_SCHEMA, Frame, Number, _plain_frames, to_frames
 
 DEFAULT_MODES = 5
 """Shapes for each bending plane if nothing is said: f1 and f2 of a cantilever to 4e-8 and 3e-5."""
+
+OF_SECTION = ("area", "I_y", "I_z", "J")
+"""Properties that a section brings."""
 
 
 def _count(value: Any) -> int:
@@ -23,7 +30,7 @@ def _count(value: Any) -> int:
     return value
 
 
-def to_counts(value: Any) -> Any:
+def _to_counts(value: Any) -> Any:
     """A number of shapes, or one for each of two families."""
     if isinstance(value, list | tuple):
         if len(value) != 2:
@@ -32,26 +39,33 @@ def to_counts(value: Any) -> Any:
     return value if value is None else _count(value)
 
 
+def _to_positive(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise RefusedError("must be a whole number from 1 on", value, "write a number such as 8")
+    return value
+
+
 _COUNTS_SCHEMA = {
     "anyOf": [
         {"type": "integer", "minimum": 0},
         {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2},
     ]
 }
-Counts = Annotated[int | tuple[int, int], BeforeValidator(to_counts), WithJsonSchema(_COUNTS_SCHEMA)]
+Counts = Annotated[int | tuple[int, int], BeforeValidator(_to_counts), WithJsonSchema(_COUNTS_SCHEMA)]
+Positive = Annotated[int, BeforeValidator(_to_positive), WithJsonSchema({"type": "integer", "minimum": 1})]
 
 
-def to_stations(value: Any) -> tuple[Frame, ...]:
+def _to_stations(value: Any) -> tuple[Frame, ...]:
     """Frames fixed to sections: a number is a place on the axis."""
     if isinstance(value, Mapping):
-        numbers = {k: isinstance(x, int | float) and not isinstance(x, bool) for k, x in value.items()}
-        value = {k: (x, 0.0, 0.0) if numbers[k] else x for k, x in value.items()}
+        single = {k: isinstance(x, int | float) and not isinstance(x, bool) for k, x in value.items()}
+        value = {k: (x, 0.0, 0.0) if single[k] else x for k, x in value.items()}
     return to_frames(value)
 
 
 Stations = Annotated[
     tuple[Frame, ...],
-    PlainValidator(to_stations),
+    PlainValidator(_to_stations),
     PlainSerializer(_plain_frames),
     WithJsonSchema(
         {"type": "object", "additionalProperties": {"anyOf": [{"type": "number"}, VECTOR_SCHEMA, {"type": "object"}]}}
@@ -63,11 +77,17 @@ class FlexibleBeam(Entity):
     """A beam along x of its frame ``a``, from x = 0 (port ``a``, clamped: the floating frame) to x = length (``b``).
 
     ``length`` [m]; of its section: ``area`` [m^2], ``I_y`` (bending along z, E I_y w''), ``I_z`` (along y, E I_z v''),
-    ``J`` (torsion) [m^4]; ``E``, ``G`` [Pa]; ``density`` [kg/m^3]. The axis runs through the centres of the sections.
+    ``J`` (torsion) [m^4]; or a ``section`` by name, :mod:`gs.sections <gyrostat.spec.sections>`, or a table ((x,
+    section), ...) of a tapered beam, linear in between; ``area`` and the others are then those at x = 0. ``E``, ``G``
+    [Pa]; ``density`` [kg/m^3]. The axis runs through the centres of the sections.
 
-    ``modes``: shapes for each bending plane, a number or (along y, along z), 0: none. ``modes_x``: shapes of torsion
-    and of stretch, a number or (torsion, stretch). Coordinates ``y1``..., ``z1``... [m], ``t1``... [rad] and ``x1``...
-    [m] are amplitudes of the natural modes of the clamped beam, each with the mean square 1 over the length.
+    ``modes``: shapes for each bending plane, a number or (along y, along z), 0: none; 5 if nothing is said.
+    ``modes_x``: shapes of torsion and of stretch, a number or (torsion, stretch). Coordinates ``y1``..., ``z1``... [m],
+    ``t1``... [rad] and ``x1``... [m] are amplitudes of natural modes of the clamped beam, with the mean square 1 over
+    its mass. ``shear``: sections also shear, and have rotary inertia (Timoshenko).
+
+    ``method``: ``"modal"``: polynomials; ``"fe"``: ``elements`` with Hermite's cubics, reduced to ``modes``, or with
+    deflections ``y1``..., ``z1``... and rotations ``rz1``..., ``ry1``... of their nodes as coordinates without them.
 
     ``segments``: such beams in a row, each with a floating frame of its own, for large deflections; ``y1_2`` is the
     first shape of the second one. ``method="in-cut"``: ``elements`` superelements [AS Fig. 1], each of rigid pieces
@@ -78,13 +98,15 @@ class FlexibleBeam(Entity):
     ``frames``: further ports, fixed to the section at their x: ``{"mid": 0.6}`` [m] or ``{"tool": (x, y, z)}``. They
     stay at their fraction of the length if that is live. Any port may be the one that the beam is held by.
 
-    ``damping``: Kelvin-Voigt time constant [s]: the damping matrix is that of stiffness, times it."""
+    ``damping``: Kelvin-Voigt time constant [s], by which strain rates count like strains; ``{"alpha": ..., "beta":
+    ...}`` (Rayleigh), or ``{"ratios": 0.01}`` of the modes of the clamped beam."""
 
     since: ClassVar[int] = 5
-    not_live: ClassVar[Mapping[str, str]] = {
-        name: "it decides how many coordinates there are; build a solver for each"
-        for name in ("modes", "modes_x", "elements", "segments", "method", "shear")
-    }
+    tells_mass: ClassVar[bool] = True
+    not_live: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("modes", "modes_x", "elements", "segments", "method", "shear", "section"),
+        "it decides about the shapes; build a solver for each",
+    )
 
     length: Number
     area: Number
@@ -94,25 +116,56 @@ class FlexibleBeam(Entity):
     E: Number
     G: Number
     density: Number
-    elements: int = 8
+    section: Sections = None
+    elements: Positive = 8
     modes: Counts | None = None
     modes_x: Counts = 1
-    segments: int = 1
+    segments: Positive = 1
     method: Literal["modal", "in-cut", "fe"] = "modal"
     shear: bool = False
-    damping: Number = 0.0
+    damping: Damping = 0.0
     frames: Stations = ()
 
     def __init__(self, name: str, **properties: Any):  # said here, because values may be written in several forms
         super().__init__(name, **properties)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_section(cls, given: Any) -> Any:
+        """Numbers that are not given are those of the section at x = 0."""
+        if not isinstance(given, dict) or given.get("section") is None:
+            return given
+        try:
+            first = to_sections(given["section"])
+        except ValueError:
+            return given | {key: given.get(key, 1.0) for key in OF_SECTION}  # refused where it is read
+        first = first[0][1] if isinstance(first, tuple) and first else first
+        return {key: getattr(first, key) for key in OF_SECTION if isinstance(first, Section)} | given
+
+    @property
+    def nodal(self) -> bool:
+        """Whether its bending coordinates are those of nodes."""
+        return self.method == "fe" and self.modes is None
+
     @property
     def families(self) -> dict[str, int]:
         """How many shapes there are along y and z, of twist t and of stretch x, in the order of the coordinates."""
-        modes = DEFAULT_MODES if self.modes is None else self.modes
+        modes = (2 * self.elements if self.nodal else DEFAULT_MODES) if self.modes is None else self.modes
         y, z = (modes, modes) if isinstance(modes, int) else modes
         t, x = (self.modes_x, self.modes_x) if isinstance(self.modes_x, int) else self.modes_x
         return {"y": y, "z": z, "t": t, "x": x}
+
+    @property
+    def form(self) -> BeamForm:
+        """What its shapes depend on."""
+        return BeamForm.of(self)
+
+    @property
+    def mass(self) -> float:
+        """[kg]"""
+        profile = self.form.profile
+        mean = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(profile))
+        return self.density * self.length * self.area * mean
 
     @property
     def cut_axes(self) -> str:
@@ -128,48 +181,35 @@ class FlexibleBeam(Entity):
     def coordinates(self) -> tuple[str, ...]:
         if self.method == "in-cut":
             return tuple(f"r{axis}{k + 1}" for k in range(2 * self.elements) for axis in self.cut_axes)
-        shapes = tuple(f"{family}{i + 1}" for family, n in self.families.items() for i in range(n))
+        names: list[str] = []
+        for family, n in self.families.items():
+            if self.nodal and family in "yz":
+                turn = "rz" if family == "y" else "ry"
+                names += [f"{kind}{k + 1}" for k in range(n // 2) for kind in (family, turn)]
+            else:
+                names += [f"{family}{i + 1}" for i in range(n)]
         if self.segments == 1:
-            return shapes
-        return tuple(f"{shape}_{k + 1}" for k in range(self.segments) for shape in shapes)
+            return tuple(names)
+        return tuple(f"{name}_{k + 1}" for k in range(self.segments) for name in names)
 
     @property
     def rates(self) -> tuple[str, ...]:
         return self.coordinates
 
     def is_length(self, coordinate: str) -> bool:
-        return not coordinate.startswith(("t", "r"))
+        return coordinate[0] not in "tr"
+
+    def why_not_live(self, path: str) -> str | None:
+        first = path.split(".")[0]
+        if first in {frame.name for frame in self.frames}:
+            return "frames decide about the shapes; build a solver for each"
+        if self.nodal and first == "length":
+            return "coordinates of nodes depend on it; give 'modes', or build a solver for each"
+        if self.shear and first in ("length", "area", "I_y", "I_z", "E", "G"):
+            return "with shear the shapes depend on it; build a solver for each"
+        if isinstance(self.section, tuple) and first in ("I_y", "I_z"):
+            return "the shapes of a tapered beam depend on it; build a solver for each"
+        return super().why_not_live(path)
 
     def problems(self) -> list[Problem]:
-        problems = not_finite(self)
-        for key, what in (
-            ("length", "m"), ("area", "m^2"), ("I_y", "m^4"), ("I_z", "m^4"), ("J", "m^4"), ("E", "Pa"), ("G", "Pa"),
-            ("density", "kg/m^3"),
-        ):  # fmt: skip
-            value = getattr(self, key)
-            if finite(value) and value <= 0.0:
-                message = f"'{key}' must be positive, got {shown(value)} {what}"
-                problems.append(self.problem("beam-positive", message, f"give it in {what}", (key,)))
-        if finite(self.damping) and self.damping < 0.0:
-            message = f"'damping' must not be negative, got {shown(self.damping)} s"
-            problems.append(self.problem("beam-damping", message, "give a time constant in s", ("damping",)))
-        for key, known in (("method", ("modal", "in-cut")), ("shear", (False,))):
-            if (value := getattr(self, key)) not in known:
-                message = f"'{key}' is {value!r}, of which the equations are not there"
-                problems.append(self.problem("beam-method", message, f"write {known[0]!r}", (key,)))
-        for key in ("elements", "segments"):
-            if (value := getattr(self, key)) < 1:
-                message = f"'{key}' must be 1 or more, got {value}"
-                problems.append(self.problem("beam-count", message, "write a whole number such as 4", (key,)))
-        if self.method == "in-cut" and self.segments > 1:
-            message = f"'segments' is {self.segments}: a beam with in-cut joints is in pieces already"
-            problems.append(self.problem("beam-count", message, "write elements=... alone", ("segments",)))
-        for frame in self.frames:
-            problems += rotation_problems(self, f"frames.{frame.name}.rotation", frame.rotation)
-            x = frame.translation[0]
-            if finite(x) and finite(self.length) and not 0.0 <= x <= self.length:
-                message = f"frame '{frame.name}' is at x = {shown(x)} m, outside of 0 ... {shown(self.length)}"
-                problems.append(
-                    self.problem("beam-frame", message, "give its place along the beam in m", ("frames", frame.name))
-                )
-        return problems
+        return beam_problems(self)

@@ -273,6 +273,31 @@ class Model:
 
         return with_drive(self, joint, **properties)
 
+    def with_flexible_link(
+        self,
+        link: str,
+        *,
+        start: str | None = None,
+        end: str | None = None,
+        up: Any = None,
+        check: bool = True,
+        **beam: Any,
+    ) -> Model:
+        """A new model in which a rigid link bends: ``robot.with_flexible_link("forearm", E=7e10, G=2.6e10, area=1e-3,
+        I_y=2e-7, I_z=2e-7, J=4e-7, modes=2)``; other properties are those of :class:`FlexibleBeam`.
+
+        The link becomes an assembly of its name: a body ``start``, the ``beam``, a body ``end``. The beam runs from
+        where the link is held to the one joint that it carries; ``start`` and ``end`` name other ports of the link, or
+        joints on it. ``up``: direction of the beam's z in the axes of the link, against which I_y is; by default the
+        link's z, or the next axis that is across. Mass, centre and inertia of the straight link stay what they are:
+        what the beam does not have is shared by the two bodies. ``density`` [kg/m^3]: by default nine tenths of the
+        greatest that leaves these bodies possible; a greater one than that is refused. Frames and what hangs on the
+        link stay at their places: before the beam on ``start``, along it on the beam, behind it on ``end``. Shapes are
+        drawn with ``start``."""
+        from gyrostat.spec.edits.with_flexible_link import with_flexible_link
+
+        return with_flexible_link(self, link, start, end, up, check, beam)
+
     def with_ground(
         self,
         name: str = "ground",

@@ -128,8 +128,8 @@ def test_properties_of_segments_are_live():
 
 def test_mistakes_are_told_by_name():
     for more, told in (
-        ({"elements": 0}, "'elements' must be 1 or more, got 0"),
-        ({"segments": 0, "method": "modal"}, "'segments' must be 1 or more, got 0"),
+        ({"elements": 0}, "'elements' must be a whole number from 1 on, got 0"),
+        ({"segments": 0, "method": "modal"}, "'segments' must be a whole number from 1 on, got 0"),
         ({"segments": 2}, "'segments' is 2: a beam with in-cut joints is in pieces already"),
     ):
         with pytest.raises(gs.SpecError, match=told):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, dot, modal_shapes, product
+from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, beam_shapes, dot, product
 from gyrostat.geometry.rotation import about_coordinate
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array, columns, compose, cross, join, motion_to_child
@@ -25,7 +25,7 @@ EX, EY, EZ = np.eye(3)
 
 def shapes_of(c: Component) -> BeamShapes:
     """The shapes of a beam in the network."""
-    return modal_shapes(*c["families"])
+    return beam_shapes(c["form"])
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def section_motion(c: Component, name: str, q: Array, v: Array, a: Array) -> Sec
     def six(y: Array, z: Array, t: Array, x: Array, along: Any) -> Array:
         return np.array(
             [
-                dot(at["y"].slope, y) / L,
-                -dot(at["z"].slope, z) / L,
+                dot(at["y"].turn, y) / L,
+                -dot(at["z"].turn, z) / L,
                 dot(at["t"].f, t),
                 dot(gy, y) + dot(gz, z) + dot(at["x"].f, x) + along,
                 dot(at["y"].f, y),
@@ -110,8 +110,8 @@ def _psi(at: Mapping[str, Any], gy: Array, gz: Array, L: Any) -> Array:
     """Rates of a section's frame for unit rates of the beam, (6, n)."""
     none = {family: np.zeros(len(station.f)) for family, station in at.items()}
     rows = (
-        {"y": at["y"].slope / L},
-        {"z": -at["z"].slope / L},
+        {"y": at["y"].turn / L},
+        {"z": -at["z"].turn / L},
         {"t": at["t"].f},
         {"y": gy, "z": gz, "x": at["x"].f},
         {"y": at["y"].f},

@@ -19,36 +19,12 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.flexible.beam_kinematics import BeamMemo, shapes_of
+from gyrostat.algorithms.flexible.beam_mass import beam_mass
 from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, dot, product
+from gyrostat.algorithms.flexible.beam_strain import strain_forces
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array, cross, join, skew
 from gyrostat.spatial.representation import Classical, Motion, spread
-
-
-@dataclass(frozen=True)
-class BeamMass:
-    """``m`` [kg], and the moments of inertia (3,) of all sections about x, y, z [kg m^2]."""
-
-    m: Any
-    J: Array
-
-
-def beam_mass(c: Component) -> BeamMass:
-    line = c["density"] * c["length"]
-    return BeamMass(line * c["area"], line * np.array([c["I_y"] + c["I_z"], c["I_y"], c["I_z"]]))
-
-
-def stiffness(c: Component) -> tuple[Any, Any, Any, Any]:
-    """Matrices of strain of the four families; their energy is q^T K q / 2 summed."""
-    s, L, E = shapes_of(c), c["length"], c["E"]
-    bending = s.y.stiffness * (E * c["I_z"] / L**3), s.z.stiffness * (E * c["I_y"] / L**3)
-    return *bending, s.t.stiffness * (c["G"] * c["J"] / L), s.x.stiffness * (E * c["area"] / L)
-
-
-def strain_energy(c: Component, on: Setting, motion: Motion, q: Array) -> Any:
-    """q^T K q / 2."""
-    parts = zip(stiffness(c), shapes_of(c).split(q), strict=True)
-    return 0.5 * sum((dot(product(K, x), x) for K, x in parts), 0.0)
 
 
 @dataclass(frozen=True)
@@ -92,6 +68,12 @@ def local_motion(on: Setting, motion: Motion) -> tuple[Array, Array, Array]:
     return V[:3], A[:3], A[3:] if isinstance(rep, Classical) else A[3:] + cross(V[:3], V[3:])
 
 
+def section_rates(s: BeamShapes, L: Any, parts: tuple[Array, Array, Array]) -> Array:
+    """Mean of what coordinates along y, z and of twist add to the rotation of the sections, (3,)."""
+    y, z, t = parts
+    return np.array([dot(s.t.turn, t), -dot(s.z.turn, z) / L, dot(s.y.turn, y) / L])
+
+
 def own_force(c: Component, on: Setting, memo: BeamMemo) -> tuple[Array, Array]:
     """Force (6,) at a, in the representation, and generalised forces (n,) of the beam's own mass and strain."""
     s, L, mass = shapes_of(c), c["length"], beam_mass(c)
@@ -108,9 +90,8 @@ def own_force(c: Component, on: Setting, memo: BeamMemo) -> tuple[Array, Array]:
 
     B = np.outer(a_0, h) + W @ second_moments((axis.X, y, z), r)
     B = B + w2 @ second_moments((dX, dy, dz), r) + second_moments((aX, ay, az), r)
-    twist = np.array([1.0, 0.0, 0.0]) * mass.J[0]
-    n = axial_vector(B) * mass.m + mass.J * dw + cross(w, mass.J * w)
-    n = n + twist * dot(s.t.P[0], at) + cross(w, twist) * dot(s.t.P[0], dt)
+    turning, turned = (w_a + section_rates(s, L, parts) for w_a, parts in ((w, (dy, dz, dt)), (dw, (ay, az, at))))
+    n = axial_vector(B) * mass.m + mass.J * turned + cross(w, mass.J * turning)
     f = (a_0 + W @ h + w2 @ dh + ddh) * mass.m
 
     means = np.eye(s.axial)[0], s.y.P[0], s.z.P[0]
@@ -118,16 +99,11 @@ def own_force(c: Component, on: Setting, memo: BeamMemo) -> tuple[Array, Array]:
         W[i] @ r[i] + w2[i] @ rate[i] + own[i][i] + means[i] * a_0[i] for i in range(3)
     )  # A_i with each function of the family of r_i
     Q = product(axis.dX_dq.T, Ax) * mass.m
-    rotary = (s.t.P[0] * dw[0] + product(s.t.mass, at)) * mass.J[0]
-    Q = Q + np.concatenate([Ay * mass.m, Az * mass.m, rotary, np.zeros(len(x))])
+    turn_y = (s.y.turn * dw[2] + product(s.y.rotary, ay) / L) * (mass.J[2] / L)
+    turn_z = (-s.z.turn * dw[1] + product(s.z.rotary, az) / L) * (mass.J[1] / L)
+    turn_x = (s.t.turn * dw[0] + product(s.t.rotary, at)) * mass.J[0]
+    Q = Q + np.concatenate([Ay * mass.m + turn_y, Az * mass.m + turn_z, turn_x, np.zeros(len(x))])
     return on.representation.force(memo.at_a.pose, join(n, f)), Q + strain_forces(c, q, v)
-
-
-def strain_forces(c: Component, q: Array, v: Array) -> Array:
-    """K q and damping, (n,)."""
-    s = shapes_of(c)
-    parts = zip(stiffness(c), s.split(q + v * c["damping"]), strict=True)
-    return np.concatenate([product(K, x) for K, x in parts])
 
 
 def flexible_beam_force(c: Component, on: Setting, motion: Motion, memo: BeamMemo) -> Any:

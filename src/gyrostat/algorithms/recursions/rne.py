@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
-from gyrostat.algorithms.flexible.beam_newton_euler import flexible_beam_force, strain_energy
+from gyrostat.algorithms.flexible.beam_newton_euler import flexible_beam_force
+from gyrostat.algorithms.flexible.beam_strain import strain_energy
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.shafts.elements import with_elements

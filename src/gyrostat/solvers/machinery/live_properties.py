@@ -35,11 +35,14 @@ def live_value(model: Model, path: str) -> Array:
 def expect_may_be_live(model: Model, path: str) -> None:
     """Refuse properties of which their entity says that they cannot be live, and those of contacts that are not
     given: whether they are decides about the equations."""
-    owner, _, prop = path.rpartition(".")
-    entity = model.wiring.entities.get(owner)
-    if entity is not None and prop in entity.not_live:
-        message = f"'{prop}' cannot be live"
-        raise SpecError.one(entity.label, "live-property", message, entity.not_live[prop], path)
+    keys = path.split(".")
+    owners = [k for k in range(len(keys) - 1, 0, -1) if ".".join(keys[:k]) in model.wiring.entities]
+    if not owners:
+        return
+    entity, prop = model.wiring.entities[".".join(keys[: owners[0]])], ".".join(keys[owners[0] :])
+    hint = entity.why_not_live(prop)
+    if hint is not None:
+        raise SpecError.one(entity.label, "live-property", f"'{prop}' cannot be live", hint, path)
     if isinstance(entity, ContactEntity) and getattr(entity, prop, None) is None:
         message, remedy = f"'{prop}' is not given, so it cannot be live", "give it a number: model.replace({...})"
         raise SpecError.one(entity.label, "live-property", message, remedy, path)
