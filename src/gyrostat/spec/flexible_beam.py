@@ -174,6 +174,16 @@ class FlexibleBeam(Entity):
         return self.density * self.length * self.area * mean
 
     @property
+    def is_joint(self) -> bool:
+        """A body that gives way."""
+        return False
+
+    @property
+    def said_passive(self) -> bool | None:
+        """Nothing drives its strains."""
+        return True
+
+    @property
     def ports(self) -> tuple[Port, ...]:
         return Port("a"), *(Port(frame.name) for frame in self.frames), Port("b")
 

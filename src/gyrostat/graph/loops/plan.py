@@ -223,15 +223,16 @@ class _Planner:
         }
 
     def _dependents(self, at: Many[Array], present: Many[int], rank: int) -> list[Rate]:
-        """As many rates as the equations determine: passive ones first, far from the base first, then those late in the
-        alphabet; the order of the file does not count."""
+        """As many rates as the equations determine: those of passive joints first, far from the base first, then those
+        late in the alphabet; the order of the file does not count. Strains of flexible bodies come after them."""
         actuated, wanted = self.actuated(), set(self.model.context.independent)
 
         depth = _depths(self.tree)
 
         def reluctance(k: int) -> tuple[int, int]:
             name = self.rates[k][0]
-            kind = 2 if name in wanted else 1 if name in actuated else 0
+            strained = not self.tree.wiring.entities[name].is_joint
+            kind = 2 if name in wanted else 1 if name in actuated or strained else 0
             return kind, -depth[name]
 
         chosen: list[int] = []
