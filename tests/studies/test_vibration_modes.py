@@ -180,3 +180,18 @@ def test_the_drive_the_link_and_the_controller_in_one_response(boom):
     closed = gs.eigenfrequencies(boom, [0.3], controller=law)
     assert_close(np.sort_complex(closed.poles), np.sort_complex(np.linalg.eigvals(A)), 1e-8)
     assert closed.poles.real.max() < 0.0
+
+
+def test_motions_that_an_input_does_not_move_have_no_antiresonances():
+    """Bending sideways, in a beam that is shaken up and down."""
+    beam = gs.FlexibleBeam("boom", **ALUMINIUM, length=1.0, modes=(2, 3), modes_x=0, frames={"mid": 0.6})
+    model = gs.assemble("both planes", gs.chain("world", beam), gravity=(0, 0, 0))
+    hz = np.geomspace(1.0, 500.0, 20)
+    both = gs.frequency_response(model, [], "boom.b.fz", ["boom.b.z", "boom.mid.z"], hz)
+    only = gs.FlexibleBeam("boom", **ALUMINIUM, length=1.0, modes=(0, 3), modes_x=0, frames={"mid": 0.6})
+    flat = gs.assemble("one plane", gs.chain("world", only), gravity=(0, 0, 0))
+    want = gs.frequency_response(flat, [], "boom.b.fz", ["boom.b.z", "boom.mid.z"], hz)
+    for k in range(2):
+        assert_close(both.antiresonances(k), want.antiresonances(k), 1e-8)
+    assert len(want.antiresonances(0)) == 2  # one between two resonances of a driving point
+    assert_close(both.H, want.H, 1e-10)

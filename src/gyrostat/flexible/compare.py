@@ -11,6 +11,7 @@ import numpy as np
 
 from gyrostat.configuration.manifold import difference, integrate
 from gyrostat.errors import GyrostatError, StateError, clipped
+from gyrostat.flexible.rigid_links import rigid as with_rigid_links
 from gyrostat.flexible.superposed_figures import comparison_figure
 from gyrostat.flexible.superposed_result import Superposed
 from gyrostat.flexible.superposed_vibration import superposed
@@ -122,7 +123,7 @@ def _largest(x: Array) -> float:
 
 def compare(
     model: Model,
-    rigid: Model,
+    rigid: Model | None,
     torque: Any = None,
     q0: Any = None,
     v0: Any = None,
@@ -136,12 +137,14 @@ def compare(
 ) -> Comparison:
     """Simulate the rigid model, small vibrations on its motion, and the flexible model itself, with the same drives.
 
+    ``rigid``: None is :func:`rigid` of the model.
     ``torque``, ``q0``, ``v0``: of the rigid model, as ``gs.simulate(rigid, ...)`` takes them; a function f(t, q, v) or
     efforts. ``dt`` [s] between samples; ``frame``: port whose place is compared. ``start``: deflections at the first
     instant, as :func:`superposed` takes them, ``options`` likewise. ``full``: options of the simulation of the flexible
     model, by default ``{"method": "radau", "rtol": 1e-8, "atol": 1e-10}``."""
-    for given in (model, rigid):
-        expect_model(given, WHO)
+    expect_model(model, WHO)
+    rigid = with_rigid_links(model) if rigid is None else rigid
+    expect_model(rigid, WHO)
     if not isinstance(t_end, float | int) or not 0.0 < 2.0 * dt <= t_end:
         raise StateError(
             f"{WHO}: t_end must be a time [s] of two steps at least, got {clipped(t_end)}. Hint: t_end=5.0"

@@ -21,6 +21,7 @@ from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.closed_contacts import refuse_closed
 from gyrostat.solvers.dynamics.derivatives import InverseDynamicsDerivatives
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
+from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spatial.algebra import tilde
 from gyrostat.spec.model import Model
@@ -96,6 +97,11 @@ class SuperposedEquations:
         if not self.shared:
             turn, turn_rate = turn[:, None], turn_rate[:, None]
         return M, D + M @ turn, K + D @ turn + M @ turn_rate, r
+
+    def jacobian(self, port: str) -> Array:
+        """(T, 6, n): displacement of a port for unit U, in its own axes."""
+        J = cached_solver(self.model, Jacobian, frame=port, expressed_in="local")(self.given.q)
+        return J[..., self.free]
 
     def torques(self) -> Array:
         """r (T, nv) of all rates, with the properties of the model itself."""

@@ -9,23 +9,18 @@ import numpy as np
 
 from gyrostat.configuration.packing import real_array
 from gyrostat.errors import NonFiniteError, ShapeError
-from gyrostat.flexible.superposed_nominal import Nominal
-from gyrostat.solvers.kinematics.frame_jacobian import Jacobian
-from gyrostat.solvers.machinery.solver_cache import cached_solver
 
 Array = np.ndarray
 
 
 class Loads:
     """``wrenches``: port -> (6,), (N, 6) or a function f(t) that gives one of these: torque [N m], then force [N], in
-    the port's axes. They act on the undeformed robot: how they turn with the vibration is of second order."""
+    the port's axes. ``jacobians``: port -> (T, 6, n), its displacement for unit U, in its own axes. They act on the
+    undeformed robot: how they turn with the vibration is of second order for small disturbances."""
 
-    def __init__(self, given: Nominal, free: Array, wrenches: Mapping[str, Any], who: str):
-        self.who, self.t = who, given.t
-        self._wrenches: list[tuple[str, Any, Array]] = []
-        for port, wrench in wrenches.items():
-            J = cached_solver(given.model, Jacobian, frame=port, expressed_in="local")(given.q)
-            self._wrenches.append((port, wrench, J[..., free]))
+    def __init__(self, t: Array, wrenches: Mapping[str, Any], jacobians: Mapping[str, Array], who: str):
+        self.who, self.t = who, t
+        self._wrenches = [(port, wrench, jacobians[port]) for port, wrench in wrenches.items()]
 
     @property
     def cases(self) -> int:

@@ -1,4 +1,5 @@
-"""Linear steps that all cases share: matrices that take the state of one step to the next, made for many steps at once.
+"""All steps of a run. Linear ones that all cases share are matrices that take the state of one step to the next, made
+for many steps at once.
 
 A step of Lobatto's methods with drives that are linear, F = F_0 + F_q mu + F_v mu', gives the accelerations at its
 instants as A = P (U, U', U'') + S^-1 (F_0 - r + loads), with P and S^-1 that depend on time alone: thousands of cases
@@ -6,16 +7,49 @@ are two products of matrices."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import NonFiniteError
-from gyrostat.flexible.superposed_steps import State, Vibration
+from gyrostat.errors import GyrostatError, NonFiniteError, StateError, clipped, nearest
+from gyrostat.flexible.superposed_steps import TABLES, State, Vibration
 
 Array = np.ndarray
 STEPS = 128
 """Steps whose matrices are made together."""
+
+
+def integrated(vibration: Vibration, table: Array, U: Array, V: Array, cases: int, every: int) -> list[State]:
+    """States of all cases at every ``every``-th sample, from U and U' (n,) or (N, n) at the first."""
+    U, V = (np.array(np.broadcast_to(np.atleast_2d(x), (cases or 1, vibration.n))) for x in (U, V))
+    x = vibration.start(U, V, np.tile(vibration.drives.p0, (len(U), 1)))
+    if shares_all(vibration):
+        return propagated(vibration, table, x, every)
+    t, k, kept = vibration.equations.t, 0, [x]
+    while k < len(t) - 1:
+        stages = vibration.advance(k, table, float(t[k + len(table) - 1] - t[k]), x)
+        kept += [stage for i, stage in enumerate(stages, k + 1) if i % every == 0]
+        k, x = k + len(stages), stages[-1]
+    return kept
+
+
+def table_of(method: Any, who: str) -> Array:
+    """a_ij of a method."""
+    if method not in TABLES:
+        raise GyrostatError(f"{who}: there is no method {method!r}. Hint: {nearest(str(method), TABLES)}")
+    return TABLES[method]
+
+
+def whole_number(every: Any, who: str) -> int:
+    """How many samples lie between two that are kept, and one."""
+    try:
+        count = operator.index(every)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise StateError(f"{who}: every must be a whole number from 1 on, got {clipped(every)}")
+    return count
 
 
 def shares_all(vibration: Vibration) -> bool:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gyrostat.configuration.packing import names_of, real_array
-from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, StateError, clipped, nearest
+from gyrostat.errors import NonFiniteError, ShapeError, StateError, nearest
+from gyrostat.flexible.rigid_links import rigid as with_rigid_links
 from gyrostat.flexible.superposed_drives import GivenEfforts, Law
 from gyrostat.flexible.superposed_equations import SuperposedEquations
 from gyrostat.flexible.superposed_loads import Loads
 from gyrostat.flexible.superposed_nominal import Nominal, nominal
-from gyrostat.flexible.superposed_propagation import propagated, shares_all
+from gyrostat.flexible.superposed_propagation import integrated, table_of, whole_number
 from gyrostat.flexible.superposed_result import Superposed
-from gyrostat.flexible.superposed_steps import TABLES, State, Vibration
+from gyrostat.flexible.superposed_steps import State, Vibration
 from gyrostat.simulate.plant.parameters import further_arguments, known_paths, value_shape
+from gyrostat.simulate.trajectories.trajectory import Trajectory
 from gyrostat.solvers.machinery.live_properties import expect_may_be_live
 from gyrostat.spec.check import check, expect_model
 from gyrostat.spec.model import Model
@@ -46,7 +47,8 @@ def superposed(
         M(t) U'' + D(t) U' + K(t) U = R(t) + F(t, q + mu, q' + mu')
 
     ``motion``: the :class:`Result` of a rigid model, which has the joints of ``model`` by the same names and nothing
-    else, at an odd number of evenly spaced samples; or a trajectory of the joints of ``rigid``. ``dt`` [s]: other
+    else, at an odd number of evenly spaced samples; or a trajectory of the joints of ``rigid``, by default of
+    :func:`rigid` of the model. ``dt`` [s]: other
     samples, interpolated.
     ``torque``: efforts of the drives, of the rigid model's coordinates, as ``gs.simulate(rigid, torque)`` takes them:
     they see the joints with their additional angles mu. By default the recorded efforts, or along a trajectory those
@@ -63,32 +65,20 @@ def superposed(
     First order in U: the error is of the second. Large deflections, and stiffening by them, are for ``gs.simulate``;
     :func:`compare` shows how far the two are apart."""
     expect_model(model, WHO)
-    given = nominal(model, motion, rigid, dt, WHO)
-    table, count = _table(method), _whole(every)
+    stiff = rigid if rigid is not None or not isinstance(motion, Trajectory) else with_rigid_links(model)
+    given = nominal(model, motion, stiff, dt, WHO)
+    table, count = table_of(method, WHO), whole_number(every, WHO)
     free = _free(model, locked)
     live, gains = _parameters(model, torque, parameters or {})
     equations = SuperposedEquations(given, free, live, WHO)
     rows = np.array([free.index(k) if k in free else -1 for k in given.places])
     drives: Any = Law(given, torque, gains, WHO) if torque is not None else GivenEfforts(_recorded(given, equations))
-    loads = Loads(given, equations.free, wrenches, WHO) if wrenches else None
+    loads = Loads(given.t, wrenches, {port: equations.jacobian(port) for port in wrenches}, WHO) if wrenches else None
     vibration = Vibration(equations, drives, rows, loads, WHO)
-    U, V = _starts(vibration, given, start, start_rate)
-    cases = _cases(live, gains, U, V, loads)
-    U, V = (np.array(np.broadcast_to(np.atleast_2d(x), (cases or 1, len(free)))) for x in (U, V))
-    x = vibration.start(U, V, np.tile(drives.p0, (len(U), 1)))
-    integrate = propagated if shares_all(vibration) else _integrated
-    kept = integrate(vibration, table, x, count)
-    return _result(given, vibration, kept, cases, count)
-
-
-def _integrated(vibration: Vibration, table: Array, x: State, every: int) -> list[State]:
-    """States at every ``every``-th sample."""
-    t, k, kept = vibration.equations.t, 0, [x]
-    while k < len(t) - 1:
-        stages = vibration.advance(k, table, float(t[k + len(table) - 1] - t[k]), x)
-        kept += [stage for i, stage in enumerate(stages, k + 1) if i % every == 0]
-        k, x = k + len(stages), stages[-1]
-    return kept
+    U = starts(model.nv, equations.free, start, "start", lambda: vibration.sag(given.elastic))
+    V = starts(model.nv, equations.free, start_rate, "start_rate")
+    cases = case_count({**live, **gains}, U, V, loads, WHO)
+    return _result(given, vibration, integrated(vibration, table, U, V, cases, count), cases, count)
 
 
 def _result(given: Nominal, vibration: Vibration, kept: list[State], cases: int, every: int) -> Superposed:
@@ -106,22 +96,6 @@ def _result(given: Nominal, vibration: Vibration, kept: list[State], cases: int,
 
 
 # ------------------------------------------------------------------------------------------------ what is given
-def _table(method: Any) -> Array:
-    if method not in TABLES:
-        raise GyrostatError(f"{WHO}: there is no method {method!r}. Hint: {nearest(str(method), TABLES)}")
-    return TABLES[method]
-
-
-def _whole(every: Any) -> int:
-    try:
-        count = operator.index(every)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise StateError(f"{WHO}: every must be a whole number from 1 on, got {clipped(every)}")
-    return count
-
-
 def _free(model: Model, locked: Any) -> list[int]:
     """Rates that may move beside the rigid motion; an entity stands for all its rates."""
     still: set[int] = set()
@@ -168,34 +142,28 @@ def _parameters(model: Model, torque: Any, given: Mapping[str, Any]) -> tuple[di
     return live, gains
 
 
-def _starts(vibration: Vibration, given: Nominal, start: Any, start_rate: Any) -> tuple[Array, Array]:
-    """U and U' of the free rates, (n,) or (N, n)."""
-    model, free = given.model, vibration.equations.free
-
-    def read(x: Any, name: str) -> Array:
-        if x is None:
-            return np.zeros(len(free))
-        array = real_array(x, WHO, name)
-        if array.ndim not in (1, 2) or array.shape[-1] != model.nv or not np.isfinite(array).all():
-            hint = "zero where nothing is displaced; start='static' for the sag"
-            raise ShapeError(
-                f"{WHO}: {name} has shape {array.shape}, expected ({model.nv},) or (N, {model.nv}). Hint: {hint}"
-            )
-        return array[..., free]
-
-    if isinstance(start, str) and start != "static":
-        raise StateError(f"{WHO}: start is {start!r}. Hint: 'static', or an array ({model.nv},)")
-    U = vibration.sag(given.elastic) if isinstance(start, str) else read(start, "start")
-    return U, read(start_rate, "start_rate")
+def starts(size: int, free: Array, given: Any, name: str, static: Callable[[], Array] | None = None) -> Array:
+    """U or U' of the ``free`` variables among ``size``, (n,) or (N, n)."""
+    if given is None:
+        return np.zeros(len(free))
+    if isinstance(given, str):
+        if static is None or given != "static":
+            raise StateError(f"{WHO}: {name} is {given!r}. Hint: start='static', or an array ({size},)")
+        return static()
+    array = real_array(given, WHO, name)
+    if array.ndim not in (1, 2) or array.shape[-1] != size or not np.isfinite(array).all():
+        hint = "zero where nothing is displaced; start='static' for the sag"
+        raise ShapeError(f"{WHO}: {name} has shape {array.shape}, expected ({size},) or (N, {size}). Hint: {hint}")
+    return array[..., free]
 
 
-def _cases(live: Mapping[str, Array], gains: Mapping[str, Array], U: Array, V: Array, loads: Loads | None) -> int:
+def case_count(own: Mapping[str, Array], U: Array, V: Array, loads: Loads | None, who: str) -> int:
     """N; 0 where there is one case without an axis."""
-    sizes = {name: len(x) for name, x in [*live.items(), *gains.items()]}
+    sizes = {name: len(x) for name, x in own.items()}
     sizes |= {name: len(x) for name, x in (("start", U), ("start_rate", V)) if x.ndim == 2}
     if loads is not None and loads.cases > 1:
         sizes["wrenches"] = loads.cases
     if len(set(sizes.values()) - {1}) > 1:
         told = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise ShapeError(f"{WHO}: what is given has different numbers of cases: {told}")
+        raise ShapeError(f"{who}: what is given has different numbers of cases: {told}")
     return max(sizes.values(), default=0)

@@ -46,6 +46,8 @@ class Entity(BaseModel):
     """Whether it exerts torques of its own on its shafts, as motors do."""
     tells_mass: ClassVar[bool] = False
     """Whether its mass, if it has any, is its property ``mass``: no row of an algorithm hides some."""
+    deforms: ClassVar[bool] = False
+    """Whether its coordinates are deformations: loops are rather assembled without them."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
     not_live: ClassVar[Mapping[str, str]] = {}
@@ -111,7 +113,7 @@ class Entity(BaseModel):
     @property
     def is_joint(self) -> bool:
         """Whether its two sides move against each other; a fixed joint counts as one that does not."""
-        return bool(self.rates)
+        return bool(self.rates) and not self.deforms
 
     @property
     def closes(self) -> bool:
@@ -126,8 +128,8 @@ class Entity(BaseModel):
 
     @property
     def said_passive(self) -> bool | None:
-        """Whether it is said to be actuated by nothing; None where nothing is said."""
-        return None
+        """Whether it is said to be actuated by nothing, as deformations are; None where nothing is said."""
+        return True if self.deforms else None
 
     @property
     def is_rod(self) -> bool:

@@ -102,6 +102,7 @@ class FlexibleBeam(Entity):
     ...}`` (Rayleigh), or ``{"ratios": 0.01}`` of the modes of the clamped beam."""
 
     since: ClassVar[int] = 5
+    deforms: ClassVar[bool] = True
     tells_mass: ClassVar[bool] = True
     not_live: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("modes", "modes_x", "elements", "segments", "method", "shear", "section"),
@@ -172,16 +173,6 @@ class FlexibleBeam(Entity):
         profile = self.form.profile
         mean = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(profile))
         return self.density * self.length * self.area * mean
-
-    @property
-    def is_joint(self) -> bool:
-        """A body that gives way."""
-        return False
-
-    @property
-    def said_passive(self) -> bool | None:
-        """Nothing drives its strains."""
-        return True
 
     @property
     def ports(self) -> tuple[Port, ...]:

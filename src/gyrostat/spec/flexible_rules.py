@@ -1,4 +1,5 @@
-"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``."""
+"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``.
+``beam-count``."""
 
 from __future__ import annotations
 

@@ -186,3 +186,52 @@ def test_the_first_impact_is_that_of_an_event_driven_program():
     assert hit.t == pytest.approx(0.4515236409857308, abs=1e-12)
     assert hit.v[0] == pytest.approx(-4.429446918070019, abs=1e-11)
     assert hit.v_after[0] == pytest.approx(3.986502226263017, abs=1e-11)
+
+
+# ---------------------------------------------------------------------------------------------- at one instant
+
+
+def pushed(name, size, function=lambda t, q, v: t - 0.5, **options):
+    return gs.Event(function, reset=lambda t, q, v: (q, v + size), name=name, **options)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("method", [{"method": "dopri5"}, {"method": "rk4", "dt": 0.01}])
+def test_events_of_one_instant_all_happen_in_the_order_given(method, compiled):
+    model = gs.assemble("cart", gs.chain("world", gs.Joint("x", "prismatic", axis="x"), gs.RigidBody("b", mass=1.0)))
+    third = pushed("third", 4.0, lambda t, q, v: q[0] - 0.5)  # v = 1: there at the same instant, but for rounding
+    other = gs.Event(lambda t, q, v: 2.0 * t - 1.0, name="noted")
+    events = [pushed("first", 1.0), pushed("second", 2.0), other, third]
+    result = gs.simulate(
+        model, q0=[0.0], v0=[1.0], t_end=1.0, events=events, compiled=compiled, progress=False, **method
+    )
+    assert sorted(e.name for e in result.events) == ["first", "noted", "second", "third"]
+    assert all(abs(e.t - 0.5) < 1e-11 for e in result.events)
+    named = {e.name: e for e in result.events}
+    np.testing.assert_allclose([named["first"].v_after[0] - 1.0, result.v[-1, 0]], [1.0, 8.0], rtol=1e-9)
+    np.testing.assert_allclose(result.q[-1], [0.5 + 0.5 * 8.0], rtol=1e-9)
+
+
+def test_an_event_that_ends_the_run_comes_behind_a_reset_of_its_instant():
+    model = gs.robots.two_link()
+    stop = gs.Event(lambda t, q, v: t - 0.5, terminal=True, name="stop")
+    for events, pushes in (([pushed("push", 1.0), stop], 1), ([stop, pushed("push", 1.0)], 0)):
+        result = gs.simulate(model, t_end=1.0, events=events, progress=False)
+        assert result.status == "event" and result.t[-1] == pytest.approx(0.5, abs=1e-11)
+        assert [e.name for e in result.events].count("push") == pushes
+
+
+def test_an_event_at_the_instant_of_a_stop_is_not_lost():
+    rail = gs.Joint("z", "prismatic", axis="z", lower=0.0)
+    model = gs.assemble("ball", gs.chain("world", rail, gs.RigidBody("ball", mass=2.0)))
+    seen = gs.Event(lambda t, q, v: q[0], direction=-1, name="floor")
+    limits = gs.JointLimits(restitution=0.5)
+    result = gs.simulate(model, q0=[1.0], t_end=0.6, events=[seen, limits], progress=False)
+    assert [e.name for e in result.events].count("floor") == 1
+
+
+def test_a_change_of_structure_beside_another_event_is_refused():
+    model = gs.robots.two_link()
+    change = gs.Event(lambda t, q, v: t - 0.5, reset=lambda t, q, v: model.lock(model.dofs[0], q[0]), name="hold")
+    with pytest.raises(gs.GyrostatError, match="'hold' changes the structure at the instant of event 'push'"):
+        gs.simulate(model, t_end=1.0, events=[change, pushed("push", 1.0)], progress=False)

@@ -217,3 +217,15 @@ def test_a_phase_with_one_independent_joint_is_kept_by_its_name():
     reduced = gs.ReducedDynamics(model, contacts, "world", q0=bent(model))
     assert reduced.joints == ("world",)
     assert reduced.phase(contacts, independent=["world"]) is reduced
+
+
+@pytest.mark.parametrize("floating", ["base", "joint"])
+def test_what_floats_never_follows_a_contact(floating):
+    knee = gs.Joint("knee", "revolute", axis="y")
+    hip, shank = (gs.RigidBody(n, mass=1.0, inertia=(0.1, 0.1, 0.1), frames={"end": (0, 0, -0.4)}) for n in "ab")
+    carrier = [] if floating == "base" else [gs.Joint("float", "free")]
+    base = "free" if floating == "base" else "fixed"
+    model = gs.assemble("leg", gs.chain("world", *carrier, hip, knee, shank), base=base)
+    for frame, rates in (("b.end", 1), ("a.end", 0)):
+        with pytest.raises(gs.GyrostatError, match=f"joints that move it alone have {rates} rates"):
+            gs.ReducedDynamics(model, {frame: "fixed"})

@@ -37,6 +37,8 @@ SAME = 1e-6
 """Distance [m] of points, and difference of normals, of one contact."""
 APART = 1e-7
 """Gap [m] from which nearest points of coal are taken as they are."""
+AT_END = 1e-6
+"""Share of an edge from its end, up to which a point is at the end."""
 HERE = Pose(np.eye(3), np.zeros(3))
 Touching = tuple[Array, Array, Array]
 """Points (k, 3) on the body, normals (k, 3) and gaps (k,)."""
@@ -90,10 +92,12 @@ class FieldContacts:
         closed = self.a.kind in ROUND
         nearest = self._round(at, p, q) if closed else self._by_coal(at, p, q)
         n, points, gaps = contact_patch(self.faces, at, lambda d: Face(ends), HERE, *nearest)
+        turns = 0.0 if self.a.kind == "sphere" else within / self.reach  # before it touches, as a line or face turns
         return [
             (x + 0.5 * gap * n, n, float(gap))
             for x, gap in zip(points, gaps, strict=True)
-            if gap <= within and self._supports(k, x - 0.5 * gap * n, n, SUPPORT[closed])
+            if gap <= within
+            and self._supports(k, x - 0.5 * gap * n, n, max(SUPPORT[closed], turns if gap > 0.0 else 0.0))
         ]
 
     def _round(self, at: Pose, p: Array, q: Array) -> tuple[Array, Array, Array]:
@@ -122,15 +126,13 @@ class FieldContacts:
         """Whether the facets about the point x of an edge are below the plane through it across n."""
         ends, sides = self.field.convex_edges.ends[k], self.field.convex_edges.sides[k]
         p, q = self.field.vertices[ends]
-        d = q - p
-        s, off = float((x - p) @ d / (d @ d)), x - p
-        if float(np.linalg.norm(off - np.clip(s, 0.0, 1.0) * d)) > 10.0 * SAME or n[2] <= 0.0:
-            return False
-        near = 1e-6 if s < 0.5 else 1.0 - 1e-6
-        at_end = s < near if s < 0.5 else s > near
-        end = ends[0] if s < 0.5 else ends[1]
-        around = self.field.ring(int(end)) - self.field.vertices[end] if at_end else sides - p
-        return bool((around @ n <= sure * np.sqrt((around * around).sum(axis=1))).all())
+        s = float((x - p) @ (q - p) / ((q - p) @ (q - p)))
+        if min(s, 1.0 - s) < AT_END:
+            end = int(ends[0] if s < 0.5 else ends[1])
+            around = self.field.ring(end) - self.field.vertices[end]
+        else:
+            around = sides - p
+        return bool(n[2] > 0.0 and (around @ n <= sure * np.sqrt((around * around).sum(axis=1))).all())
 
 
 def _lowest(kind: str, size: Sequence[float], at: Pose, n: Array) -> Array:

@@ -26,6 +26,8 @@ CLOSE = 1e-6
 """Time [s] by which Newton's method may change the instant of an event."""
 NEAR = 1e-9
 """Values of an event's function that are zero, right after it."""
+TOGETHER = 3.0 * WITHIN
+"""Time [s], besides its rounding, between events of one instant."""
 
 
 @dataclass
@@ -69,8 +71,9 @@ class Hit:
 
 
 def hits(watches: Sequence[Watch], step: Step, after_event: bool = False, last: bool = False) -> list[Hit]:
-    """Events of a step in order of time, up to the first one that cuts it. The watches know where they were. ``last``:
-    the run ends with this step, and what is zero but for rounding at its end happens there."""
+    """Events of a step in order of time, up to the first one that cuts it, and users' events of the same instant behind
+    it, in the order in which they were given. The watches know where they were. ``last``: the run ends with this step,
+    and what is zero but for rounding at its end happens there."""
     if not watches:
         return []
     times = step.t0 + (step.t1 - step.t0) * (EARLY if after_event else FRACTIONS)
@@ -92,12 +95,26 @@ def hits(watches: Sequence[Watch], step: Step, after_event: bool = False, last: 
     if first is None:
         for watch, value in ends:
             watch.last = value
-    else:  # the step ends there: the others are looked at again from there on
-        state = step.dense(seen[first].t)
-        for watch, _ in ends:
-            if watch is not seen[first].watch:
-                watch.begin(seen[first].t, *state)
-    return seen if first is None else seen[: first + 1]
+        return seen
+    cut = seen[first]  # the step ends there: the others are looked at again from there on
+    together = _together(watches, seen[first:])
+    state, happened = step.dense(cut.t), [hit.watch for hit in (cut, *together)]
+    for watch, _ in ends:
+        if all(watch is not other for other in happened):
+            watch.begin(cut.t, *state)
+    return [*seen[: first + 1], *together]
+
+
+def _together(watches: Sequence[Watch], seen: Sequence[Hit]) -> list[Hit]:
+    """Users' events at the instant of the first one, which cuts the step, beside it."""
+    cut, found = seen[0], list[Hit]()
+    within = TOGETHER + 32.0 * np.spacing(abs(cut.t))
+    for watch in watches:
+        hit = next((hit for hit in seen if hit.watch is watch and hit.t - cut.t <= within), None)
+        if hit is not None and watch is not cut.watch and watch.event.by_user:
+            watch.sign = 1 if hit.rising else -1
+            found.append(Hit(cut.t, watch, hit.rising))
+    return found
 
 
 def _finer(watch: Watch, step: Step, times: Array, values: Sequence[float]) -> tuple[Array, list[float]]:

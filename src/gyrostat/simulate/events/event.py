@@ -26,7 +26,8 @@ class Event:
     another model; or a model alone, which goes on from where the robot is; or None, if nothing changes. A model with
     the same coordinates keeps q and v, whatever its masses are. Where coordinates, closed loops or wheels that roll are
     others (grasp and release, dock, lock), bodies stay where they are, and rates follow from the impact
-    (:mod:`~gyrostat.simulate.events.structure_change`); q and v that are None are found so, too."""
+    (:mod:`~gyrostat.simulate.events.structure_change`); q and v that are None are found so, too. Events of one instant
+    all happen, in the order given, each from the state that the one before has left, until one ends the run."""
 
     function: Callable[[float, Array, Array], Any]
     direction: int = 0

@@ -23,7 +23,7 @@ class Watches:
     def __init__(self, transitions: Transitions, users: Sequence[Event]):
         self.transitions = transitions
         self.users = [Watch(UserEvent(event)) for event in users]
-        self.happened: Watch | None = None
+        self.happened: list[Watch] = []
         self.build()
 
     def build(self) -> None:
@@ -54,12 +54,12 @@ class Watches:
         for watch in self.all:
             watch.begin(t, q, v, p)
 
-    def go_on(self, happened: Watch, t: float, q: Array, v: Array, p: Array) -> None:
-        """Look at the state after an event."""
-        by_user = happened.event.by_user
+    def go_on(self, t: float, q: Array, v: Array, p: Array) -> None:
+        """Look at the state after the events that have happened at an instant."""
+        users = [watch for watch in self.happened if watch.event.by_user]
         for watch in self.all:
-            (watch.again if watch is happened and by_user else watch.begin)(t, q, v, p)
-        for watch in [] if by_user else self.all:
+            (watch.again if any(watch is x for x in users) else watch.begin)(t, q, v, p)
+        for watch in [] if len(users) == len(self.happened) else self.all:
             if not watch.event.by_user and watch.sign >= 0:
                 watch.sign = -1  # at a limit: inside until it goes out again
 
@@ -67,7 +67,7 @@ class Watches:
         """Go on with the events of users as a run before has left them, at the instant of one of them."""
         for watch, old in zip(self.users, before.users, strict=True):
             watch.event = old.event
-            if old is before.happened:
+            if any(old is x for x in before.happened):
                 watch.sign = old.sign
                 watch.again(t, q, v, p)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -329,7 +330,7 @@ class Run:
         seen = hits(self.watches.all, step, self.just_happened, step.t1 >= self.t_end)
         self.watches.looked(step.t1 - step.t0, self.t_end - self.settings["t_start"])
         self.just_happened = False
-        cut = seen[-1] if seen and seen[-1].watch.event.cuts else None
+        cut = next((hit for hit in seen if hit.watch.event.cuts), None)
         status = self._reached(step, seen, cut)
         if self.t == limit:
             self._arrived(limit)
@@ -355,7 +356,7 @@ class Run:
         self.recorder.step(step, step.t1 if cut is None else cut.t)
         self._look_for_memory()
         for hit in seen:
-            if hit is not cut:
+            if not hit.watch.event.cuts:
                 q, v, _ = step.dense(hit.t)
                 self.recorder.events.append(Happened(hit.t, hit.watch.event.name, "event", q, v, v))
         if cut is None:
@@ -365,7 +366,7 @@ class Run:
         self.state = (cut.t, q, v, p)
         if self.recorder.follower is not None and not cut.watch.event.ends:
             raise cut_by(cut.watch.event.name, self.t)
-        status = self._happens(cut)
+        status = self._happens(cut, seen[seen.index(cut) + 1 :])
         if status[0] == "finished":
             self.method.start(*self.state)
         return status
@@ -375,23 +376,31 @@ class Run:
             self.steps_until_looked = 2 * self.recorder.steps
             self.expect_no_memory()
 
-    def _happens(self, hit: Hit) -> tuple[str, str]:
-        """An event that ends the run, or changes its state."""
-        event = hit.watch.event
+    def _happens(self, first: Hit, together: Sequence[Hit]) -> tuple[str, str]:
+        """An event that ends the run, or changes its state, and users' events of the same instant, one after the other,
+        until one of them ends the run."""
         self.often = self.often + 1 if self.t - self.last_event < AGAIN else 0
         self.last_event, self.just_happened = self.t, True
         if self.often > OFTEN:
-            raise StepFailure(f"events follow each other without end, the last one of '{event.name}'", hint="see reset")
-        self.watches.happened = hit.watch
-        q, v, end = event.happens(self)
-        if self.plant.loops is not None and self.plant.loops.settings.projects:
-            names = f"q after '{event.name}'", f"v after '{event.name}'"
-            q, v = self.plant.loops.begun(q, v, names)
-        self.state = (self.t, q, v, self.p)
-        if end:
-            return "event", end
-        self.keep(q, v)
-        self.watches.go_on(hit.watch, *self.state)
+            name = first.watch.event.name
+            raise StepFailure(f"events follow each other without end, the last one of '{name}'", hint="see reset")
+        self.watches.happened = [hit.watch for hit in (first, *together)]
+        cutting = [hit.watch.event for hit in (first, *together) if hit.watch.event.cuts]
+        for event, others in zip(cutting, [cutting[k + 1 :] for k in range(len(cutting))], strict=True):
+            q, v, end = event.happens(self)
+            if self.plant.loops is not None and self.plant.loops.settings.projects:
+                names = f"q after '{event.name}'", f"v after '{event.name}'"
+                q, v = self.plant.loops.begun(q, v, names)
+            self.state = (self.t, q, v, self.p)
+            if end and others and self.successor is not None:
+                raise StepFailure(
+                    f"event '{event.name}' changes the structure at the instant of event '{others[0].name}'",
+                    hint="one event whose reset does both",
+                )
+            if end:
+                return "event", end
+        self.keep(self.q, self.v)
+        self.watches.go_on(*self.state)
         return FINISHED
 
     def _arrived(self, limit: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,53 +13,37 @@ from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.center_of_mass import centre_of, total_momentum
 from gyrostat.solvers.dynamics.ground_plane import ground_plane
+from gyrostat.solvers.dynamics.ground_point import GroundPoint
 from gyrostat.solvers.machinery.call_signatures import of_motion
 from gyrostat.solvers.machinery.solver_cache import cached_solver
-from gyrostat.solvers.machinery.state_solver import Array, StateSolver
+from gyrostat.solvers.machinery.state_solver import Array
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import UniformGravity
 from gyrostat.spec.model import Model
 
 
-class CapturePoint(StateSolver):
+class CapturePoint(GroundPoint):
     """Instantaneous capture point (..., 3) [m] on the ground: c + v / w0, w0 = sqrt(g / z) [Pratt et al. 2006].
 
     c and v are position and velocity of the centre of mass along the ground, z its height above it, normal . p =
     ``height``, and g gravity along the normal. With the pressure kept there, the linear inverted pendulum of this
     height comes to rest above it. Refused where the centre of mass is not above the ground."""
 
-    loops = "any"
     name = "capture_point"
     state = ("q", "v")
     __call__ = of_motion
-    needs = ("rigid",)
-    result = "p"
-    rate_axes = (("p", ()),)
 
-    def __init__(
-        self,
-        model: Model,
-        normal: Any = (0.0, 0.0, 1.0),
-        height: float = 0.0,
-        rules: Iterable[str] | None = None,
-        live: Sequence[str] = (),
-        mode: str = "auto",
-    ):
-        super().__init__(model, "absolute", rules, live, mode)
-        self.plane = ground_plane(normal, height, self.name)
-        given = model.context.gravity
+    def prepare(self) -> None:
+        """Gravity along the normal [m/s^2], which presses."""
+        given = self.model.context.gravity
         self.pull = (
             -float(np.array(given.g) @ np.array(self.plane.normal)) if isinstance(given, UniformGravity) else 0.0
         )
         if not self.pull > 0.0:
             raise GyrostatError(
-                f"{self.name}: gravity of '{model.name}' does not press against the ground. Hint: uniform gravity, and "
-                "a normal that points away from the ground"
+                f"{self.name}: gravity of '{self.model.name}' does not press against the ground. Hint: uniform "
+                "gravity, and a normal that points away from the ground"
             )
-
-    def options(self) -> dict[str, Any]:
-        kept = {k: v for k, v in super().options().items() if k != "representation"}
-        return kept | {"normal": self.plane.normal, "height": self.plane.height}
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         total, momentum = total_momentum(net, on, x["q"], x["v"])

@@ -16,6 +16,7 @@ from gyrostat.algorithms.contact.contact_rows import Held, contact_jacobian, hel
 from gyrostat.algorithms.contact.frame_contact import Contacts, FrameContact, as_contacts
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
+from gyrostat.configuration.floating import floats
 from gyrostat.configuration.packing import names_of, together
 from gyrostat.errors import ShapeError, StateError, nearest
 from gyrostat.graph.network import Network
@@ -28,7 +29,6 @@ from gyrostat.solvers.machinery.call_signatures import of_configuration
 from gyrostat.solvers.machinery.loop_treatment import state_of
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.check import expect_model
-from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -77,8 +77,7 @@ def unactuated(model: Model, passive: Any = ()) -> list[int]:
     found: list[int] = []
     for name in model.layout.entities:
         entity = model.wiring.entities[name]
-        free = name == model.wiring.root or (isinstance(entity, Joint) and entity.kind == "free")
-        idle = free or entity.said_passive is True or name in named
+        idle = floats(model, name) or entity.said_passive is True or name in named
         found += [int(k) for k in model.layout.places((name,))[1] if idle or int(k) in behind]
     return sorted(found)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gyrostat.algorithms.contact.contact_rows import Held
 from gyrostat.algorithms.contact.reduced_dynamics import Partition
+from gyrostat.configuration.floating import floats
 from gyrostat.configuration.manifold import random_configuration
 from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import Network
@@ -71,10 +72,10 @@ def _nearest(model: Model, held: Held, path: Sequence[str], who: str) -> list[st
 
 
 def _joints_of(model: Model, net: Network, held: Held) -> list[str]:
-    """Joints with coordinates between the world and a frame, the nearest first; the free base is not one of them."""
+    """Joints with coordinates between the world and a frame, the nearest first; a free base or joint is not one of
+    them."""
     names = [c.name for c, _ in net.path(held.port)]
-    free = model.wiring.root if model.context.base == "free" else None
-    return [name for name in reversed(names) if name in model.layout.entities and name != free]
+    return [name for name in reversed(names) if name in model.layout.entities and not floats(model, name)]
 
 
 def partition(model: Model, net: Network, held: Sequence[Held], dependent: Sequence[str]) -> Partition:

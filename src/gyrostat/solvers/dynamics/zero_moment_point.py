@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,11 @@ from gyrostat.graph.compliant_contacts import CompliantContact
 from gyrostat.graph.network import Network
 from gyrostat.solvers.dynamics.center_of_mass import ABSOLUTE
 from gyrostat.solvers.dynamics.ground_plane import GroundPlane, ground_plane
+from gyrostat.solvers.dynamics.ground_point import GroundPoint
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.machinery.call_signatures import of_acceleration
 from gyrostat.solvers.machinery.solver_cache import cached_solver
-from gyrostat.solvers.machinery.state_solver import Array, StateSolver
+from gyrostat.solvers.machinery.state_solver import Array
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -37,7 +38,7 @@ def pressed_at(plane: GroundPlane, torque: Any, force: Any) -> Any:
     return (across + force * plane.height) / (n @ force)
 
 
-class ZeroMomentPoint(StateSolver):
+class ZeroMomentPoint(GroundPoint):
     """Point (..., 3) [m] of the ground, normal . p = height, about which the forces that the motion needs from it have
     no torque but along the normal [Vukobratovic]. It is the centre of pressure as long as it is inside the support
     polygon, and no contact pulls.
@@ -45,30 +46,10 @@ class ZeroMomentPoint(StateSolver):
     Called with q, v, a, and ``wrenches`` that act besides the ground; forces of a compliant ground are the ground's.
     Where the motion needs no force along the normal (free fall), there is none, which is refused."""
 
-    loops = "any"
     name = WHO
     state = ("q", "v", "a")
     __call__ = of_acceleration
-    needs = ("rigid",)
     takes_wrenches = True
-    result = "p"
-    rate_axes = (("p", ()),)
-
-    def __init__(
-        self,
-        model: Model,
-        normal: Any = (0.0, 0.0, 1.0),
-        height: float = 0.0,
-        rules: Iterable[str] | None = None,
-        live: Sequence[str] = (),
-        mode: str = "auto",
-    ):
-        super().__init__(model, "absolute", rules, live, mode)
-        self.plane = ground_plane(normal, height, self.name)
-
-    def options(self) -> dict[str, Any]:
-        kept = {k: v for k, v in super().options().items() if k != "representation"}
-        return kept | {"normal": self.plane.normal, "height": self.plane.height}
 
     def compute(self, net: Network, on: Setting, x: Mapping[str, Any], given: Loads) -> Mapping[str, Any]:
         W = ground_wrench(net, Setting(ABSOLUTE, on.gravity, on.t), x["q"], x["v"], x["a"], given)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.floating import floats
 from gyrostat.configuration.manifold import difference
 from gyrostat.configuration.packing import coordinates, names_of, real_array
 from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, clipped
@@ -110,9 +111,7 @@ class PostureTask(Task):
     def _rates(self, model: Model) -> Array:
         if self.joints is not None:
             return model.layout.places(read_joints(model, names_of(self.joints, self.who, "joints"), self.who))[1]
-        kinds = {name: model.wiring.entities[name] for name in model.layout.entities}
-        loose = model.wiring.root if model.context.base == "free" else None
-        kept = [name for name, x in kinds.items() if name != loose and getattr(x, "kind", None) != "free"]
+        kept = [name for name in model.layout.entities if not floats(model, name)]
         return model.layout.places(kept)[1] if kept else np.zeros(0, dtype=int)
 
     def rows(self, model: Model, t: float, q: Array, v: Array) -> tuple[Array, Array]:

@@ -33,6 +33,7 @@ def eigenfrequencies(
     locked: Sequence[str] = (),
     *,
     controller: Any = None,
+    wrenches: Any = None,
     rest: bool = False,
     track: bool = False,
     method: str = "auto",
@@ -49,15 +50,17 @@ def eigenfrequencies(
     feedback, tau = -K (d, w); linearised at the pose, t = 0. Its own states (integrators, filters) add poles. The
     efforts that hold the pose are taken to be there, whatever the controller would give at this pose.
 
+    ``wrenches``: constant loads (6,) on frames, as of :func:`rnea`: they stiffen or soften what they pull or press.
+
     ``track=True``, for q (k, nq) along a path: modes keep their places from one pose to the next, by the shapes they
     have, instead of being sorted. ``method`` and ``options`` are those of :func:`rnea_derivatives`."""
     expect_model(model, WHO)
     free = free_rates(model, locked, WHO)
-    pose = rest_pose(model, q, rest, WHO)
+    pose = rest_pose(model, q, rest, WHO, wrenches)
     refuse_closed(model, pose.q, WHO)
     if track and pose.q.ndim != 2:
         raise ShapeError(f"{WHO}: track=True needs a path, q (k, {model.nq}), got {pose.q.shape}. Hint: track=False")
-    M, K, D, Z = second_order(model, pose.q, pose.held, free, WHO, method, **options)
+    M, K, D, Z = second_order(model, pose.q, pose.held, free, WHO, method, wrenches, **options)
     if controller is not None:
         K, D, poles, damped = _with_controller(model, pose.q, (M, K, D, Z), controller)
     else:

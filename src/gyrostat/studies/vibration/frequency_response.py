@@ -131,6 +131,7 @@ def frequency_response(
     controller: Any = None,
     *,
     locked: Sequence[str] = (),
+    wrenches: Any = None,
     rest: bool = False,
     expressed_in: str = "aligned",
     method: str = "auto",
@@ -139,18 +140,18 @@ def frequency_response(
 
     ``inputs`` and ``outputs``: names of forces and motions, see :mod:`gyrostat.studies.vibration.signals`: rates of the
     model (``"elbow"``), frames (``"tool.fz"`` in, ``"tool.z"``, ``"v tool.z"``, ``"a tool.z"`` out), motors, the base
-    (``"base.ax"``), ``"tau elbow"``. ``hz``: frequencies [Hz]. ``controller``, ``locked``, ``rest`` and ``q`` are
-    those of :func:`eigenfrequencies`. ``expressed_in``: ``"aligned"``, frames along the axes of the world, or
-    ``"local"``. All frequencies are computed at once, from one Hessenberg form; one at a pole is refused."""
+    (``"base.ax"``), ``"tau elbow"``. ``hz``: frequencies [Hz]. ``controller``, ``locked``, ``wrenches``, ``rest``
+    and ``q`` are those of :func:`eigenfrequencies`. ``expressed_in``: ``"aligned"``, frames along the axes of the
+    world, or ``"local"``. All frequencies are computed at once, from one Hessenberg form; one at a pole is refused."""
     expect_model(model, WHO)
     f = _frequencies(hz)
     free = free_rates(model, locked, WHO)
-    pose = rest_pose(model, q, rest, WHO)
+    pose = rest_pose(model, q, rest, WHO, wrenches)
     if pose.q.ndim != 1:
         raise ShapeError(f"{WHO}: one pose at a time, got q {pose.q.shape}. Hint: loop over them")
     refuse_closed(model, pose.q, WHO)
     law = linear_controller(model, controller, pose.q, WHO)
-    motion = small_motion(model, pose.q, pose.held, free, law, WHO, method=method)
+    motion = small_motion(model, pose.q, pose.held, free, law, WHO, method, wrenches)
     A, B = motion.state_space()
     signals = Signals(model, pose.q, expressed_in, WHO)
     names_in, forces = signals.inputs(inputs)

@@ -3,7 +3,7 @@
     MAC_ij = |x_i^T W y_j|^2 / (x_i^T W x_i  y_j^T W y_j)
 
 of shapes x before and y now; W is the mean of their mass matrices: modes of one pose have MAC = 1 with themselves and 0
-with each other [R. J. Allemang, The modal assurance criterion, Sound and Vibration 37 (2003), with the mass as weight]."""
+with each other [R. J. Allemang, The modal assurance criterion, Sound and Vibration 37 (2003); the mass as weight]."""
 
 from __future__ import annotations
 

@@ -37,24 +37,24 @@ class RestPose(NamedTuple):
     note: str
 
 
-def rest_pose(model: Model, q: Any, rest: bool, who: str) -> RestPose:
+def rest_pose(model: Model, q: Any, rest: bool, who: str, wrenches: Any = None) -> RestPose:
     """``q`` (..., nq) as it is, or (..., n) of the joints alone: elastic coordinates are found then. ``rest``: what
-    nothing drives moves to where it rests, while all that is driven stands as given."""
+    nothing drives moves to where it rests, while all that is driven stands as given. ``wrenches``: constant loads."""
     if not isinstance(model.context.base, str):
         raise StateError(f"{who}: the base of '{model.name}' moves by itself: there is no rest. Hint: fix it")
     given = packed(model, q, "q", who) if isinstance(q, Mapping) else real_array(q, who, "q")
     shapes, loose = elastic_coordinates(model), unforced(model)
     note = ""
     if shapes.any() and given.ndim and given.shape[-1] == np.count_nonzero(~shapes):
-        pose = _elastic_at_rest(model, given, shapes, who)
+        pose = _elastic_at_rest(model, given, shapes, wrenches, who)
     else:
         pose = coordinates(model, packed(model, given, "q", who), who)
     if rest and loose:
-        moved = _settled(model, pose, loose)
+        moved = _settled(model, pose, loose, wrenches)
         shift = float(np.abs(moved - pose).max(initial=0.0))
         note = f"what nothing drives was moved to rest, by up to {shift:.3g} rad or m" if shift > SMALL else ""
         pose = moved
-    held = efforts_at_rest(model, pose)
+    held = efforts_at_rest(model, pose, wrenches)
     if loose and not note:
         note = _not_at_rest(model, held, loose)
     return RestPose(pose, held, note)
@@ -97,10 +97,10 @@ def _flexible(model: Model) -> set[str]:
     }
 
 
-def efforts_at_rest(model: Model, q: Array) -> Array:
+def efforts_at_rest(model: Model, q: Array, wrenches: Any = None) -> Array:
     """Generalised forces (..., nv) that hold the model. Where loops are constraints: of the actuated joints, else of
     those that are named as independent, else the smallest of all."""
-    tree = cached_solver(model, InverseDynamics, representation="body")(q, *np.zeros((2, model.nv)))
+    tree = cached_solver(model, InverseDynamics, representation="body")(q, *np.zeros((2, model.nv)), wrenches)
     if not kept_network(model).closures:
         return tree
     named = [k for k, rate in enumerate(model.dofs) if rate.partition(".")[0] in model.context.independent]
@@ -133,15 +133,15 @@ def _not_at_rest(model: Model, held: Array, loose: list[int]) -> str:
 
 
 # ------------------------------------------------------------------------------------------------ what is found
-def _settled(model: Model, q: Array, loose: list[int]) -> Array:
+def _settled(model: Model, q: Array, loose: list[int], wrenches: Any) -> Array:
     locked = [name for k, name in enumerate(model.dofs) if k not in loose]
     moved = np.array(q)
     for k in np.ndindex(q.shape[:-1]):
-        moved[k] = equilibrium(model, q[k], locked=locked).q
+        moved[k] = equilibrium(model, q[k], None, wrenches, locked=locked).q
     return moved
 
 
-def _elastic_at_rest(model: Model, joints: Array, shapes: Array, who: str) -> Array:
+def _elastic_at_rest(model: Model, joints: Array, shapes: Array, wrenches: Any, who: str) -> Array:
     """q (..., nq) of the whole model for coordinates of the joints alone: Newton's method on the generalised forces
     that must vanish, of joints behind springs and of shapes, for angles of rotors and shapes."""
     full = np.zeros((*joints.shape[:-1], model.nq))
@@ -156,15 +156,15 @@ def _elastic_at_rest(model: Model, joints: Array, shapes: Array, who: str) -> Ar
     slopes = cached_solver(model, InverseDynamicsDerivatives, method="auto")
     zero, size, before = np.zeros(model.nv), 0.0, 0.0
     for _ in range(STEPS):
-        tau = forces(full, zero, zero)
+        tau = forces(full, zero, zero, wrenches)
         left = tau[..., rows]
-        K = slopes(full, zero, zero).dtau_dq[..., rows, :][..., rates]
+        K = slopes(full, zero, zero, wrenches).dtau_dq[..., rows, :][..., rates]
         step = -(np.linalg.pinv(K) @ left[..., None])[..., 0]
         full[..., shapes] = full[..., shapes] + step
         before, size = size, float(np.abs(step).max(initial=0.0))
         scale = max(1.0, float(np.abs(full).max(initial=0.0)))
         if size <= SMALL * scale or (size <= 1e-9 * scale and size >= before > 0.0):  # or rounding, of a stiff link
-            left = np.abs(forces(full, zero, zero)[..., rows]).max(initial=0.0)
+            left = np.abs(forces(full, zero, zero, wrenches)[..., rows]).max(initial=0.0)
             if left <= CARRIED * (1.0 + float(np.abs(tau).max(initial=0.0))):
                 return full
             break  # backlash, or a spring that is slack: it does not see the weight

@@ -55,31 +55,45 @@ class SmallMotion(NamedTuple):
 
 
 def small_motion(
-    model: Model, q: Array, held: Array, free: list[int], law: SourceDerivatives, who: str, **options: Any
+    model: Model,
+    q: Array,
+    held: Array,
+    free: list[int],
+    law: SourceDerivatives,
+    who: str,
+    method: str = "auto",
+    wrenches: Any = None,
 ) -> SmallMotion:
     """At one pose q (nq,), held by constant efforts (nv,); ``free``: numbers of the rates that are not locked."""
-    M, K, D, Z = second_order(model, q, held, free, who, **options)
+    M, K, D, Z = second_order(model, q, held, free, who, method, wrenches)
     return SmallMotion(M, D, K, Z, law)
 
 
 def second_order(
-    model: Model, q: Array, held: Array, free: list[int], who: str, method: str = "auto", **options: Any
+    model: Model,
+    q: Array,
+    held: Array,
+    free: list[int],
+    who: str,
+    method: str = "auto",
+    wrenches: Any = None,
+    **options: Any,
 ) -> tuple[Array, Array, Array, Array]:
     """M, K, D (..., k, k) and Z (..., nv, k)."""
     rest = np.zeros(model.nv)
     M = cached_solver(model, MassMatrix, algorithm="crba", representation="body")(q)
     if not kept_network(model).closures:
-        K, D, _ = cached_solver(model, InverseDynamicsDerivatives, method=method)(q, rest, rest, **options)
+        K, D, _ = cached_solver(model, InverseDynamicsDerivatives, method=method)(q, rest, rest, wrenches, **options)
         Z = np.broadcast_to(np.eye(model.nv)[:, free], (*K.shape[:-2], model.nv, len(free)))
         return *(X[..., free, :][..., :, free] for X in (M, K, D)), Z
-    parts = [_constrained(model, q[k], held[k], M[k], free, who, method) for k in np.ndindex(q.shape[:-1])]
+    parts = [_constrained(model, q[k], held[k], M[k], free, who, method, wrenches) for k in np.ndindex(q.shape[:-1])]
     if len({part[0].shape for part in parts}) > 1:
         raise LoopError(f"{who}: not all of these poses of '{model.name}' have the same freedom. Hint: one by one")
     return tuple(np.reshape(x, (*q.shape[:-1], *x[0].shape)) for x in zip(*parts, strict=True))  # type: ignore[return-value]
 
 
 def _constrained(
-    model: Model, q: Array, held: Array, M: Array, free: list[int], who: str, method: str
+    model: Model, q: Array, held: Array, M: Array, free: list[int], who: str, method: str, wrenches: Any
 ) -> tuple[Array, Array, Array, Array]:
     """Of a model whose loops stay constraints."""
     for closure, i in row_names(kept_network(model)):
@@ -92,7 +106,7 @@ def _constrained(
     rest = np.zeros(model.nv)
     locked = np.delete(np.eye(model.nv), free, axis=0)
     Z = free_motions(np.concatenate([rows_at(model, q, rest).J, locked]), model.nv)
-    slopes = cached_solver(model, ForwardDynamicsDerivatives, method=method)(q, rest, held)
+    slopes = cached_solver(model, ForwardDynamicsDerivatives, method=method)(q, rest, held, wrenches)
     return Z.T @ M @ Z, -Z.T @ M @ slopes.da_dq @ Z, -Z.T @ M @ slopes.da_dv @ Z, Z
 
 

@@ -18,6 +18,8 @@ FINITE = 1e-10
 VANISHES = 1e-5
 """What may be left at a zero of the response a hundredth beside it."""
 NEAR = 1e-2
+CANCELLED = 1e-7
+"""Zeros that are this near to a pole belong to motions which the input does not move, or the output does not see."""
 
 
 def zeros(A: Array, b: Array, c: Array, d: float, size: float) -> Array:
@@ -32,7 +34,9 @@ def zeros(A: Array, b: Array, c: Array, d: float, size: float) -> Array:
     mu = np.linalg.eigvals(np.linalg.solve(P, E))
     mu = mu[np.abs(mu) > FINITE * np.abs(mu).max(initial=0.0)]
     s = s0 + 1.0 / mu
-    s = s[[_vanishes(A, b, c, d, x) for x in s]]
+    poles = np.linalg.eigvals(A)
+    hidden = np.abs(s[:, None] - poles).min(axis=1, initial=np.inf) <= CANCELLED * np.abs(s)
+    s = s[[not x and _vanishes(A, b, c, d, at) for x, at in zip(hidden, s, strict=True)]]
     return s[np.lexsort((np.imag(s), np.abs(s)))]
 
 
