@@ -222,8 +222,11 @@ def _lines(given: Nominal, inside: int, elements: int, who: str) -> dict[str, di
     lines: dict[str, dict[str, Line]] = {}
     for name, entity in model.wiring.entities.items():
         if isinstance(entity, FlexibleBeam):
-            if model.wiring.tree.inport[name] != "a" or not isinstance(entity.damping, float | int):
-                raise _refused(who, name, "is not held by its port a, or has no plain damping", "superposed takes it")
+            if model.wiring.tree.inport[name] != "a":
+                raise _refused(who, name, "is not held by its port a", "turn it round; superposed takes it")
+            if isinstance(entity.section, tuple) or entity.shear or not isinstance(entity.damping, float | int):
+                what = "is tapered, shears, or has another damping than a time constant"
+                raise _refused(who, name, what, "superposed takes it")
             lines[name] = _families(entity, inside, elements)
         elif not _may_be_assembled(entity):
             what = f"is a {entity.type_name}, which is no hinge, body or beam"
