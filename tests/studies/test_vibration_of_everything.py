@@ -164,3 +164,27 @@ def test_stress_in_every_kind_of_beam_balances_the_load(name):
     assert_close(found.forces[:, 4] / 1e-4, 0.8 - x, 1e-8)
     if name != "modal, in space":  # one shape cannot bend as a load at the tip asks for
         assert_close(found.strain_forces[:, 4] / 1e-4, 0.8 - x, 1e-6)
+
+
+def test_other_numbers_need_no_other_machine_code():
+    """E and density of a beam, the mass of the load: the same as of the model with these numbers."""
+    model, pose, frame, _, K = made("modal")
+    inputs, outputs = [f"{frame}.fz"], [f"{frame}.z", "tilt"]
+    gs.eigenfrequencies(model, pose, parameters={"boom.E": 9e9, "load.mass": 0.1})
+    for change in ({"boom.E": 5e9, "load.mass": 0.4},):
+        other = model.replace(change)
+        found = gs.eigenfrequencies(model, pose, parameters=change)
+        assert_close(found.undamped, gs.eigenfrequencies(other, pose).undamped, 1e-9)
+        assert found.model["load.mass"] == change["load.mass"]
+        r = gs.frequency_response(model, pose, inputs, outputs, HZ, K, parameters=change)
+        want = gs.frequency_response(other, pose, inputs, outputs, HZ, K)
+        assert_close(r.H, want.H, 1e-9)
+        assert_close(found.displacements(frame), gs.eigenfrequencies(other, pose).displacements(frame), 1e-8)
+    first = gs.eigenfrequencies(model, pose, parameters={"boom.E": 5e9, "load.mass": 0.4})
+    gs.eigenfrequencies(model, pose, parameters={"boom.E": 1e9, "load.mass": 9.0})
+    tau = gs.rnea(first.model, first.q, *np.zeros((2, model.nv)))  # the first one's model has its own numbers
+    assert_close(tau[1:], np.zeros(model.nv - 1), 1e-9)
+    with pytest.raises(gs.SpecError, match="live"):
+        gs.eigenfrequencies(model, pose, parameters={"boom.modes": 2})
+    with pytest.raises(gs.StateError, match="parameters must map paths"):
+        gs.eigenfrequencies(model, pose, parameters=["boom.E"])
