@@ -144,7 +144,8 @@ def frequency_response(
     model (``"elbow"``), frames (``"tool.fz"`` in, ``"tool.z"``, ``"v tool.z"``, ``"a tool.z"`` out), motors, the base
     (``"base.ax"``), ``"tau elbow"``. ``hz``: frequencies [Hz]. ``controller``, ``locked``, ``wrenches``, ``rest``,
     ``parameters`` and ``q`` are those of :func:`eigenfrequencies`. ``expressed_in``: ``"aligned"``, frames along the
-    axes of the world, or ``"local"``. All frequencies are computed at once, from one Hessenberg form; one at a pole is refused."""
+    axes of the world, or ``"local"``. All frequencies are computed at once, from one Hessenberg form; one at a pole is
+    refused."""
     expect_model(model, WHO)
     with with_parameters(model, parameters, method, WHO) as used:
         return _found(used, q, (inputs, outputs, expressed_in), hz, controller, locked, wrenches, rest, method)
