@@ -60,6 +60,7 @@ from gyrostat.spec.values import rpy as rpy
 # ---- flexible links
 from gyrostat import flexible as flexible
 from gyrostat.finite_elements.reduce_fe import reduce_fe as reduce_fe
+from gyrostat.spec.flexible_body import FlexibleBody as FlexibleBody
 
 # ---- contact
 from gyrostat.spec.rolling import Rolling as Rolling
@@ -154,6 +155,8 @@ from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as Actu
 from gyrostat.solvers.dynamics.actuator_efforts import ActuatorEfforts as ActuatorEfforts
 from gyrostat.solvers.dynamics.actuator_efforts import actuator_efforts as actuator_efforts
 from gyrostat.solvers.dynamics.base_parameters import base_parameters as base_parameters
+from gyrostat.solvers.dynamics.beam_stress import BeamStress as BeamStress
+from gyrostat.solvers.dynamics.beam_stress import beam_stress as beam_stress
 from gyrostat.solvers.dynamics.bias_forces import Bias as Bias
 from gyrostat.solvers.dynamics.bias_forces import GravityForces as GravityForces
 from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass as CenterOfMass
@@ -247,6 +250,7 @@ from gyrostat.errors import GyrostatError as GyrostatError
 from gyrostat.errors import LoadError as LoadError
 from gyrostat.errors import ContactError as ContactError
 from gyrostat.errors import LoopError as LoopError
+from gyrostat.errors import MeshError as MeshError
 from gyrostat.errors import ModelWarning as ModelWarning
 from gyrostat.errors import NonFiniteError as NonFiniteError
 from gyrostat.errors import PerformanceWarning as PerformanceWarning

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gyrostat.spec.model import Model
 
-SOLID = ("rigid_body", "flexible_beam")
+SOLID = ("rigid_body", "flexible_beam", "flexible_body")
 """Kinds of entities that joints sit on."""
 
 

@@ -97,3 +97,12 @@ def lowest_eigenvectors(K: Sparse, M: Sparse, count: int, shift: float) -> tuple
 def pivoted_columns(A: Array) -> Array:
     """Columns of A in the order in which QR with column pivoting takes them."""
     return scipy_parts()[2].qr(A, mode="r", pivoting=True)[1]
+
+
+def nearest_points(points: Array, positions: Array) -> tuple[Array, Array]:
+    """Distance (k,) of each position (k, 3) to the nearest of the points (n, 3), and which one that is."""
+    scipy_parts()
+    from scipy import spatial
+
+    distance, index = spatial.KDTree(points).query(positions)
+    return np.asarray(distance), np.asarray(index)

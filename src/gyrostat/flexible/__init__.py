@@ -1,6 +1,7 @@
 """Flexible links: finite-element models and their reduction; small vibrations superposed on a rigid motion, and how far
 they are from the full one."""
 
+from gyrostat.finite_elements.elasticity import Material
 from gyrostat.finite_elements.reduce_fe import reduce_fe
 from gyrostat.finite_elements.reduction import Reduction
 from gyrostat.flexible.assembled_vibration import AssembledVibration, assembled
@@ -8,10 +9,13 @@ from gyrostat.flexible.compare import Comparison, compare
 from gyrostat.flexible.rigid_links import rigid
 from gyrostat.flexible.superposed_result import Superposed
 from gyrostat.flexible.superposed_vibration import superposed
+from gyrostat.spec.flexible_body import FlexibleBody
 
 __all__ = [
     "AssembledVibration",
     "Comparison",
+    "FlexibleBody",
+    "Material",
     "Reduction",
     "Superposed",
     "assembled",

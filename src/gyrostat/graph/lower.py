@@ -17,10 +17,12 @@ from gyrostat.graph.in_cut_joints import in_cut_beam
 from gyrostat.graph.inside import BeamFrame, Inside
 from gyrostat.graph.segments import beam_in_segments
 from gyrostat.spatial.algebra import Array, compose, inverse
+from gyrostat.spatial.flexible_frames import FlexibleFrames
 from gyrostat.spec.beam_damping import Modal, Rayleigh
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.entity import Entity, is_axis
 from gyrostat.spec.flexible_beam import FlexibleBeam
+from gyrostat.spec.flexible_body import FlexibleBody
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.rotor import LockedRotor, RotorInertia
@@ -214,9 +216,7 @@ def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
     damping = _damping(read, entity.damping)
     if entity.method == "in-cut" or entity.segments > 1:
         made_of = in_cut_beam if entity.method == "in-cut" else beam_in_segments
-        law, given = damping
-        numbers |= {"damping": given} if law == "kelvin-voigt" else {}
-        return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, frames))
+        return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, damping, frames))
     stations = {"a": (0.0, (np.eye(3), np.zeros(3)))} | {name: frame.station for name, frame in frames.items()}
     props = numbers | {"damping": damping, "form": entity.form, "stations": stations}
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)
@@ -228,3 +228,25 @@ def _damping(read: Values, given: Any) -> tuple[str, Any]:
     if isinstance(given, Rayleigh):
         return "rayleigh", (inside("alpha"), inside("beta"))
     return ("modal", inside("ratios")) if isinstance(given, Modal) else ("kelvin-voigt", read("damping"))
+
+
+@lower.register
+def _(entity: FlexibleBody, read: Values, inport: str | None) -> Lowered:
+    """``frames``: its interfaces, of which Psi (6, n) has the angles about z, y, x, then the displacements;
+    ``modal_mass`` (n, n)."""
+    notes: list[str] = []
+    keys = ("mass", "first_moment", "second_moment", "C1", "C2", "S", "stiffness")
+    props = {key: read(key) for key in keys}
+    n = len(entity.stiffness)
+    props["damping"] = np.zeros((n, n)) if entity.damping is None else read("damping")
+    props["modal_mass"] = sum(props["S"][i, i] for i in range(3))
+    stations = {
+        i.name: (
+            rotation(read.below(i.name, i).below("rotation", i.rotation), notes),
+            np.array(i.translation),
+            np.concatenate([np.array(i.turn)[::-1], np.array(i.displacement)]),
+        )
+        for i in entity.interfaces
+    }
+    props["frames"] = FlexibleFrames(entity.interfaces[0].name, stations)
+    return Lowered(type(entity), props | _more(entity, FlexibleBody, read), {}, notes)

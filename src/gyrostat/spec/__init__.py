@@ -9,6 +9,7 @@ from gyrostat.spec import connecting_rod as connecting_rod
 from gyrostat.spec import contact as contact
 from gyrostat.spec import displacement as displacement
 from gyrostat.spec import flexible_beam as flexible_beam
+from gyrostat.spec import flexible_body as flexible_body
 from gyrostat.spec import force_element as force_element
 from gyrostat.spec import gear as gear
 from gyrostat.spec import joint as joint

@@ -46,6 +46,8 @@ class Entity(BaseModel):
     """Whether it exerts torques of its own on its shafts, as motors do."""
     tells_mass: ClassVar[bool] = False
     """Whether its mass, if it has any, is its property ``mass``: no row of an algorithm hides some."""
+    deforms: ClassVar[bool] = False
+    """Whether its coordinates are deformations: loops are rather assembled without them."""
     abstract: ClassVar[bool] = False
     """A class that sets it is no kind by itself, only what kinds have in common."""
     not_live: ClassVar[Mapping[str, str]] = {}

@@ -102,6 +102,7 @@ class FlexibleBeam(Entity):
     ...}`` (Rayleigh), or ``{"ratios": 0.01}`` of the modes of the clamped beam."""
 
     since: ClassVar[int] = 5
+    deforms: ClassVar[bool] = True
     tells_mass: ClassVar[bool] = True
     not_live: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("modes", "modes_x", "elements", "segments", "method", "shear", "section"),
@@ -156,6 +157,12 @@ class FlexibleBeam(Entity):
         return {"y": y, "z": z, "t": t, "x": x}
 
     @property
+    def cut_axes(self) -> str:
+        """Axes of the rotations at each cut of a beam with in-cut joints, in their order."""
+        families = self.families
+        return "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
+
+    @property
     def form(self) -> BeamForm:
         """What its shapes depend on."""
         return BeamForm.of(self)
@@ -166,12 +173,6 @@ class FlexibleBeam(Entity):
         profile = self.form.profile
         mean = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(profile))
         return self.density * self.length * self.area * mean
-
-    @property
-    def cut_axes(self) -> str:
-        """Axes of the rotations at each cut of a beam with in-cut joints, in their order."""
-        families = self.families
-        return "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -188,9 +189,9 @@ class FlexibleBeam(Entity):
                 names += [f"{kind}{k + 1}" for k in range(n // 2) for kind in (family, turn)]
             else:
                 names += [f"{family}{i + 1}" for i in range(n)]
-        if self.segments == 1:
-            return tuple(names)
-        return tuple(f"{name}_{k + 1}" for k in range(self.segments) for name in names)
+        if self.segments > 1:
+            names = [f"{name}_{k + 1}" for k in range(self.segments) for name in names]
+        return tuple(names)
 
     @property
     def rates(self) -> tuple[str, ...]:

@@ -126,14 +126,52 @@ def test_properties_of_segments_are_live():
     assert_close(solver(*state), gs.rnea(model.replace(changes), *state), 1e-12)
 
 
+RECTANGLE = gs.sections.rectangle
+TAPER = (0.0, RECTANGLE(0.004, 0.006)), (0.3, RECTANGLE(0.003, 0.004)), (0.8, RECTANGLE(0.002, 0.005))
+TAPERED: dict[str, Any] = {"section": TAPER, "length": 0.8, "E": 7e8, "G": 3e8, "density": 2700.0}
+
+
+def tapered(**options: Any) -> gs.Model:
+    beam = gs.FlexibleBeam("boom", **TAPERED, modes_x=0, **options)
+    return gs.assemble("tapered", beam, gs.connect("world", "boom.a"), gravity=(0, 0, 0))
+
+
+def test_tapered_beams_in_pieces_tend_to_the_whole_one():
+    whole = tapered(method="fe", elements=32, modes=(6, 0))
+    f = gs.eigenfrequencies(whole, np.zeros(whole.nv)).undamped[:3]
+    m, p, J = gs.TotalInertia(whole)(np.zeros(whole.nv))
+    for options, tolerance in (
+        ({"method": "in-cut", "elements": 12, "modes": (1, 0)}, 1e-3),
+        ({"segments": 8, "modes": (2, 0)}, 5e-4),
+    ):
+        model = tapered(**options)
+        zero = np.zeros(model.nv)
+        assert np.abs(gs.eigenfrequencies(model, zero).undamped[:3] / f - 1.0).max() < tolerance
+        for got, expected in zip(gs.TotalInertia(model)(zero), (m, p, J), strict=True):
+            assert_close(got, expected, 1e-12)
+
+
+@pytest.mark.parametrize("damping", [1e-3, {"alpha": 0.5, "beta": 1e-3}, {"ratios": 0.02}], ids=str)
+def test_segments_have_the_damping_of_their_beams(damping):
+    model = cantilever.__wrapped__((2, 0), segments=2, damping=damping)
+    two = [
+        gs.FlexibleBeam(name, **ALUMINIUM | {"length": 0.5}, modes=(2, 0), modes_x=0, damping=damping) for name in "pq"
+    ]
+    row = gs.assemble("row", *two, gs.connect("world", "p.a"), gs.connect("p.b", "q.a"), gravity=(0, 0, 0))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 4)) * 0.05
+    assert_close(gs.rnea(model, q, v, a), gs.rnea(row, q, v, a), 1e-12)
+
+
 def test_mistakes_are_told_by_name():
     for more, told in (
         ({"elements": 0}, "'elements' must be a whole number from 1 on, got 0"),
-        ({"segments": 0, "method": "modal"}, "'segments' must be a whole number from 1 on, got 0"),
         ({"segments": 2}, "'segments' is 2: a beam with in-cut joints is in pieces already"),
+        ({"damping": {"ratios": 0.01}}, "springs at cuts have damping in proportion to their stiffness"),
+        ({"damping": {"alpha": 1.0, "beta": 0.0}}, "springs at cuts have damping in proportion to their stiffness"),
+        ({"shear": True}, "'shear' is not there for in-cut joints"),
     ):
         with pytest.raises(gs.SpecError, match=told):
-            gs.check(cantilever(1, **{"method": "in-cut"} | more))
+            gs.check(cantilever.__wrapped__(1, **{"method": "in-cut"} | more))
 
 
 def spun(**options: Any) -> float:

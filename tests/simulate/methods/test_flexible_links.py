@@ -1,4 +1,4 @@
-"""Every method of integration on robots with flexible links: the motion that SciPy finds with the same accelerations."""
+"""Every method on robots with flexible links: the motion that SciPy finds with the same accelerations."""
 
 from __future__ import annotations
 

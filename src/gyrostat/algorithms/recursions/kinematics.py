@@ -16,6 +16,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape
 from gyrostat.algorithms.flexible.beam_kinematics import flexible_beam
+from gyrostat.algorithms.flexible.modal_body_kinematics import flexible_body
 from gyrostat.errors import RowError
 from gyrostat.graph.network import Component, Network
 from gyrostat.graph.reference_frames import DrivenBase, FixedBase, FreeBase
@@ -26,6 +27,7 @@ from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
 from gyrostat.spatial.representation import Motion, Pose, Shift
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.flexible_beam import FlexibleBeam
+from gyrostat.spec.flexible_body import FlexibleBody
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
@@ -54,6 +56,7 @@ def _examine(c: Component, answer: Any) -> Any:
 
 kinematics: Algorithm[KinematicsRow] = Algorithm("forward kinematics", _examine, defining=True)
 kinematics.row(FlexibleBeam)(flexible_beam)
+kinematics.row(FlexibleBody)(flexible_body)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Algorithm, Setting, expect_shape, watched
 from gyrostat.algorithms.flexible.beam_newton_euler import flexible_beam_force
 from gyrostat.algorithms.flexible.beam_strain import strain_energy
+from gyrostat.algorithms.flexible.modal_body_newton_euler import body_strain_energy, flexible_body_force
 from gyrostat.algorithms.recursions.frame_forces import with_frame_forces
 from gyrostat.algorithms.recursions.kinematics import Own, Spin, sweep_motion, world_motion
 from gyrostat.algorithms.shafts.elements import with_elements
@@ -32,6 +33,7 @@ from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Motion, Shift
 from gyrostat.spec.displacement import DHDisplacement, Displacement
 from gyrostat.spec.flexible_beam import FlexibleBeam
+from gyrostat.spec.flexible_body import FlexibleBody
 from gyrostat.spec.force_element import ForceElement
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
@@ -66,6 +68,8 @@ def _examine(c: Component, action: Any) -> Any:
 rne: Algorithm[RneRow] = Algorithm("recursive Newton-Euler", _examine, defining=True)
 rne.row(FlexibleBeam)(flexible_beam_force)
 stored_energy.row(FlexibleBeam)(strain_energy)
+rne.row(FlexibleBody)(flexible_body_force)
+stored_energy.row(FlexibleBody)(body_strain_energy)
 
 
 @rne.row(FixedBase, DrivenBase, Displacement, DHDisplacement)

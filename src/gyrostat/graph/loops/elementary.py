@@ -61,9 +61,10 @@ class Slide:
 
 @dataclass(frozen=True)
 class Whole:
-    """A joint whose coordinates are all known."""
+    """A joint, or a flexible body up to its frame ``port``, whose coordinates are all known."""
 
     component: Component
+    port: str
 
     def at(self, x: Coordinates) -> Placement:
         met = self.motion(x, None)
@@ -74,7 +75,7 @@ class Whole:
         c = self.component
         start, count = c.q_at.start, c.v_at.stop - c.v_at.start
         v = np.zeros(count) if rates is None else _row([rates(start + k) for k in range(count)])
-        return joint_motion(c, _row([x(k) for k in range(start, c.q_at.stop)]), v)
+        return joint_motion(c, _row([x(k) for k in range(start, c.q_at.stop)]), v, self.port)
 
 
 def _row(values: list[Any]) -> Array:
@@ -90,13 +91,13 @@ def elements(way: Way) -> list[Element]:
     """A way as rigid placements, turns and slides, outwards."""
     sequence: list[Element] = []
     for c, port in way.steps:
-        sequence += [Rigid(*c.places[port])] if port in c.places else list(_of_joint(c))
+        sequence += [Rigid(*c.places[port])] if port in c.places else list(_of_joint(c, port))
     return [*sequence, Rigid(*way.place)]
 
 
-def _of_joint(c: Component) -> Iterator[Element]:
+def _of_joint(c: Component, port: str) -> Iterator[Element]:
     if not issubclass(c.kind, Joint) or c["kind"] in ("spherical", "free", "helical"):
-        yield Whole(c)
+        yield Whole(c, port)
         return
     if "before" in c.props:
         yield Rigid(*c["before"])

@@ -120,8 +120,8 @@ class _Planner:
 
     # -------------------------------------------------------------------- configurations
     def _start(self) -> tuple[Array, Array]:
-        """The reference as it is given, and how readily each coordinate moves: given ones less, those that are kept
-        hardly."""
+        """The reference as it is given, and how readily each coordinate moves: given ones less, those that are kept and
+        deformations hardly."""
         kept = set(self.model.context.independent) or self.actuated()
         q = np.zeros(self.tree.nq)
         mobility = np.ones(self.tree.nv)
@@ -132,6 +132,8 @@ class _Planner:
             if given is not None and len(given) == block.nq:
                 q[block.q] = given
                 mobility[block.v] = KEPT if block.entity in kept else 1e-2
+            if self.tree.wiring.entities[block.entity].deforms:
+                mobility[block.v] = KEPT
             if block.turns:
                 q[block.quaternion] /= np.linalg.norm(q[block.quaternion])
         if self.model.context.loops == "maximal":
@@ -224,14 +226,15 @@ class _Planner:
 
     def _dependents(self, at: Many[Array], present: Many[int], rank: int) -> list[Rate]:
         """As many rates as the equations determine: passive ones first, far from the base first, then those late in the
-        alphabet; the order of the file does not count."""
+        alphabet; deformations late; the order of the file does not count."""
         actuated, wanted = self.actuated(), set(self.model.context.independent)
 
         depth = _depths(self.tree)
 
         def reluctance(k: int) -> tuple[int, int]:
             name = self.rates[k][0]
-            kind = 2 if name in wanted else 1 if name in actuated else 0
+            stays = name in actuated or self.tree.wiring.entities[name].deforms
+            kind = 2 if name in wanted else 1 if stays else 0
             return kind, -depth[name]
 
         chosen: list[int] = []

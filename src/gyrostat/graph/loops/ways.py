@@ -23,6 +23,7 @@ from gyrostat.graph.loops.closure import (
 from gyrostat.graph.loops.rolling import ROLLING
 from gyrostat.graph.lower import Placement, Values, lower
 from gyrostat.spatial.algebra import Array, compose, motion_to_child
+from gyrostat.spatial.flexible_frames import FlexibleFrames
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
 from gyrostat.spatial.representation import Motion, Pose, Shift, representation
 from gyrostat.spec.joint import Joint
@@ -39,11 +40,15 @@ def plain_step(c: Component, port: str, motion: Motion, q: Array, v: Array, a: A
     """Through a rigid component or a joint."""
     if port in c.places:
         return BODY.through(motion, JointMotion(*c.places[port], NO_RATES, ZERO6), NONE, NONE)
-    return BODY.through(motion, joint_motion(c, q, v), v, a)
+    return BODY.through(motion, joint_motion(c, q, v, port), v, a)
 
 
-def joint_motion(c: Component, q: Array, v: Array) -> JointMotion:
-    """The motion of the far side of a joint against the near one."""
+def joint_motion(c: Component, q: Array, v: Array, port: str = "") -> JointMotion:
+    """The motion of the far side of a joint against the near one, or of a frame ``port`` of a flexible body against
+    that by which it is met."""
+    frames = c.props.get("frames")
+    if isinstance(frames, FlexibleFrames):
+        return frames.motion(c.met, port, q, v)
     if not issubclass(c.kind, Joint):
         raise LoopError(
             f"'{c.name}' of kind {c.kind.__name__} is in a closed loop: how frames move through it is known to the "
@@ -133,7 +138,7 @@ def _follow_at_rest(way: Way, q: Array) -> FrameMotion:
         if c is None or port in c.places:
             place, own = way.place if c is None else c.places[port], dict[int, Array]()
         else:
-            met = joint_motion(c, q[c.q_at], np.zeros(c.v_at.stop - c.v_at.start))
+            met = joint_motion(c, q[c.q_at], np.zeros(c.v_at.stop - c.v_at.start), port)
             place, own = (met.R, met.p), {c.v_at.start + i: s for i, s in enumerate(met.S.T)}
         R, p = compose(R, p, *place)
         carried = {k: motion_to_child(*place, s) for k, s in carried.items()} | own

@@ -13,7 +13,7 @@ version what came with it
 3       closed loops: connecting_rod, passive of a joint, reference, independent and loops of the context; and
         polynomial_coupling; nothing else changed
 4       contact: ground, contact_point, contact_pair; name and contact of shapes; sensor; nothing else changed
-5       flexible links: flexible_beam; height-field among shapes; nothing else changed
+5       flexible links: flexible_beam, flexible_body; height-field among shapes; nothing else changed
 ======= ===========================================================================================
 
 A new version is a line in this table and in :data:`MIGRATIONS`, files of the old one among those that tests keep byte
