@@ -164,6 +164,16 @@ def test_what_does_not_know_height_fields_says_so():
         nearest_points(model, q0)
 
 
+@pytest.mark.parametrize("kind", ["sphere", "box"])
+def test_studies_refuse_a_pose_on_terrain_and_take_one_above_it(kind):
+    model = on_field(kind, np.zeros((3, 3)))
+    q = standing(kind, 0.0)
+    for study in (gs.linearise, gs.eigenfrequencies):
+        with pytest.raises(gs.StateError, match=r"rigid contact 'body\|terrain' is closed here"):
+            study(model, q)
+        study(model, q + np.eye(7)[2] * 1e-3)
+
+
 def test_points_and_spheres_need_no_coal(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "coal", None)
     model = on_field("capsule", np.tile(np.abs(X), (21, 1)))

@@ -56,6 +56,22 @@ def test_two_boxes_on_each_other_rest(turn):
     assert result.counters.statistics["deepest_penetration"] < 1e-10
 
 
+@pytest.mark.parametrize("kind", ["box", "cylinder"])
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_three_equal_shapes_on_each_other_rest(kind, friction):
+    """Faces that cover each other: coal's normals of them are rounding."""
+    size, z = {"box": (0.4, 0.3, 0.2), "cylinder": (0.12, 0.2)}[kind], (0.1, 0.3, 0.5)
+    parts = [free(f"b{i}", kind, size, 1.0 + 0.5 * i) for i in range(3)]
+    law = {"friction": friction}
+    model = gs.assemble("stack", *parts, gs.Ground("floor", **law), gs.ContactPair("*", "*", name="all", **law))
+    q0 = np.concatenate([[0, 0, h, 0, 0, 0, 1.0] for h in z])
+    result = run(model, q0, dt=2e-3)
+    assert np.abs(result.q - q0).max() < 1e-9
+    assert np.diff(energy(model, result.q, result.v)).max() < 1e-9
+    weight = sum(f[1:, 0] for name, f in result.contact_forces.items() if name.endswith("floor"))
+    np.testing.assert_allclose(weight, 4.5 * G, rtol=1e-6)
+
+
 def test_a_box_that_leans_over_the_edge_falls_off_and_one_that_does_not_stays():
     """Its centre of mass outside or inside the box below it."""
     model = two("box", TOP)

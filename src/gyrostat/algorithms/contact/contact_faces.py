@@ -39,7 +39,7 @@ def faces_of(kind: str, size: Sequence[float], hull: Any = None) -> Faces:
     if kind == "capsule":
         return lambda d: _of_capsule(size[0], size[1] / 2, d)
     if kind == "mesh":
-        vertices, sides = _sides(hull)
+        vertices, sides = flat_sides(hull)
         return lambda d: _of_mesh(vertices, sides, d)
     return lambda d: None
 
@@ -90,27 +90,24 @@ def _of_mesh(vertices: Array, sides: Sequence[Face], d: Array) -> Face | None:
     return Face(vertices[[top, other]]) if slope[other] <= np.sin(TILT) else None
 
 
-def _sides(hull: Any) -> tuple[Array, list[Face]]:
+def flat_sides(hull: Any) -> tuple[Array, list[Face]]:
     """Vertices (n, 3) of a hull of triangles, and its faces: triangles of one normal and distance together."""
     vertices = np.array([hull.point(i) for i in range(hull.num_points)])
     centre, size = vertices.mean(axis=0), float(np.ptp(vertices, axis=0).max())
-    groups: list[tuple[Array, float, set[int]]] = []
-    for k in range(hull.num_polygons):
-        corners = [int(hull.polygons(k)[j]) for j in range(3)]
-        a, b, c = vertices[corners]
-        n = np.cross(b - a, c - a)
-        length = float(np.linalg.norm(n))
-        if length <= FLAT * FLAT * size * size:
-            continue
-        n = n / length * (1.0 if n @ (a - centre) >= 0.0 else -1.0)
-        at = float(n @ a)
-        for normal, distance, own in groups:
-            if np.abs(normal - n).max() < FLAT and abs(at - distance) < FLAT * size:
-                own.update(corners)
-                break
-        else:
-            groups.append((n, at, set(corners)))
-    return vertices, [Face(_around(vertices[sorted(own)], n), n) for n, _, own in groups]
+    corners = np.array([[int(hull.polygons(k)[j]) for j in range(3)] for k in range(hull.num_polygons)])
+    a, b, c = vertices[corners].transpose(1, 0, 2)
+    n = np.cross(b - a, c - a)
+    length = np.linalg.norm(n, axis=1)
+    flat = length > FLAT * FLAT * size * size
+    corners, a, n = corners[flat], a[flat], n[flat] / length[flat, None]
+    n *= np.where(((a - centre) * n).sum(axis=1) >= 0.0, 1.0, -1.0)[:, None]
+    at, left, sides = (n * a).sum(axis=1), np.ones(len(n), bool), list[Face]()
+    for k, normal in enumerate(n):
+        if left[k]:
+            same = left & (np.abs(n - normal).max(axis=1) < FLAT) & (np.abs(at - at[k]) < FLAT * size)
+            left &= ~same
+            sides.append(Face(_around(vertices[np.unique(corners[same])], normal), normal))
+    return vertices, sides
 
 
 def _around(points: Array, n: Array) -> Array:

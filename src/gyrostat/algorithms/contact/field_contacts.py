@@ -15,18 +15,21 @@ within the body is lowered until it is out of it, and the gap counted back along
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.contact.contact_faces import Face, Faces
+from gyrostat.algorithms.contact.contact_faces import Face, Faces, faces_of
 from gyrostat.algorithms.contact.contact_patches import contact_patch, spread
-from gyrostat.algorithms.contact.nearest_points import SHARP, by_coal, coal_package
+from gyrostat.algorithms.contact.nearest_points import SHARP, by_coal, coal_package, reach_of, solid_of
 from gyrostat.errors import GyrostatError
 from gyrostat.geometry.height_field import HeightField
-from gyrostat.graph.contacts import Surface
+from gyrostat.graph.contacts import Candidate, Surface, on_a_plane
+from gyrostat.graph.height_fields import height_field_of
 from gyrostat.spatial.contact_geometry import LOWEST, ROUND, between_round
 from gyrostat.spatial.representation import Pose
+from gyrostat.spec.model import Model
 
 Array = np.ndarray
 POINTS = 8
@@ -51,6 +54,15 @@ class FieldContacts:
     def __init__(self, name: str, field: HeightField, a: Surface, parts: Sequence[Surface], solid: Any, faces: Faces):
         self.name, self.field, self.a, self.parts = name, field, a, tuple(parts)
         self.solid, self.faces, self.reach = solid[0], faces, float(solid[1])
+
+    @classmethod
+    def of(cls, model: Model, c: Candidate) -> FieldContacts:
+        """Of a candidate whose surface b is a height field."""
+        grid = height_field_of(model, c.b.entity, c.surfaces[1].shape)  # type: ignore[arg-type]
+        own = replace(c.a, R=np.eye(3), p=np.zeros(3))
+        solid = solid_of(model, c, 0) if c.a.kind not in ROUND else (None, reach_of(c.a.kind, c.a.size))
+        faces = faces_of(c.a.kind, c.a.size, solid[0])
+        return cls(c.name, grid, c.a, on_a_plane(model, c.surfaces[0], own), solid, faces)
 
     def touching(self, a: Pose, b: Pose, within: float) -> Touching:
         """All contacts with gaps up to ``within`` [m], of the body at pose a and the field at pose b, in the world."""

@@ -54,7 +54,7 @@ def nearest_points(
     """Nearest points at q (nq,) or a batch (..., nq)."""
     chosen = contact_candidates(model) if candidates is None else tuple(candidates)
     states = np.asarray(q, float)
-    poses = _poses(model, chosen, t)
+    poses = surface_poses(model, chosen, t)
     solids = [None if c.closed_form else solids_of(model, c) for c in chosen]
     rows = [
         [nearest_of_pair(c, s, pose[0], pose[1], within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
@@ -72,7 +72,7 @@ def nearest_points(
     )
 
 
-def _poses(model: Model, candidates: Sequence[Candidate], t: float) -> Any:
+def surface_poses(model: Model, candidates: Sequence[Candidate], t: float = 0.0) -> Any:
     """A function of q (nq,): the poses of both surfaces of each candidate, in machine code."""
     network = kept_network(model)
     if network.driven:

@@ -15,14 +15,13 @@ import numpy as np
 
 from gyrostat.algorithms.contact.contact_faces import Faces, faces_of
 from gyrostat.algorithms.contact.contact_kinematics import place_of
+from gyrostat.algorithms.contact.contact_normals import Extent, extent_of, touching_normal
 from gyrostat.algorithms.contact.contact_patches import contact_patch
 from gyrostat.algorithms.contact.field_contacts import FieldContacts
-from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, reach_of, solid_of, solids_of
-from gyrostat.graph.contacts import Candidate, on_a_plane
-from gyrostat.graph.height_fields import height_field_of
+from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, solids_of
+from gyrostat.graph.contacts import Candidate
 from gyrostat.graph.network import Network
 from gyrostat.simulate.methods.drivers import moreau_memory as at
-from gyrostat.spatial.contact_geometry import ROUND
 from gyrostat.spatial.representation import Pose
 from gyrostat.spec.model import Model
 
@@ -33,11 +32,12 @@ SLOW = "nearest points"
 
 @dataclass(frozen=True)
 class SolidPair:
-    """A candidate; coal's shapes and their faces; port and placement of both surfaces."""
+    """A candidate; coal's shapes, their faces and extents; port and placement of both surfaces."""
 
     candidate: Candidate
     solids: Solids
     faces: tuple[Faces, Faces]
+    extents: tuple[Extent, Extent]
     places: tuple[tuple[int, Pose], tuple[int, Pose]]
 
     @classmethod
@@ -46,12 +46,14 @@ class SolidPair:
         both = tuple(zip((c.a, c.b), solids, strict=True))
         faces = [faces_of(s.kind, s.size, solid) for s, (solid, _) in both]
         places = [(ports.index(port), Pose(R, p)) for port, R, p in (place_of(net, s) for s in (c.a, c.b))]
-        return cls(c, solids, (faces[0], faces[1]), (places[0], places[1]))
+        extents = [extent_of(s.kind, s.size, solid) for s, (solid, _) in both]
+        return cls(c, solids, (faces[0], faces[1]), (extents[0], extents[1]), (places[0], places[1]))
 
     def touching(self, poses: Array, within: float) -> tuple[Pose, Array, Array, Array]:
         """Pose of b; normal (3,), points (k, 3) and gaps (k,) for the ``poses`` (ports, 12) of bodies."""
         a, b = (_placed(poses[port], place) for port, place in self.places)
-        _, n, on_a, on_b, _ = nearest_of_pair(self.candidate, self.solids, a, b, np.inf)
+        gap, n, on_a, on_b, _ = nearest_of_pair(self.candidate, self.solids, a, b, np.inf)
+        n = touching_normal(self.extents[0], a, self.extents[1], b, n, gap)
         return b, *contact_patch(self.faces[0], a, self.faces[1], b, n, on_a, on_b)
 
 
@@ -66,14 +68,9 @@ class FieldPair:
 
     @classmethod
     def of(cls, model: Model, net: Network, c: Candidate, ports: Sequence[int | None]) -> FieldPair:
-        surface, shape = c.surfaces[0], c.surfaces[1].shape
-        grid = height_field_of(model, c.b.entity, shape)  # type: ignore[arg-type]
-        own = replace(c.a, R=np.eye(3), p=np.zeros(3))
-        solid = solid_of(model, c, 0) if c.a.kind not in ROUND else (None, reach_of(c.a.kind, c.a.size))
-        faces = faces_of(c.a.kind, c.a.size, solid[0])
-        field = FieldContacts(c.name, grid, c.a, on_a_plane(model, surface, own), solid, faces)
+        field = FieldContacts.of(model, c)
         places = [(ports.index(port), Pose(R, p)) for port, R, p in (place_of(net, s) for s in (c.a, c.b))]
-        return cls(c, (solid, (None, grid.reach)), field, (places[0], places[1]))
+        return cls(c, ((field.solid, field.reach), (None, field.field.reach)), field, (places[0], places[1]))
 
     def touching(self, poses: Array, within: float) -> tuple[Pose, Array, Array, Array]:
         """Pose of b; normals, points (k, 3) and gaps (k,) up to ``within`` [m]."""
