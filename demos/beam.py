@@ -167,7 +167,7 @@ def figure_statics(found: Statics):
 
 # ---------------------------------------------------------------------------------------------------- words
 def report(found: Errors, static: Statics) -> str:
-    lines = ["Console: errors [%] of eigenfrequencies; in brackets as printed in Table 1 of AS\n"]
+    lines = ["Cantilever: errors [%] of eigenfrequencies; in brackets as printed in Table 1 of AS\n"]
     for k in range(3):
         rows = []
         for i, n in enumerate(DOFS):
@@ -195,7 +195,7 @@ def main(arguments: list[str] | None = None) -> None:
         found = stage("frequencies", errors)
         static = stage("statics", lambda: statics(options.samples))
     figures = {
-        "console": figure_errors(found.console, "Console, against the beam equation (AS Table 1)"),
+        "console": figure_errors(found.console, "Cantilever, against the beam equation (AS Table 1)"),
         "pendulum": figure_errors(found.pendulum, f"Pendulum with {TIP:g} masses of the beam at its end"),
         "statics": figure_statics(static),
     }

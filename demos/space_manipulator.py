@@ -163,6 +163,9 @@ def figure_agreement(turns: list[Turn]):
     axes[0, 0].legend()
     axes[0, 1].loglog(durations, [1e3 * x.size for x in turns], "C2o-")
     axes[0, 1].set(xlabel="duration of the turn [s]", ylabel="tip - rigid, full motion [mm]")
+    for ax in axes[0]:
+        ax.set_xticks(durations, [f"{x:g}" for x in durations])
+        ax.minorticks_off()
     return figure
 
 
@@ -172,8 +175,12 @@ def figure_cases(many: Cases):
         axes[0, 0].plot(many.t, 1e3 * many.by_load[:, k], lw=1.2, label=f"{many.loads[k]:.0f} kg")
     axes[0, 0].set(xlabel="time [s]", ylabel="|tip - rigid| [mm]", title="loads on the motion recorded with 2000 kg")
     axes[0, 0].legend(fontsize=8)
-    axes[0, 1].plot(many.t, 1e3 * np.quantile(many.by_push, [0.05, 0.5, 0.95], axis=1).T, lw=1.4)
-    axes[0, 1].set(xlabel="time [s]", ylabel="|tip - rigid| [mm]", title=f"{len(many.pushes)} pushes: 5, 50, 95 %")
+    for share in (0.05, 0.5, 0.95):
+        axes[0, 1].plot(
+            many.t, 1e3 * np.quantile(many.by_push, share, axis=1), lw=1.4, label=f"{share:.0%} of them below"
+        )
+    axes[0, 1].set(xlabel="time [s]", ylabel="|tip - rigid| [mm]", title=f"{len(many.pushes)} pushes")
+    axes[0, 1].legend(fontsize=8)
     return figure
 
 
