@@ -150,7 +150,8 @@ def _crossings(watch: Watch, step: Step, times: Array, values: Sequence[float]) 
     for t, f in zip(times.tolist(), values, strict=True):
         sign = _sign(f)
         if watch.sign and sign != watch.sign:
-            start, f_start = _on_the_old_side(watch.sign, value, before, f_before, t)
+            f_near = 0.0 if watch.fresh else f_before  # the rounding of a zero has no side
+            start, f_start = _on_the_old_side(watch.sign, value, before, f_near, t)
             if watch.fresh and not f_start:
                 watch.sign, watch.fresh, before, f_before = sign, False, t, f
                 continue
