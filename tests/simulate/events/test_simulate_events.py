@@ -239,11 +239,11 @@ def test_a_change_of_structure_beside_another_event_is_refused():
 
 @pytest.mark.parametrize("method", ["dopri5", "rk4", "bdf"])
 @pytest.mark.parametrize("turned", [False, True])
-def test_two_resets_that_rounding_tells_apart_happen_once_each(method, turned):
+def test_two_resets_that_rounding_tells_apart_happen_once_each_in_the_order_given(method, turned):
     cart = gs.chain("world", gs.Joint("x", "prismatic", axis="x"), gs.RigidBody("cart", mass=1.0))
     clock = gs.Event(lambda t, q, v: t - 0.5, reset=lambda t, q, v: (q, v * 2.0))
-    place = gs.Event(lambda t, q, v: q[0] - 0.5, reset=lambda t, q, v: (q, v * 3.0))
+    place = gs.Event(lambda t, q, v: q[0] - 0.5, reset=lambda t, q, v: (q, v + 1.0))
     events, options = [place, clock] if turned else [clock, place], {"dt": 0.03} if method == "rk4" else {}
     run = gs.simulate(gs.assemble("cart", cart), q0=[0.0], v0=[1.0], t_end=1.0, events=events, method=method, **options)
     assert len(run.events) == 2
-    assert run.v[-1, 0] == pytest.approx(6.0)
+    assert run.v[-1, 0] == pytest.approx(4.0 if turned else 3.0)

@@ -102,6 +102,9 @@ def hits(watches: Sequence[Watch], step: Step, after_event: bool = False, last: 
     for watch, _ in ends:
         if all(watch is not other for other in happened):
             watch.begin(cut.t, *state)
+    if cut.watch.event.by_user:  # rounding alone made it the first one
+        given = [id(watch) for watch in watches]
+        return [*seen[:first], *sorted((cut, *together), key=lambda hit: given.index(id(hit.watch)))]
     return [*seen[: first + 1], *together]
 
 
