@@ -107,3 +107,34 @@ def test_random_boxes_have_points_on_both_surfaces_and_the_nearest_among_them(se
     for k, sign in ((0, -1.0), (1, 1.0)):
         own = (points + sign * 0.5 * gaps[:, None] * n - poses[k].p) @ poses[k].R
         assert np.abs(np.abs(2 * own / sizes[k]).max(axis=1) - 1.0).max() < 1e-4
+
+
+def test_faces_that_touch_have_the_normal_of_a_face_whatever_nearest_points_say():
+    """Between nearest points at a distance of rounding any direction may come out."""
+    half = np.array([0.2, 0.2, 0.05])
+    pose = Pose(np.eye(3), np.array([0.0, 0.0, 0.1 + 1e-13]))
+    on = np.array([0.03, 0.01, 0.05])
+    tilted = np.array([6e-3, -2e-3, 1.0])
+    n, points, gaps = contact_patch(
+        faces_of("box", 2 * half),
+        pose,
+        faces_of("box", 2 * half),
+        Pose(np.eye(3), np.zeros(3)),
+        tilted / np.linalg.norm(tilted),
+        on,
+        on,
+    )
+    np.testing.assert_allclose(n, [0.0, 0.0, 1.0], atol=1e-15)
+    assert len(points) == 4
+    np.testing.assert_allclose(gaps, 1e-13, atol=1e-15)
+
+
+def test_an_edge_on_an_edge_keeps_its_own_normal():
+    turn, across = turned(0, np.pi / 4), turned(1, np.pi / 4)
+    top = Pose(turn, np.array([0.0, 0.0, 0.2 * np.sqrt(2.0)]))
+    on = np.array([0.0, 0.0, 0.1 * np.sqrt(2.0)])
+    n, _, gaps = contact_patch(
+        faces_of("box", (0.4, 0.2, 0.2)), top, faces_of("box", (0.2, 0.4, 0.2)), Pose(across, np.zeros(3)), UP, on, on
+    )
+    np.testing.assert_allclose(n, [0.0, 0.0, 1.0], atol=1e-12)
+    assert abs(gaps).min() < 1e-12

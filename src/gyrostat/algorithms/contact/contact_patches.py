@@ -29,7 +29,7 @@ def contact_patch(
     """Normal (3,) from b to a, points (k, 3) in the middle between both shapes, gaps (k,), of shapes with nearest
     points on_a and on_b, 1 <= k <= POINTS, all in the world."""
     one, two = _placed(a(pose_a.R.T @ -normal), pose_a), _placed(b(pose_b.R.T @ normal), pose_b)
-    n = _straightened(normal, one, two)
+    n = _straightened(normal, one, two, on_a, on_b)
     points, gaps = _shared(one, two, n)
     depth = float(n @ (on_a - on_b))
     if not len(gaps) or depth < gaps.min() - DEEPER:
@@ -46,11 +46,15 @@ def _placed(face: Face | None, pose: Pose) -> Face | None:
     return Face(face.points @ pose.R.T + pose.p, None if face.normal is None else pose.R @ face.normal)
 
 
-def _straightened(n: Array, one: Face | None, two: Face | None) -> Array:
-    """The normal of the face that lies across n, if there is one."""
+def _straightened(n: Array, one: Face | None, two: Face | None, on_a: Array, on_b: Array) -> Array:
+    """The normal of the face that lies across n, if there is one: within SNAP of it, or between shapes as far apart
+    along it as along n. The distance of convex shapes is the largest of all directions: no other one is nearer to the
+    true normal, which nearest points that touch hardly tell."""
+    tip_a, tip_b = (face.points if face else x[None] for face, x in ((one, on_a), (two, on_b)))
     sides = [(face.normal * sign) for face, sign in ((one, -1.0), (two, 1.0)) if face and face.normal is not None]
     best = max(sides, key=lambda m: float(m @ n), default=n)
-    return best if np.abs(best - n).max() < SNAP else n
+    apart = float((tip_a @ best).min() - (tip_b @ best).max())
+    return best if np.abs(best - n).max() < SNAP or apart > n @ (on_a - on_b) - DEEPER else n
 
 
 def _shared(one: Face | None, two: Face | None, n: Array) -> tuple[Array, Array]:

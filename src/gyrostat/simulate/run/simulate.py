@@ -17,6 +17,7 @@ from gyrostat.simulate.run.progress import Progress
 from gyrostat.simulate.run.rolled import rolled
 from gyrostat.simulate.run.runs import given_runs
 from gyrostat.simulate.run.settings import given_numbers, given_times, last_of
+from gyrostat.simulate.run.step_doubling import within_error
 from gyrostat.simulate.run.structures import carried_on
 from gyrostat.simulate.run.task import Task
 from gyrostat.spec.check import expect_model
@@ -66,7 +67,9 @@ def simulate(
     (symplectic), "newmark", "trapezoid", "generalised-alpha", "dina": steps of ``dt`` [s]; "moreau": steps of ``dt``
     with contacts, impacts, joint limits and dry friction as impulses.
     Adaptive ones keep the estimated error of each step within ``rtol`` times the size of a coordinate or rate plus
-    ``atol``. ``options`` are those of the method.
+    ``atol``. ``options`` are those of the method. ``error`` [rad, m], with fixed steps: what coordinates may be wrong
+    by; the run is done again with steps of twice the length, ``counters.statistics["error"]`` tells the estimate, and
+    :class:`SimulationError` comes where it is larger.
 
     Rigid contacts of the model act by events, with joint limits, friction and loops: ``impact="poisson"`` (default),
     ``"newton"`` or ``"sequential"``; see ``Result.contact_forces``, ``impulses``, ``contact_phases``.
@@ -97,6 +100,18 @@ def simulate(
     ``{"kp": (N,)}`` or (N, nv); where they alone differ, ``runs=N`` says so. Each run has steps of its own, and the
     bits that it has alone, whatever N and the number of ``threads``; a run that cannot go on is kept with the status
     "failed" and its message, and the others finish. ``progress``: a function of (finished, N, fraction)."""
+    if "error" in options:
+        error = options.pop("error")
+
+        def once(dt: float | None, times: Any = None) -> Any:
+            instants = t_eval if times is None else times
+            return simulate(
+                model, torque, q0, v0, t_end, method, rtol, atol, instants, events, max_step, dt, progress,
+                t_start=t_start, compiled=compiled, wrenches=wrenches, forward_dynamics=forward_dynamics,
+                parameters=parameters, sensitivities=sensitivities, runs=runs, threads=threads, **options,
+            )  # fmt: skip
+
+        return within_error(error, method, options, dt, once)
     start = time.perf_counter()
     words: Words = (
         torque, events, method, rtol, atol, t_eval, max_step, dt, compiled, wrenches, forward_dynamics, parameters,
