@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 import gyrostat as gs
-from gyrostat.algorithms.flexible.beam_shapes import beam_shapes
+from gyrostat.spatial.beams.beam_shapes import beam_shapes
 from gyrostat.spec.beam_form import BeamForm
 from tests.support.flexible_models import ALUMINIUM, cantilever
 
