@@ -87,7 +87,7 @@ def _expect_driven(model: Model) -> None:
         raise refused(f"model '{model.name}'", "elastic-base", message, "take a fixed base, or a HarmonicMotion")
     for name in flexible_links(model):
         message = "its deflections have no motor: they follow from the motion, and cannot be prescribed"
-        remedy = "gs.flexible.rigid(model) has stiff links; gs.simulate and gs.flexible.superposed tell how they bend"
+        remedy = "gs.flexible.inverse_dynamics takes the motion of the joints; gs.flexible.rigid stiffens links"
         raise refused(f"flexible link '{name}'", "elastic-link", message, remedy)
     for block in model.layout.turning:
         message = "its coordinates are a quaternion, whose derivatives are no rates"
