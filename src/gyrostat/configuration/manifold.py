@@ -103,9 +103,20 @@ def tangent(model: Model, q: Any) -> Array:
     return T.reshape(*shape, model.nq, model.nv)
 
 
+def _reach(model: Model) -> Array:
+    """How far from zero random coordinates lie, (nq,)."""
+    reach = np.where(model.layout.lengths, 1.0, np.pi)
+    for block in model.layout:
+        for k, part in enumerate(block.coordinates, block.q.start):
+            own = model.wiring.entities[block.entity].reach(part)
+            reach[k] = reach[k] if own is None else own
+    return reach
+
+
 def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_limits: bool = True) -> Array:
     """q (*shape, nq), uniform within the limits of the joints, those of followers included; without limits over the
-    circle [-pi, pi) for angles, over [-1, 1) m for shifts, and over all rotations for quaternions. Loops are closed.
+    circle [-pi, pi) for angles, over [-1, 1) m for shifts, and over all rotations for quaternions; flexible links
+    deform a little. Loops are closed.
 
     ``rng``: a seed, a NumPy Generator, or None for other numbers every time. ``within_limits=False``: as if there were
     no limits.
@@ -113,7 +124,7 @@ def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_
     expect_model(model, "random_configuration")
     source, lead = generator(rng, "random_configuration"), _lead(shape)
     at = model.layout
-    limits = sampling_range(model, np.where(at.lengths, 1.0, np.pi), within_limits)
+    limits = sampling_range(model, _reach(model), within_limits)
 
     def draw(lead: tuple[int, ...]) -> Array:
         q = limits.draw(source, lead)

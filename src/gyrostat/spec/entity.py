@@ -205,6 +205,10 @@ class Entity(BaseModel):
         """Whether one of its coordinates is in metres: by its name, unless the kind says it otherwise."""
         return coordinate in LENGTHS
 
+    def reach(self, coordinate: str) -> float | None:
+        """How far from zero random values of a coordinate lie if it has no limits; None: as its unit says."""
+        return None
+
     def is_periodic(self, coordinate: str) -> bool:
         """Whether a full turn of one of its coordinates changes nothing: by its name, unless the kind says it."""
         return coordinate in ANGLES
