@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.closed_configurations import closed_samples, reference_configuration
+from gyrostat.configuration.deflections import flexible_links
 from gyrostat.configuration.packing import coordinates, finite, rates, real_array, together
 from gyrostat.configuration.sampling_range import sampling_range
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped
@@ -31,6 +32,8 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+BENT = 0.02
+"""Random deflections of flexible links [m, rad]: small, as their equations assume."""
 
 
 def neutral(model: Model) -> Array:
@@ -103,20 +106,10 @@ def tangent(model: Model, q: Any) -> Array:
     return T.reshape(*shape, model.nq, model.nv)
 
 
-def _reach(model: Model) -> Array:
-    """How far from zero random coordinates lie, (nq,)."""
-    reach = np.where(model.layout.lengths, 1.0, np.pi)
-    for block in model.layout:
-        for k, part in enumerate(block.coordinates, block.q.start):
-            own = model.wiring.entities[block.entity].reach(part)
-            reach[k] = reach[k] if own is None else own
-    return reach
-
-
 def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_limits: bool = True) -> Array:
     """q (*shape, nq), uniform within the limits of the joints, those of followers included; without limits over the
-    circle [-pi, pi) for angles, over [-1, 1) m for shifts, and over all rotations for quaternions; flexible links
-    deform a little. Loops are closed.
+    circle [-pi, pi) for angles, over [-1, 1) m for shifts, over [-0.02, 0.02) for deflections of flexible links, and
+    over all rotations for quaternions. Loops are closed.
 
     ``rng``: a seed, a NumPy Generator, or None for other numbers every time. ``within_limits=False``: as if there were
     no limits.
@@ -124,7 +117,10 @@ def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_
     expect_model(model, "random_configuration")
     source, lead = generator(rng, "random_configuration"), _lead(shape)
     at = model.layout
-    limits = sampling_range(model, _reach(model), within_limits)
+    reach = np.where(at.lengths, 1.0, np.pi)
+    for name in flexible_links(model):
+        reach[at.of[name].q] = BENT
+    limits = sampling_range(model, reach, within_limits)
 
     def draw(lead: tuple[int, ...]) -> Array:
         q = limits.draw(source, lead)
