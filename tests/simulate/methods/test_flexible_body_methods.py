@@ -1,4 +1,4 @@
-"""Methods of integration on a robot with a flexible body by finite elements: SciPy's motion with the same accelerations."""
+"""Methods on a robot with a body of finite elements: SciPy's motion with the same accelerations."""
 
 from functools import cache
 
