@@ -172,6 +172,17 @@ def test_payloads_and_gains_of_cases_are_those_of_models_of_their_own():
         assert np.abs(many.tau[:, k] - one.tau).max() < 1e-8
 
 
+def test_more_cases_than_are_stepped_together_are_all_there():
+    flexible, run = booms(EI=1e4)[0], recorded(11, EI=1e4)
+    masses, push = np.linspace(1.0, 3.0, 70), np.zeros((70, 6))
+    push[:, 4] = np.linspace(-2.0, 2.0, 70)
+    many = gs.flexible.superposed(flexible, run, slew, parameters={"load.mass": masses}, wrenches={"load.tip": push})
+    own = {"parameters": {"load.mass": masses[66:67]}, "wrenches": {"load.tip": push[66]}}
+    assert np.abs(many.U[:, 66] - gs.flexible.superposed(flexible, run, slew, **own).U[:, 0]).max() < 1e-13
+    with pytest.raises(gs.ShapeError, match=r"different numbers of cases: load.mass 70, wrenches 3"):
+        gs.flexible.superposed(flexible, run, slew, parameters={"load.mass": masses}, wrenches={"load.tip": push[:3]})
+
+
 def test_a_drive_with_a_state_of_its_own_integrates_it():
     """AS: F(q + mu, q' + mu', p, p'). A PID law as a block, against the full motion with gains at the hinges alone."""
     flexible, rigid = booms(EI=1e5)

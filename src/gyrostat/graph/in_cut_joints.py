@@ -71,10 +71,10 @@ def in_cut_beam(
     pieces = [_piece(x, profile, start, end) for start, end in pairwise(at)]
     time = damping[1][1] if damping[0] == "rayleigh" else damping[1]
     cuts: list[Cut] = []
-    for place in at[1:-1]:
+    for k, place in enumerate(at[1:-1]):
         i_y, i_z, j = (2 * n * float(np.interp(place, profile[:, 0], profile[:, i])) for i in (2, 3, 4))
         about = {"z": x["E"] * x["I_z"] * i_z, "y": x["E"] * x["I_y"] * i_y, "x": x["G"] * x["J"] * j}
-        springs = {axis: about[axis] / L for axis in entity.cut_axes}
+        springs = {axis: about[axis] / L for axis in entity.cut_axes(k)}
         cuts.append(Cut({axis: (c, c * time) for axis, c in springs.items()}))
     places: dict[str, tuple[int, tuple[Array, Array]]] = {}
     for name, (fraction, R, p) in frames.items():

@@ -156,11 +156,13 @@ class FlexibleBeam(Entity):
         t, x = (self.modes_x, self.modes_x) if isinstance(self.modes_x, int) else self.modes_x
         return {"y": y, "z": z, "t": t, "x": x}
 
-    @property
-    def cut_axes(self) -> str:
-        """Axes of the rotations at each cut of a beam with in-cut joints, in their order."""
+    def cut_axes(self, cut: int) -> str:
+        """Axes of the rotations at a cut (0, 1, ...) of a beam with in-cut joints, in their order: z, y, x at the first
+        cut of an element and x, y, z at the second, so that what depends on the order cancels. With the same order at
+        all cuts bending in space would be of first order only in the length of the elements."""
         families = self.families
-        return "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
+        axes = "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
+        return axes if cut % 2 == 0 else axes[::-1]
 
     @property
     def form(self) -> BeamForm:
@@ -181,7 +183,7 @@ class FlexibleBeam(Entity):
     @property
     def coordinates(self) -> tuple[str, ...]:
         if self.method == "in-cut":
-            return tuple(f"r{axis}{k + 1}" for k in range(2 * self.elements) for axis in self.cut_axes)
+            return tuple(f"r{axis}{k + 1}" for k in range(2 * self.elements) for axis in self.cut_axes(k))
         names: list[str] = []
         for family, n in self.families.items():
             if self.nodal and family in "yz":

@@ -1,5 +1,4 @@
-"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``.
-``beam-count``."""
+"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``."""
 
 from __future__ import annotations
 

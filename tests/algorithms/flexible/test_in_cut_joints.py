@@ -9,6 +9,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.engine.tracing.choose import where
+from gyrostat.solvers.dynamics.actuator_efforts import actuated_joints
 from tests.support.comparing import assert_close
 from tests.support.flexible_models import ALUMINIUM, MOUNTINGS, bent_state, boom_arm, cantilever
 
@@ -99,7 +100,7 @@ def test_frames_stay_where_they_are_written():
 def test_coordinates_of_segments_and_cuts_have_names():
     names = boom_arm(**OPTIONS[1]).dofs[2:]
     assert names == tuple(f"boom.{x}_{k}" for k in (1, 2) for x in ("y1", "z1", "t1"))
-    assert boom_arm(**OPTIONS[0]).dofs[2:] == tuple(f"boom.r{x}{k}" for k in (1, 2) for x in "zyx")
+    assert boom_arm(**OPTIONS[0]).dofs[2:] == tuple(f"boom.r{x}" for x in ("z1", "y1", "x1", "x2", "y2", "z2"))
 
 
 def test_two_segments_are_two_beams_in_a_row():
@@ -196,3 +197,33 @@ def test_segments_reach_the_lag_of_a_geometrically_exact_beam_in_spin_up():
     """Exudyn's GeometricallyExactBeam2D, eight elements: -0.5731 m; one floating frame: -0.5758 m."""
     assert abs(spun(modes=(2, 0), segments=4) + 0.5738) < 1e-4
     assert abs(spun(modes=(1, 0), method="in-cut", elements=8) + 0.5733) < 1e-4
+
+
+def four_bar(loops: str) -> gs.Model:
+    """A four-bar with a flexible coupler."""
+    beam = gs.FlexibleBeam(
+        "coupler", **ALUMINIUM | {"length": 0.6}, method="in-cut", elements=1, modes=(1, 0), modes_x=0
+    )
+    bars = [
+        gs.RigidBody(name, mass=1.0, com=(L / 2, 0, 0), inertia=(0.01, 0.01, 0.01), frames={"end": (L, 0, 0)})
+        for name, L in (("crank", 0.2), ("rocker", 0.4))
+    ]
+    joints = [gs.Joint(f"j{k}", "revolute", axis="z") for k in range(4)]
+    wires = [("world", "j0.a", "ground.a"), ("j0.b", "crank"), ("crank.end", "j1.a"), ("j1.b", "coupler.a")]
+    wires += [("coupler.b", "j2.a"), ("ground.b", "j3.a"), ("j3.b", "rocker"), ("rocker.end", "j2.b")]
+    ground = gs.Displacement("ground", translation=(0.5, 0, 0))
+    reference = {"j0": 1.0, "j1": -0.5, "j3": 1.2}
+    links = [gs.connect(*w) for w in wires]
+    return gs.assemble("four_bar", *bars, beam, *joints, ground, *links, loops=loops, reference=reference)
+
+
+def test_loops_keep_the_strains_and_both_treatments_agree():
+    minimal, whole = four_bar("minimal"), four_bar("constraints")
+    assert minimal.dofs == ("j0", "coupler.rz1", "coupler.rz2")
+    start = {"j0": 1.0, "j1": -0.5, "j3": 1.2, "coupler.rz1": 0.02, "coupler.rz2": -0.01}
+    q = gs.close(whole, np.array([start[name] for name in whole.coordinates]))
+    at = [whole.dofs.index(name) for name in minimal.dofs]
+    tau = np.where(np.array(whole.dofs) == "j0", 5.0, 0.0)
+    a = gs.aba(whole, q, np.zeros(whole.nv), tau)[at]
+    assert_close(gs.aba(minimal, q[at], np.zeros(3), tau[at]), a, 1e-9)
+    assert actuated_joints(gs.robots.flexible_arm()) == ["turn", "shoulder", "elbow"]

@@ -69,7 +69,8 @@ def _of_cuts(at: Stations, x: float, starts: Sections, inside: Sections) -> list
     cuts = [(e + c) * l for c in (CUT, 1.0 - CUT)]
     sides = [(np.flatnonzero(inside.x < cut)[-1], np.flatnonzero(inside.x > cut)[0]) for cut in cuts]
     angles = np.array([_angles(inside.R[before].T @ inside.R[after]) for before, after in sides])
-    M = angles * np.array([beam.G * beam.J, beam.E * beam.I_y, beam.E * beam.I_z]) * (2.0 / l)
+    of = profile(beam, np.array(cuts))
+    M = angles * np.stack([beam.G * of["J"], beam.E * of["I_y"], beam.E * of["I_z"]], axis=1) * (2.0 / l)
     slope = (M[1] - M[0]) / (cuts[1] - cuts[0])
     _, M_y, M_z = M[0] + slope * (x - cuts[0])
     return [np.nan, -slope[2], slope[1], M[:, 0].mean(), M_y, M_z]
