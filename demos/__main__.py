@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"demo: there is no experiment {name!r}, expected one of: {', '.join(DEMOS)}.{hint}", file=sys.stderr)
         return 2
     try:
-        importlib.import_module(f"demos.{name}").main(rest)
+        importlib.import_module(f"demos.{name.replace('-', '_')}").main(rest)
     except KeyboardInterrupt:
         print("demo: interrupted", file=sys.stderr)
         return 130

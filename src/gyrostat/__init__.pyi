@@ -155,6 +155,8 @@ from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics as Actu
 from gyrostat.solvers.dynamics.actuator_efforts import ActuatorEfforts as ActuatorEfforts
 from gyrostat.solvers.dynamics.actuator_efforts import actuator_efforts as actuator_efforts
 from gyrostat.solvers.dynamics.base_parameters import base_parameters as base_parameters
+from gyrostat.solvers.dynamics.beam_stress import BeamStress as BeamStress
+from gyrostat.solvers.dynamics.beam_stress import beam_stress as beam_stress
 from gyrostat.solvers.dynamics.bias_forces import Bias as Bias
 from gyrostat.solvers.dynamics.bias_forces import GravityForces as GravityForces
 from gyrostat.solvers.dynamics.center_of_mass import CenterOfMass as CenterOfMass

@@ -19,6 +19,7 @@ from gyrostat.engine.tracing.program import Program, run
 from gyrostat.engine.tracing.record import record
 from gyrostat.errors import ShapeError
 from tests.support.comparing import assert_close
+from tests.support.flexible_models import boom_arm
 from tests.support.random_models import random_state
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"]
@@ -56,7 +57,12 @@ def all_kinds() -> gs.Model:
     raise AssertionError("no such tree")
 
 
-ROBOTS = {"lwr": gs.robots.kuka_lwr4, "all kinds, free": all_kinds, "chain": lambda: gs.robots.chain(12)}
+ROBOTS = {
+    "lwr": gs.robots.kuka_lwr4,
+    "all kinds, free": all_kinds,
+    "chain": lambda: gs.robots.chain(12),
+    "boom": boom_arm,
+}
 
 
 @pytest.fixture(scope="module", params=list(ROBOTS))

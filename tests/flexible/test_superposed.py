@@ -172,6 +172,17 @@ def test_payloads_and_gains_of_cases_are_those_of_models_of_their_own():
         assert np.abs(many.tau[:, k] - one.tau).max() < 1e-8
 
 
+def test_more_cases_than_are_stepped_together_are_all_there():
+    flexible, run = booms(EI=1e4)[0], recorded(11, EI=1e4)
+    masses, push = np.linspace(1.0, 3.0, 70), np.zeros((70, 6))
+    push[:, 4] = np.linspace(-2.0, 2.0, 70)
+    many = gs.flexible.superposed(flexible, run, slew, parameters={"load.mass": masses}, wrenches={"load.tip": push})
+    own = {"parameters": {"load.mass": masses[66:67]}, "wrenches": {"load.tip": push[66]}}
+    assert np.abs(many.U[:, 66] - gs.flexible.superposed(flexible, run, slew, **own).U[:, 0]).max() < 1e-13
+    with pytest.raises(gs.ShapeError, match=r"different numbers of cases: load.mass 70, wrenches 3"):
+        gs.flexible.superposed(flexible, run, slew, parameters={"load.mass": masses}, wrenches={"load.tip": push[:3]})
+
+
 def test_a_drive_with_a_state_of_its_own_integrates_it():
     """AS: F(q + mu, q' + mu', p, p'). A PID law as a block, against the full motion with gains at the hinges alone."""
     flexible, rigid = booms(EI=1e5)
@@ -269,3 +280,45 @@ def test_what_cannot_be_superposed_is_refused_by_name():
         gs.flexible.superposed(flexible, run, gs.blocks.sampled(lambda t, q, v: -q, 0.01))
     with pytest.raises(gs.StateError, match=r"there is no 'boom'. Hint"):
         gs.flexible.superposed(flexible, run, slew)["boom"]
+
+
+# ------------------------------------------------------------------------------------------------ every kind of beam
+KINDS = {
+    "modal": {"modes": (2, 0), "modes_x": 0},
+    "in-cut": {"method": "in-cut", "elements": 1, "modes": (1, 0), "modes_x": 0},
+    "fe": {"method": "fe", "elements": 4, "modes": (2, 0), "modes_x": 0},
+    "nodal": {"method": "fe", "elements": 1, "modes_x": 0},
+    "segments": {"segments": 2, "modes": (2, 0), "modes_x": 0},
+    "spatial": {"modes": (2, 1), "modes_x": 1},
+    "shear": {"modes": (2, 0), "modes_x": 0, "shear": True},
+}
+DEFAULT = ("modal", False), ("in-cut", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "turned"),
+    [
+        pytest.param(kind, turned, marks=() if (kind, turned) in DEFAULT else pytest.mark.slow)
+        for kind in KINDS
+        for turned in (False, True)
+    ],
+)
+def test_beams_of_every_kind_and_mounting_are_superposed_to_second_order(kind, turned):
+    """Held by a or by b: the share of the difference falls as the deflection."""
+    section = {"area": 6e-4, "I_y": 6e-7, "I_z": 6e-7, "J": 1.2e-6, "G": 2.6e10, "density": 2700.0, "damping": 2e-3}
+    near, far = ("b", "a") if turned else ("a", "b")
+
+    def law(t, q, v):
+        return 4e4 * (0.1 * (t - np.sin(t)) - q) + 4e4 * (0.1 * (1.0 - np.cos(t)) - v)
+
+    shares, sizes = [], []
+    for E in (7e9, 7e10):
+        boom = gs.FlexibleBeam("boom", length=5.0, E=E, **section, **KINDS[kind])
+        load = gs.RigidBody("load", mass=40.0, com=(0.1, 0.2, 0.0), inertia=(4.0, 4.0, 4.0))
+        wires = gs.connect("world", "hinge.a"), gs.connect("hinge.b", f"boom.{near}"), gs.connect(f"boom.{far}", "load")
+        model = gs.assemble("crane", gs.Joint("hinge", "revolute", axis="z"), boom, load, *wires, gravity=(0, 0, 0))
+        both = gs.flexible.compare(model, None, law, t_end=4.0, dt=0.01, frame=f"boom.{far}")
+        shares.append(both.share)
+        sizes.append(np.linalg.norm(both.deviations[1], axis=1).max())
+    assert shares[1] < 1e-3 and sizes[0] > 0.1
+    assert shares[1] < 0.2 * shares[0], (shares, sizes)

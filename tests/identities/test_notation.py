@@ -197,3 +197,16 @@ def test_the_motor_of_a_held_pendulum_gives_a_hundredth_of_its_torque():
     driven = gs.robots.pendulum().with_drive("hinge", rotor_inertia=1e-4, gear_ratio=100)
     u = gs.ActuatorDynamics(driven).torques([np.pi / 2], [0], [0])
     assert u == pytest.approx([9.81 / 200], rel=1e-13)
+
+
+def test_a_small_deviation_of_a_tip_is_in_the_world_axes():
+    tube = {"area": 1e-4, "I_y": 1e-8, "I_z": 1e-8, "J": 2e-8, "E": 1e10, "G": 4e9, "density": 1500.0}
+    beam = gs.FlexibleBeam("beam", length=2.0, modes=(0, 3), modes_x=0, **tube)
+    turned = gs.Displacement("turned", rotation=gs.rpy(0, 0, np.pi / 2))
+    hinge = gs.Joint("hinge", "revolute", axis="z")
+    model = gs.assemble(
+        "cantilever", gs.chain("world", turned, hinge), beam, gs.connect("hinge.b", "beam.a"), gravity=(0, 0, 0)
+    )
+    still = gs.simulate(gs.flexible.rigid(model), None, t_eval=np.linspace(0.0, 1e-3, 3), progress=False)
+    run = gs.flexible.superposed(model, still, start="static", wrenches={"beam.b": [0, 0, 0, 0, 0, 3.0]})
+    assert run.deviation("beam.b")[0, 2] == pytest.approx(0.08, rel=1e-9) and abs(run.deviation("beam.b")[0, 0]) < 1e-9

@@ -1,5 +1,5 @@
-"""The experiments of the source documents: `./run demo hydraulic | trainer | elastic | palletizer`, each checked by
-other means."""
+"""The experiments of the source documents: `./run demo hydraulic | trainer | elastic | palletizer | ...`, each checked
+by other means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from demos import DEMOS, elastic, hydraulic, hydraulic_cylinders, lwr_inverse_dynamics, palletizer, trainer
+from demos import (
+    DEMOS,
+    elastic,
+    hydraulic,
+    hydraulic_cylinders,
+    lwr_inverse_dynamics,
+    palletizer,
+    space_manipulator,
+    trainer,
+)
 from demos.__main__ import main
 
 PAGES = Path(__file__).parents[2] / "docs" / "experiments"
@@ -29,27 +38,23 @@ def test_every_experiment_has_a_module_a_page_and_a_line_of_help(capsys):
     for name in DEMOS:
         assert re.search(rf"^  {name} ", text, re.MULTILINE)
         assert f"./run demo {name}" in index
-        assert find_spec(f"demos.{name}") and (PAGES / f"{name}.md").is_file()
+        stem = name.replace("-", "_")
+        assert find_spec(f"demos.{stem}") and (PAGES / f"{stem}.md").is_file()
     for figure in PAGES.glob("*.png"):
-        page = (PAGES / f"{figure.stem.split('_')[0]}.md").read_text("utf-8")
+        (page,) = (path.read_text("utf-8") for path in PAGES.glob("*.md") if figure.stem.startswith(f"{path.stem}_"))
         assert 10_000 < figure.stat().st_size < 150_000 and f"({figure.name})" in page
 
 
 def test_an_unknown_experiment_is_refused_with_a_hint(capsys):
     assert main(["hydralic"]) == 2
-    assert (
-        "expected one of: lwr, hydraulic, trainer, elastic, palletizer. Hint: did you mean hydraulic?"
-        in capsys.readouterr().err
-    )
+    assert f"expected one of: {', '.join(DEMOS)}. Hint: did you mean hydraulic?" in capsys.readouterr().err
 
 
 def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsys, monkeypatch):
     monkeypatch.setattr(lwr_inverse_dynamics, "main", print)  # test_documents.py runs it
     for words in ([], ["--samples", "15"]):
         assert main(words) == 0
-        assert (
-            capsys.readouterr().out == f"{words}\nmore: ./run demo lwr | hydraulic | trainer | elastic | palletizer\n"
-        )
+        assert capsys.readouterr().out == f"{words}\nmore: ./run demo {' | '.join(DEMOS)}\n"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +87,12 @@ def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsy
                 "4.13 kN and 3.18 kN",
             ),
         ),
+        pytest.param(
+            "space-manipulator",
+            ("turn", "agreement", "cases"),
+            ("120                  5.942", "0.0822                 3.22", "hinges held: 0.182, 0.227, 1.2, 1.79 Hz"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_an_experiment_prints_its_numbers_and_writes_its_figures(name, figures, words, tmp_path, capsys):
@@ -89,7 +100,7 @@ def test_an_experiment_prints_its_numbers_and_writes_its_figures(name, figures, 
     text, err = capsys.readouterr()
     assert all(word in text for word in words) and not err
     for figure in figures:
-        path = tmp_path / f"{name}_{figure}.png"
+        path = tmp_path / f"{name.replace('-', '_')}_{figure}.png"
         assert str(path) in text and path.read_bytes()[:4] == b"\x89PNG"
 
 
@@ -505,3 +516,22 @@ def test_the_palletizer_costs_no_more_than_one_and_a_half_six_axis_robots():
     spent = palletizer.cost(rounds=30, number=300)
     assert spent.ratio("palletizer") <= 1.5
     assert spent.operations["palletizer"] < 1.1 * spent.operations["arm6"]
+
+
+# ------------------------------------------------------------------------------------------- space manipulator [AS 2.2]
+def test_small_vibrations_agree_with_the_full_motion_of_the_space_manipulator_where_it_is_slow():
+    slow, fast = (space_manipulator.turn(duration, samples=401) for duration in (60.0, 15.0))
+    assert slow.size == pytest.approx(0.02462, abs=2e-5) and fast.size == pytest.approx(0.8661, abs=2e-4)
+    assert slow.shares[0] < 1e-4 and slow.shares[1] < 0.01  # superposed, assembled as AS
+    assert 0.005 < fast.shares[0] < 0.01 and 0.05 < fast.shares[1] < 0.2
+    assert fast.both.step_error < 1e-6
+
+
+def test_a_load_on_a_motion_that_was_recorded_with_another_is_that_of_its_own_full_motion():
+    many = space_manipulator.cases(20, samples=401)
+    model, law = space_manipulator.manipulator(load=float(many.loads[-1])), space_manipulator.drives(60.0)
+    rigid = gs.flexible.rigid(space_manipulator.manipulator())
+    both = gs.flexible.compare(model, None, law, space_manipulator.BEGIN, t_end=60.0, dt=0.15, frame="load.tip")
+    run = gs.simulate(rigid, law, space_manipulator.BEGIN, t_eval=both.t, rtol=1e-9, atol=1e-11, progress=False)
+    full = both.full.frames()["load.tip"].p - run.frames()["load.tip"].p
+    assert np.abs(np.linalg.norm(full, axis=1)[::4] - many.by_load[:, -1]).max() < 2e-3 * many.by_load[:, -1].max()

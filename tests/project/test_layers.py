@@ -80,7 +80,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
     "solvers": (("functions", "legs", "sensors"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
-    "studies": (("achievable",),),
+    "studies": (("achievable", "vibration"),),
     "view": (("viewer",), ("diagram", "scene", "*")),
 }
 """Folder -> its rooms and files from top to bottom; ``*`` are the files that are not named. Those side by side in a
@@ -102,6 +102,7 @@ LAZY = {
     ("simulate.results.parts", "simulate.results.files"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.mcap"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.tables"): "tables need pandas or xarray",
+    ("studies.vibration.modes", "view.viewer.viewer"): "nobody needs a viewer to find frequencies",
     ("simulate.results.result", "view.plots"): "matplotlib takes half a second to load",
     ("simulate.results.result", "view.viewer.viewer"): "the viewer needs viser",
     ("simulate.trajectories.trajectory", "simulate.trajectories.compose"): "a + b makes a trajectory of another kind",
@@ -112,6 +113,7 @@ LAZY = {
     ("spec.model", "spec.edits.detach"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.lock"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.rename"): "edits make models; a model offers them as methods",
+    ("spec.model", "spec.edits.with_flexible_link"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.with_ground"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.with_rolling"): "edits make models; a model offers them as methods",
     ("spec.model", "spec.edits.replaced"): "edits make models; a model offers them as methods",

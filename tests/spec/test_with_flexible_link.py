@@ -52,7 +52,7 @@ def test_links_of_the_arm(link):
 @pytest.mark.parametrize("options", [{"method": "in-cut", "elements": 1}, {"segments": 2, "modes_x": 0}], ids=str)
 def test_every_way_to_make_a_beam(options):
     arm = gs.robots.arm6(drives=False)
-    assert_same_straight(arm, arm.with_flexible_link("link3", **SECTION | options))
+    assert_same_straight(arm, arm.with_flexible_link("link3", **{**SECTION, **options}))
 
 
 def test_a_link_that_is_held_by_another_frame_than_its_origin():
@@ -69,7 +69,7 @@ def test_a_link_that_is_held_by_another_frame_than_its_origin():
     ("ur_description/urdf/ur5_robot.urdf", ["upper_arm_link", "forearm_link"]),
 ])  # fmt: skip
 def test_links_of_urdf_files_both_at_once(file, links):
-    rigid = gs.load(ROBOTS / file, report=False)
+    rigid = gs.load(ROBOTS / file)
     flexible = rigid
     for link in links:
         flexible = flexible.with_flexible_link(link, **SECTION)
@@ -116,7 +116,7 @@ def test_inside_an_assembly():
     parts = hanging()
     inner = tuple(e for e in parts.entities if e.name != "world")
     wires = tuple(c for c in parts.connections if "world" not in c)
-    arm = gs.Assembly("arm", entities=inner, connections=wires, exposes={"base": "elbow.a"})
+    arm = gs.Assembly("arm", entities=inner, connections=wires, exposes=(("base", "elbow.a"),))
     rigid = gs.assemble("whole", arm, gs.connect("world", "arm.base"))
     assert_same_straight(rigid, rigid.with_flexible_link("arm.link", **SECTION))
 
@@ -128,7 +128,7 @@ def test_a_stiff_link_tends_to_the_rigid_one():
     v, a = 0.3 * rng.normal(size=(2, rigid.nv))
     off = []
     for E in (7e12, 7e14):
-        flexible = rigid.with_flexible_link("link3", **SECTION | {"E": E, "G": E / 3})
+        flexible = rigid.with_flexible_link("link3", **{**SECTION, "E": E, "G": E / 3})
         q, there, at = stretched(rigid, flexible, 2)
         rates, accelerations = np.zeros((2, flexible.nv))
         rates[at], accelerations[at] = v, a
@@ -160,7 +160,7 @@ def test_what_is_left_of_the_mass_must_be_a_body():
 def test_mistakes_are_told_by_name(link, options, told):
     model = gs.robots.arm6(drives=False) if link == "q2" else hanging()
     with pytest.raises(gs.SpecError, match=told):
-        model.with_flexible_link(link, **SECTION | options)
+        model.with_flexible_link(link, **{**SECTION, **options})
 
 
 def test_of_several_joints_one_is_named():

@@ -345,3 +345,20 @@ def test_solids_are_closed_and_outside_out(kind, size, exact):
     assert volume(vertices, faces) == pytest.approx(exact, rel=0.03)
     assert volume(vertices + 10.0, faces) == pytest.approx(volume(vertices, faces))  # only of closed surfaces
     assert vertices.mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+def test_a_flexible_beam_is_drawn_along_its_bent_axis():
+    tube = gs.sections.tube(0.1, 0.005)
+    for section, kind in ((tube, "cylinder"), (gs.sections.box(0.1, 0.05, 0.002), "box")):
+        beam = gs.FlexibleBeam(
+            "boom", length=2.0, section=section, E=7e10, G=2.7e10, density=2700.0, modes=2, modes_x=0
+        )
+        model = gs.assemble("m", beam, gs.connect("world", "boom.a"))
+        seen = scene(model)
+        assert seen.model is model
+        pieces = [k for k, link in enumerate(seen.links) if link.name.startswith("boom.axis")]
+        assert {seen.links[k].solids[0].kind for k in pieces} == {kind}
+        _, straight = seen.placements(np.zeros(4))
+        _, bent = seen.placements(np.array([0.1, 0.0, 0.0, 0.0]))
+        assert np.allclose(straight[pieces, 0], 2.0 * (np.arange(16) + 0.5) / 16)
+        assert np.all(np.diff(bent[pieces, 1]) > 0.0) and np.all(bent[pieces, 0] < straight[pieces, 0])

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.closed_configurations import closed_samples, reference_configuration
+from gyrostat.configuration.deflections import flexible_links
 from gyrostat.configuration.packing import coordinates, finite, rates, real_array, together
 from gyrostat.configuration.sampling_range import sampling_range
 from gyrostat.errors import NonFiniteError, ShapeError, StateError, clipped
@@ -31,6 +32,8 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+BENT = 0.02
+"""Random deflections of flexible links [m, rad]: small, as their equations assume."""
 
 
 def neutral(model: Model) -> Array:
@@ -105,7 +108,8 @@ def tangent(model: Model, q: Any) -> Array:
 
 def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_limits: bool = True) -> Array:
     """q (*shape, nq), uniform within the limits of the joints, those of followers included; without limits over the
-    circle [-pi, pi) for angles, over [-1, 1) m for shifts, and over all rotations for quaternions. Loops are closed.
+    circle [-pi, pi) for angles, over [-1, 1) m for shifts, over [-0.02, 0.02) for deflections of flexible links, and
+    over all rotations for quaternions. Loops are closed.
 
     ``rng``: a seed, a NumPy Generator, or None for other numbers every time. ``within_limits=False``: as if there were
     no limits.
@@ -113,7 +117,10 @@ def random_configuration(model: Model, rng: Any = None, shape: Any = (), within_
     expect_model(model, "random_configuration")
     source, lead = generator(rng, "random_configuration"), _lead(shape)
     at = model.layout
-    limits = sampling_range(model, np.where(at.lengths, 1.0, np.pi), within_limits)
+    reach = np.where(at.lengths, 1.0, np.pi)
+    for name in flexible_links(model):
+        reach[at.of[name].q] = BENT
+    limits = sampling_range(model, reach, within_limits)
 
     def draw(lead: tuple[int, ...]) -> Array:
         q = limits.draw(source, lead)

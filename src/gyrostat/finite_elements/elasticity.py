@@ -64,30 +64,43 @@ class FeModel:
 
 @dataclass(frozen=True)
 class Solid:
-    """A mesh with its elements, for strains: ``basis`` of displacements, of scikit-fem."""
+    """A mesh with its elements, for strains: ``element`` and ``basis`` of displacements, of scikit-fem; ``nodes``
+    (nodes of an element, elements): which they are."""
 
     mesh: SolidMesh
     material: Material
+    element: Any
     basis: Any
+    nodes: Array
 
-    def stress(self, u: Array) -> Array:
+    @property
+    def volumes(self) -> Array:
+        """Of the elements [m^3]."""
+        return self.basis.dx.sum(axis=1)
+
+    def element_stress(self, u: Array) -> Array:
         """Mean stress (elements, 3, 3) [Pa] of each element for displacements u (n,)."""
+        weight = self.basis.dx / self.volumes[:, None]
         gradient = np.asarray(self.basis.interpolate(u).grad)  # (3, 3, elements, points)
-        weight = self.basis.dx / self.basis.dx.sum(axis=1, keepdims=True)
-        mean = np.einsum("ijep,ep->eij", gradient, weight)
-        strain = (mean + mean.transpose(0, 2, 1)) / 2.0
+        return self._stress(np.einsum("ijep,ep->eij", gradient, weight))
+
+    def nodal_stress(self, u: Array) -> Array:
+        """Stress (nodes, 3, 3) [Pa]: in the corner that each element has at a node, mean over the elements around it,
+        by volume."""
+        sparse = scipy_parts()[0]
+        corners = np.ascontiguousarray(self.element.doflocs.T), np.ones(len(self.element.doflocs))
+        there = fem().Basis(self.mesh.mesh, fem().ElementVector(self.element), quadrature=corners)
+        gradient = np.asarray(there.interpolate(u).grad)  # (3, 3, elements, nodes of an element)
+        k, e = self.nodes.shape
+        columns = np.arange(k * e)
+        W = sparse.csr_matrix((np.tile(self.volumes, k), (self.nodes.ravel(), columns)))
+        mean = W @ gradient.transpose(3, 2, 0, 1).reshape(k * e, 9) / np.asarray(W.sum(axis=1))
+        return self._stress(mean.reshape(-1, 3, 3))
+
+    def _stress(self, gradient: Array) -> Array:
+        strain = (gradient + gradient.transpose(0, 2, 1)) / 2.0
         lam, mu = self.material.lame
         return lam * np.trace(strain, axis1=1, axis2=2)[:, None, None] * np.eye(3) + 2.0 * mu * strain
-
-    def at_nodes(self, values: Array) -> Array:
-        """Values of elements (e, ...) at nodes (k, ...): means over the elements around each, by volume."""
-        sparse = scipy_parts()[0]
-        at = self.basis.element_dofs[::3] // 3
-        volume = self.basis.dx.sum(axis=1)
-        rows, columns = at.ravel(), np.tile(np.arange(at.shape[1]), at.shape[0])
-        W = sparse.csr_matrix((np.tile(volume, at.shape[0]), (rows, columns)))
-        flat = W @ values.reshape(len(values), -1) / np.asarray(W.sum(axis=1))
-        return flat.reshape(-1, *values.shape[1:])
 
 
 def solid_model(mesh: SolidMesh, material: Material, order: int) -> FeModel:
@@ -122,6 +135,5 @@ def solid_model(mesh: SolidMesh, material: Material, order: int) -> FeModel:
     n = scalar.N
     M = scipy_parts()[0].kron(inertial.assemble(scalar), np.eye(3)).tocsc()
     node, component = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
-    return FeModel(
-        scalar.doflocs.T.copy(), node, component, M, elastic.assemble(basis).tocsc(), Solid(mesh, material, basis)
-    )
+    solid = Solid(mesh, material, element, basis, scalar.element_dofs)
+    return FeModel(scalar.doflocs.T.copy(), node, component, M, elastic.assemble(basis).tocsc(), solid)

@@ -20,19 +20,17 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import SpecError, nearest
-from gyrostat.flexible.beam_lines import Line, axial_line, bending_line
+from gyrostat.flexible.assembled_beams import reduced_lines, variable_names
 from gyrostat.flexible.superposed_equations import STRETCH, Sample
 from gyrostat.flexible.superposed_nominal import Nominal
 from gyrostat.solvers.functions import fk, rnea
 from gyrostat.spatial.algebra import skew
-from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.rigid_body import RigidBody
 
 Array = np.ndarray
-HINGES = ("revolute", "continuous")
 TX, TY, TZ, UX, UY, UZ = range(6)
 FAMILIES = {"v": (UY, TZ, 1.0), "w": (UZ, TY, -1.0), "twist": (TX, TX, 0.0), "stretch": (UX, UX, 0.0)}
 """Family of a link -> where displacement c0 and slope c1 of its first section are in d, and the sign of the latter."""
@@ -48,8 +46,8 @@ class AssembledLinks:
 
     def __init__(self, given: Nominal, inside: int, elements: int, who: str):
         self.given, self.who = given, who
-        self.lines = _lines(given, inside, elements, who)
-        self.names: tuple[str, ...] = tuple(_names(given, self.lines))
+        self.lines = reduced_lines(given, inside, elements, who)
+        self.names: tuple[str, ...] = tuple(variable_names(given, self.lines))
         self.free = np.arange(len(self.names))
         self.rows = np.array([self.names.index(name) for name in given.rigid.dofs])
         self.K, self.D = self._stiffness()
@@ -212,55 +210,3 @@ def _of_body(body: RigidBody, a: Array, w: Array) -> tuple[Array, Array]:
     M = np.block([[J, m * skew(c)], [-m * skew(c), m * np.eye(3)]])
     turning = np.cross(w, w @ J.T) + np.cross(w, np.array(body.momentum))
     return M, a @ M.T + np.concatenate([turning, m * np.cross(w, np.cross(w, c))], axis=1)
-
-
-def _lines(given: Nominal, inside: int, elements: int, who: str) -> dict[str, dict[str, Line]]:
-    """Reduced models of all beams by name and family; what cannot be assembled is refused."""
-    model = given.model
-    if model.context.base != "fixed" or model.wiring.tree.loops:
-        raise _refused(who, model.name, "has a base that moves, or loops", "superposed takes it")
-    lines: dict[str, dict[str, Line]] = {}
-    for name, entity in model.wiring.entities.items():
-        if isinstance(entity, FlexibleBeam):
-            if model.wiring.tree.inport[name] != "a" or not isinstance(entity.damping, float | int):
-                raise _refused(who, name, "is not held by its port a, or has no plain damping", "superposed takes it")
-            lines[name] = _families(entity, inside, elements)
-        elif not _may_be_assembled(entity):
-            what = f"is a {entity.type_name}, which is no hinge, body or beam"
-            raise _refused(who, name, what, "superposed takes it")
-    if not lines:
-        raise _refused(who, model.name, "has no flexible beam", "superposed takes links of other kinds")
-    return lines
-
-
-def _refused(who: str, name: str, what: str, remedy: str) -> SpecError:
-    return SpecError.one(f"{who}: '{name}'", "assembled-links", what, remedy, name)
-
-
-def _may_be_assembled(entity: Entity) -> bool:
-    if isinstance(entity, Joint):
-        return entity.kind in (*HINGES, "fixed")
-    return isinstance(entity, RigidBody | Displacement) or entity.type_name == "reference_frame"
-
-
-def _families(beam: FlexibleBeam, inside: int, elements: int) -> dict[str, Line]:
-    L, A, rho = beam.length, beam.area, beam.density
-    bend = {"length": L, "line": rho * A, "elements": elements, "inside": inside}
-    return {
-        "v": bending_line(EI=beam.E * beam.I_z, rotary=rho * beam.I_z, **bend),
-        "w": bending_line(EI=beam.E * beam.I_y, rotary=rho * beam.I_y, **bend),
-        "twist": axial_line(L, beam.G * beam.J, rho * (beam.I_y + beam.I_z), elements),
-        "stretch": axial_line(L, beam.E * A, rho * A, elements),
-    }
-
-
-def _names(given: Nominal, lines: dict[str, dict[str, Line]]) -> list[str]:
-    names: list[str] = []
-    for visit in given.model.wiring.tree.visits:
-        name = visit.entity
-        if name in given.model.dofs:
-            names.append(name)
-        for family, line in lines.get(name, {}).items():
-            places = [f"{name}.{family}@{x:g}" for x in line.x]
-            names += [f"{name}.{family}", *([f"{name}.{family}'"] if line.first == 2 else []), *places]
-    return names

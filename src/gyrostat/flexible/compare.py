@@ -17,7 +17,9 @@ from gyrostat.flexible.superposed_result import Superposed
 from gyrostat.flexible.superposed_vibration import superposed
 from gyrostat.simulate.results.result import Result
 from gyrostat.simulate.run.simulate import simulate
-from gyrostat.solvers.functions import fk
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
+from gyrostat.solvers.kinematics.frame_motion import FrameMotion
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 
@@ -63,9 +65,16 @@ class Comparison:
     @cached_property
     def deviations(self) -> tuple[Array, Array]:
         """Place of the frame beside that of the rigid motion (T, 3) [m]: superposed, full."""
-        model, given = self.full.model, self.superposed.nominal
-        places = [fk(model, q)[self.frame].p for q in (self.superposed.q, self.full.q, given.q[self.superposed.rows])]
-        return places[0] - places[2], places[1] - places[2]
+        small, full, rigid = (places.p for places in self._places)
+        return small - rigid, full - rigid
+
+    @cached_property
+    def _places(self) -> list[FrameMotion]:
+        """Of the frame: superposed, full and rigid."""
+        solver = cached_solver(self.full.model, ForwardKinematics, frames=(self.frame,))
+        rigid = self.superposed.nominal.q[self.superposed.rows]
+        t = {} if isinstance(self.full.model.context.base, str) else {"t": self.t}
+        return [solver(q, **t)[self.frame] for q in (self.superposed.q, self.full.q, rigid)]
 
     @cached_property
     def share(self) -> float:
@@ -82,8 +91,7 @@ class Comparison:
     @cached_property
     def turn(self) -> float:
         """Largest angle [rad] between the frame and the rigid one, by the full motion."""
-        given = self.superposed.nominal
-        R, R0 = (fk(given.model, q)[self.frame].R for q in (self.full.q, given.q[self.superposed.rows]))
+        R, R0 = (places.R for places in self._places[1:])
         cosines = 0.5 * (np.einsum("tij,tij->t", R, R0) - 1.0)
         sines = 0.5 * np.linalg.norm(R - np.einsum("tij,tkj,tkl->til", R0, R, R0), axis=(1, 2)) / np.sqrt(2.0)
         return float(np.arctan2(sines, cosines).max())

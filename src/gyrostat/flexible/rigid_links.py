@@ -11,18 +11,15 @@ from gyrostat.spec.assemble import assemble, connect
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.edits.rebuild import Changes, rebuilt
 from gyrostat.spec.entity import Entity
-from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.model import Model
 from gyrostat.spec.rigid_body import RigidBody
-
-KINDS = (FlexibleBeam,)
 
 
 def rigid(model: Model) -> Model:
     """The same model with a rigid body of the same mass, centre and inertia in the place of each flexible link, with
     frames where its undeformed ports are. Joints keep their names."""
     expect_model(model, "rigid")
-    links = {name: entity for name, entity in model.wiring.entities.items() if isinstance(entity, KINDS)}
+    links = {name: entity for name, entity in model.wiring.entities.items() if entity.deforms}
     if not links:
         raise SpecError.one(
             f"rigid '{model.name}'", "rigid-links", "has no flexible link",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -58,6 +59,9 @@ class GivenEfforts:
     def slopes(self, k: int | slice, mu: Array, rate: Array, p: Array) -> Slopes | None:
         return None
 
+    def of_cases(self, cases: slice) -> GivenEfforts:
+        return self
+
 
 class Law:
     """A function f(t, q, v), with further arguments by name in ``gains`` (C, ...), or a block with continuous states.
@@ -84,6 +88,12 @@ class Law:
         self.linear = not any(code == INPUT and which in STATE for code, which, *_ in bare.nodes)
         flat = [x.reshape(len(x), -1) for x in self.gains.values()]
         self._parameters = np.concatenate(flat, axis=1) if flat else np.zeros((1, 0))
+
+    def of_cases(self, cases: slice) -> Law:
+        """The same for some of the cases."""
+        twin = copy(self)
+        twin._parameters = self._parameters if len(self._parameters) == 1 else self._parameters[cases]
+        return twin
 
     def efforts(self, k: int | slice, mu: Array, rate: Array, p: Array) -> tuple[Array, Array]:
         """tau (N, n) and dp/dt (N, m) at the instant t[k]; or at some instants, one after the other."""

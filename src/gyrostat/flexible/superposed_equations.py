@@ -12,6 +12,7 @@ A~ U with V, A the twist and its rate, so that D and K get further terms, and U'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,6 +62,12 @@ class SuperposedEquations:
     def t(self) -> Array:
         """(T,) [s]."""
         return self.given.t
+
+    def of_cases(self, cases: slice) -> SuperposedEquations:
+        """The same for some of the cases."""
+        twin = copy(self)
+        twin.live = {path: x if len(x) == 1 else x[cases] for path, x in self.live.items()}
+        return twin
 
     @property
     def names(self) -> tuple[str, ...]:

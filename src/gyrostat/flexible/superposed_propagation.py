@@ -18,14 +18,29 @@ from gyrostat.flexible.superposed_steps import TABLES, State, Vibration
 Array = np.ndarray
 STEPS = 128
 """Steps whose matrices are made together."""
+GROUP = 64
+"""Cases with matrices of their own that are stepped together: these matrices fit into the cache."""
 
 
 def integrated(vibration: Vibration, table: Array, U: Array, V: Array, cases: int, every: int) -> list[State]:
     """States of all cases at every ``every``-th sample, from U and U' (n,) or (N, n) at the first."""
     U, V = (np.array(np.broadcast_to(np.atleast_2d(x), (cases or 1, vibration.n))) for x in (U, V))
-    x = vibration.start(U, V, np.tile(vibration.drives.p0, (len(U), 1)))
     if shares_all(vibration):
-        return propagated(vibration, table, x, every)
+        return propagated(vibration, table, _start(vibration, U, V), every)
+    if vibration.equations.shared and vibration.drives.shared:
+        return _stepped(vibration, table, _start(vibration, U, V), every)
+    groups = [slice(k, k + GROUP) for k in range(0, len(U), GROUP)]
+    parts = [(vibration.of_cases(group), U[group], V[group]) for group in groups]
+    runs = [_stepped(part, table, _start(part, u, v), every) for part, u, v in parts]
+    return [State(*(np.concatenate(x) for x in zip(*states, strict=True))) for states in zip(*runs, strict=True)]
+
+
+def _start(vibration: Vibration, U: Array, V: Array) -> State:
+    return vibration.start(U, V, np.tile(vibration.drives.p0, (len(U), 1)))
+
+
+def _stepped(vibration: Vibration, table: Array, x: State, every: int) -> list[State]:
+    """States at every ``every``-th sample, step by step."""
     t, k, kept = vibration.equations.t, 0, [x]
     while k < len(t) - 1:
         stages = vibration.advance(k, table, float(t[k + len(table) - 1] - t[k]), x)

@@ -14,6 +14,7 @@ from gyrostat.flexible.superposed_figures import vibration_figure
 from gyrostat.flexible.superposed_nominal import Nominal
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.functions import fk
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.model import Model
 
@@ -117,7 +118,8 @@ class Superposed:
 
     def deviation(self, frame: str) -> Array:
         """Place of a frame beside that of the rigid motion (T, 3) [m], in the world's axes."""
-        places = [fk(self.model, q, **self._time())[frame].p for q in (self.q, self._recorded(self.nominal.q))]
+        solver = cached_solver(self.model, ForwardKinematics, frames=(frame,))
+        places = [solver(q, **self._time())[frame].p for q in (self.q, self._recorded(self.nominal.q))]
         return places[0] - places[1]
 
     def port_forces(self, ports: Any = None) -> dict[str, Array]:

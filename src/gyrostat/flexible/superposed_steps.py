@@ -15,6 +15,7 @@ slopes at the recorded motion, then with those of each case."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,13 @@ class Vibration:
         self.n, self.m = len(equations.free), len(drives.p0)
         self.into = np.zeros((len(rows), self.n))  # efforts of the rigid model's rates to rows of U
         self.into[rows >= 0, rows[rows >= 0]] = 1.0
+
+    def of_cases(self, cases: slice) -> Vibration:
+        """The same for some of the cases."""
+        twin, loads = copy(self), self.loads
+        twin.equations, twin.drives = self.equations.of_cases(cases), self.drives.of_cases(cases)
+        twin.loads = None if loads is None else lambda k: some(loads(k), cases)
+        return twin
 
     def start(self, U: Array, V: Array, p: Array) -> State:
         """Accelerations at the first instant."""
@@ -132,19 +140,17 @@ class Vibration:
     ) -> Array:
         """(C, s (n + m), s (n + m)), of the unknowns (A_2, p_2', A_3, p_3')."""
         n, m, count = self.n, self.m, len(samples)
-        blocks: list[list[Array]] = []
-        for i, s in enumerate(samples):
-            D, K, tau_p, p_U, p_V, p_p = self._closed(k + i + 1, s, x, None if at is None else at[i])
-            row: list[Array] = []
-            for j in range(1, count + 1):
-                a, b, same = h * table[i + 1, j], h * h * square[i + 1, j], float(i + 1 == j)
-                top = np.concatenate([same * s.M + a * D + b * K, np.broadcast_to(-a * tau_p, (len(K), n, m))], axis=2)
-                low = np.concatenate([-a * p_V - b * p_U, same * np.eye(m) - a * p_p], axis=2)
-                row.append(np.concatenate([top, np.broadcast_to(low, (len(K), m, n + m))], axis=1))
-            blocks.append(row)
-        size = max(len(b) for row in blocks for b in row)
-        wide = [np.concatenate([np.broadcast_to(b, (size, *b.shape[1:])) for b in row], axis=2) for row in blocks]
-        return np.concatenate(wide, axis=1)
+        closed = [self._closed(k + i + 1, s, x, None if at is None else at[i]) for i, s in enumerate(samples)]
+        S = np.zeros((max(len(K) for _, K, *_ in closed), count, n + m, count, n + m))
+        for i, (s, (D, K, tau_p, p_U, p_V, p_p)) in enumerate(zip(samples, closed, strict=True)):
+            for j in range(count):
+                a, b = h * table[i + 1, j + 1], h * h * square[i + 1, j + 1]
+                block = S[:, i, :, j]
+                block[:, :n, :n] = a * D + b * K
+                block[:, :n, n:], block[:, n:, :n], block[:, n:, n:] = -a * tau_p, -a * p_V - b * p_U, -a * p_p
+            S[:, i, :n, i, :n] += s.M
+            S[:, i, n:, i, n:] += np.eye(m)
+        return S.reshape(len(S), count * (n + m), count * (n + m))
 
     def _closed(self, k: int, s: Sample, x: State, at: State | None) -> tuple[Array, ...]:
         """D and K with the slopes of the drives, and those of p; at the recorded motion, or at the states ``at``."""
@@ -164,6 +170,11 @@ class Vibration:
         size = max(len(s.K), len(slopes.tau_q))
         D, K = (np.broadcast_to(x, (size, n, n)) for x in (s.D - tau_V, s.K - tau_U))
         return D, K, E.T @ slopes.tau_p, p_U, p_V, slopes.p_p
+
+
+def some(x: Array, cases: slice) -> Array:
+    """Rows of some cases; what all share, (1, ...), stays."""
+    return x if len(x) == 1 else x[cases]
 
 
 def _times(X: Array, y: Array) -> Array:

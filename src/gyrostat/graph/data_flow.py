@@ -162,6 +162,10 @@ class Network:
         exposed = resolve(str(name), Scope({e.name: e for e in self.model.entities}), guess=False)
         if not isinstance(exposed, LooseEnd) and ".".join(exposed[0]) in self.located:
             return ".".join(exposed[0])  # a port of an assembly
+        owner, _, port = name.rpartition(".")
+        inner = self.model.wiring.assemblies[owner].inner(port) if owner in self.model.wiring.assemblies else None
+        if inner is not None:  # of one inside another
+            return self.port(f"{owner}.{inner}")
         raise FrameError(f"there is no frame or port '{name}' in '{self.model.name}'. Hint: {self._suggest(name)}")
 
     def _suggest(self, name: str) -> str:

@@ -216,9 +216,7 @@ def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
     damping = _damping(read, entity.damping)
     if entity.method == "in-cut" or entity.segments > 1:
         made_of = in_cut_beam if entity.method == "in-cut" else beam_in_segments
-        law, given = damping
-        numbers |= {"damping": given} if law == "kelvin-voigt" else {}
-        return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, frames))
+        return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, damping, frames))
     stations = {"a": (0.0, (np.eye(3), np.zeros(3)))} | {name: frame.station for name, frame in frames.items()}
     props = numbers | {"damping": damping, "form": entity.form, "stations": stations}
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)

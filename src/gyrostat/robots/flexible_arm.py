@@ -3,7 +3,6 @@ source prints no figures; these are ours."""
 
 from __future__ import annotations
 
-from math import pi
 from typing import Any
 
 from gyrostat.spec.assemble import assemble, chain
@@ -11,17 +10,10 @@ from gyrostat.spec.flexible_beam import FlexibleBeam
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.rigid_body import RigidBody
+from gyrostat.spec.sections import tube
 
-
-def tube(diameter: float, wall: float) -> dict[str, float]:
-    """Section of a round tube: ``diameter`` outside and ``wall`` [m]."""
-    inner = diameter - 2 * wall
-    I = pi / 64 * (diameter**4 - inner**4)
-    return {"area": pi / 4 * (diameter**2 - inner**2), "I_y": I, "I_z": I, "J": 2 * I}
-
-
-UPPER: dict[str, float] = {"length": 1.5} | tube(0.06, 0.002)
-FORE: dict[str, float] = {"length": 1.2} | tube(0.05, 0.002)
+UPPER = {"length": 1.5, "section": tube(0.06, 0.002)}
+FORE = {"length": 1.2, "section": tube(0.05, 0.002)}
 ALUMINIUM = {"E": 70e9, "G": 26e9, "density": 2700.0}
 COLUMN, MOTOR, PAYLOAD = 20.0, 4.0, 3.0  # [kg]
 FRICTION = 2e-3  # damping of a spring by its stiffness [s]

@@ -20,9 +20,9 @@ Station = tuple[Array, Array, Array]
 """R_0 (3, 3) and p_0 (3,) of a frame while q = 0, and Psi (6, n)."""
 
 
-def zyx_joint(R_0: Array, p: Array, angles: Array, rates: Array) -> JointMotion:
-    """A frame at p, turned by ``angles`` (3,) about z, y, x, with the axes ``R_0`` in the turned ones; ``rates`` (6,):
-    those of the angles, then of p. S (6, 6) and its bias are seen from the frame."""
+def zyx_joint(p: Array, angles: Array, rates: Array) -> JointMotion:
+    """A frame at p, turned by ``angles`` (3,) about z, y, x; ``rates`` (6,): those of the angles, then of p. S (6, 6)
+    and its bias are seen from the frame."""
     Rz, Ry, Rx = (about_coordinate(axis, angle) for axis, angle in zip((2, 1, 0), angles, strict=True))
     R = Rz @ Ry @ Rx
     ey, ez = Rx.T @ EY, Rx.T @ (Ry.T @ EZ)
@@ -33,11 +33,7 @@ def zyx_joint(R_0: Array, p: Array, angles: Array, rates: Array) -> JointMotion:
     wy = wx + ey * rates[1]
     turned = -cross(wx, ey) * rates[1] - cross(wy, ez) * rates[0]
     bias = join(turned, -cross(wy + ez * rates[0], R.T @ rates[3:]))
-
-    def own(V: Array) -> Array:
-        return join(R_0.T @ V[:3], R_0.T @ V[3:])
-
-    return JointMotion(R @ R_0, p, columns(own, S), own(bias))
+    return JointMotion(R, p, S, bias)
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class FlexibleFrames:
         """A frame against the floating one, with six rates Psi v."""
         R_0, p_0, Psi = self.stations[name]
         here = Psi @ q
-        return zyx_joint(R_0, p_0 + here[3:], here[:3], Psi @ v)
+        return zyx_joint(p_0 + here[3:], here[:3], Psi @ v).behind(R_0, np.zeros(3))
 
     def motion(self, start: str, end: str, q: Array, v: Array) -> JointMotion:
         """Frame ``end`` against frame ``start``, with the rates v of the body."""

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from gyrostat.geometry.rotation import about_axis, about_coordinate, from_quaternion
-from gyrostat.spatial.algebra import Array, columns, compose, cross, cross_motion, inverse, join, motion_to_parent
+from gyrostat.spatial.algebra import (
+    Array,
+    columns,
+    compose,
+    cross,
+    cross_motion,
+    inverse,
+    join,
+    motion_to_child,
+    motion_to_parent,
+)
 
 Props = Mapping[str, Any]
 ZERO3, ZERO6 = np.zeros(3), np.zeros(6)
@@ -47,6 +57,11 @@ class JointMotion:
             dS.append(columns(back, carried + self.dS[k] if self.dS else carried))
             dc.append(back(cross_motion(s, self.c) + self.dc[k] if self.dc else cross_motion(s, self.c)))
         return JointMotion(R, p, columns(back, self.S), back(self.c), tuple(dS), tuple(dc))
+
+    def behind(self, R: Array, p: Array) -> JointMotion:
+        """The motion of a frame that is fixed at R, p in the far one; without derivatives of S and c."""
+        moved = columns(lambda V: motion_to_child(R, p, V), self.S)
+        return JointMotion(*compose(self.R, self.p, R, p), moved, motion_to_child(R, p, self.c))
 
     def after(self, R: Array, p: Array) -> JointMotion:
         """The same joint behind a displacement R, p."""

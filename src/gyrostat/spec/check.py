@@ -173,6 +173,8 @@ def _mass_problems(wiring: Wiring, doubtful: set[str], free: bool) -> list[Probl
         rigid[name] = name if name == parent[name] or entity.rates else rigid[parent[name]]
         if getattr(entity, "mass", 0.0) != 0.0 or not entity.tells_mass or _within(name, doubtful):
             massive.add(rigid[name])
+            if entity.rates and name != parent[name]:  # a flexible body: it is clamped to what it is met by
+                massive.add(rigid[parent[name]])
         if isinstance(entity, RigidBody) or rigid[name] in massive or name in closing:
             bodies.add(rigid[name])
     for name in reversed(parent):  # what a joint carries counts for every joint further in

@@ -113,7 +113,7 @@ class Entity(BaseModel):
     @property
     def is_joint(self) -> bool:
         """Whether its two sides move against each other; a fixed joint counts as one that does not."""
-        return bool(self.rates)
+        return bool(self.rates) and not self.deforms
 
     @property
     def closes(self) -> bool:
@@ -128,8 +128,8 @@ class Entity(BaseModel):
 
     @property
     def said_passive(self) -> bool | None:
-        """Whether it is said to be actuated by nothing; None where nothing is said."""
-        return None
+        """Whether it is said to be actuated by nothing, as deformations are; None where nothing is said."""
+        return True if self.deforms else None
 
     @property
     def is_rod(self) -> bool:

@@ -156,6 +156,14 @@ class FlexibleBeam(Entity):
         t, x = (self.modes_x, self.modes_x) if isinstance(self.modes_x, int) else self.modes_x
         return {"y": y, "z": z, "t": t, "x": x}
 
+    def cut_axes(self, cut: int) -> str:
+        """Axes of the rotations at a cut (0, 1, ...) of a beam with in-cut joints, in their order: z, y, x at the first
+        cut of an element and x, y, z at the second, so that what depends on the order cancels. With the same order at
+        all cuts bending in space would be of first order only in the length of the elements."""
+        families = self.families
+        axes = "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
+        return axes if cut % 2 == 0 else axes[::-1]
+
     @property
     def form(self) -> BeamForm:
         """What its shapes depend on."""
@@ -169,19 +177,13 @@ class FlexibleBeam(Entity):
         return self.density * self.length * self.area * mean
 
     @property
-    def cut_axes(self) -> str:
-        """Axes of the rotations at each cut of a beam with in-cut joints, in their order."""
-        families = self.families
-        return "".join(axis for axis, family in (("z", "y"), ("y", "z"), ("x", "t")) if families[family])
-
-    @property
     def ports(self) -> tuple[Port, ...]:
         return Port("a"), *(Port(frame.name) for frame in self.frames), Port("b")
 
     @property
     def coordinates(self) -> tuple[str, ...]:
         if self.method == "in-cut":
-            return tuple(f"r{axis}{k + 1}" for k in range(2 * self.elements) for axis in self.cut_axes)
+            return tuple(f"r{axis}{k + 1}" for k in range(2 * self.elements) for axis in self.cut_axes(k))
         names: list[str] = []
         for family, n in self.families.items():
             if self.nodal and family in "yz":
@@ -189,9 +191,9 @@ class FlexibleBeam(Entity):
                 names += [f"{kind}{k + 1}" for k in range(n // 2) for kind in (family, turn)]
             else:
                 names += [f"{family}{i + 1}" for i in range(n)]
-        if self.segments == 1:
-            return tuple(names)
-        return tuple(f"{name}_{k + 1}" for k in range(self.segments) for name in names)
+        if self.segments > 1:
+            names = [f"{name}_{k + 1}" for k in range(self.segments) for name in names]
+        return tuple(names)
 
     @property
     def rates(self) -> tuple[str, ...]:

@@ -87,6 +87,7 @@ class FlexibleBody(Entity):
 
     since: ClassVar[int] = 5
     deforms: ClassVar[bool] = True
+    tells_mass: ClassVar[bool] = True
     not_live: ClassVar[Mapping[str, str]] = {
         name: "it belongs to the others; make another body, and a solver for it"
         for name in ("mass", "first_moment", "second_moment", "C1", "C2", "S", "interfaces")
@@ -204,16 +205,15 @@ class FlexibleBody(Entity):
         return table
 
     def stress(self, q: Any, at: str = "nodes") -> np.ndarray:
-        """Stress (k, 3, 3) [Pa] for coordinates q (n,), in the mesh's axes: means of ``"elements"``, or of the elements
-        around each of the ``"nodes"``."""
+        """Stress (k, 3, 3) [Pa] for coordinates q (n,), in the mesh's axes: at the ``"nodes"``, means over the elements
+        around each, or means over each of the ``"elements"``, which tell little of bending if they are thick."""
         recovery, u = self._nodal(q, "stress")
         solid = recovery.model.solid
         if solid is None:
             raise StateError(f"{self.label}: stress needs elements, it was made from matrices. Hint: use from_mesh")
         if at not in ("nodes", "elements"):
             raise StateError(f"{self.label}: stress at {at!r}. Hint: at='nodes' or at='elements'")
-        values = solid.stress(u)
-        return values if at == "elements" else solid.at_nodes(values)
+        return solid.element_stress(u) if at == "elements" else solid.nodal_stress(u)
 
     def von_mises(self, q: Any, at: str = "nodes") -> np.ndarray:
         """Von Mises stress (k,) [Pa] of :meth:`stress`."""

@@ -1,5 +1,4 @@
-"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``,
-``beam-count``."""
+"""Rules of flexible beams: ``beam-positive``, ``beam-damping``, ``beam-frame``, ``beam-section``, ``beam-method``."""
 
 from __future__ import annotations
 
@@ -70,21 +69,15 @@ def _sections(beam: FlexibleBeam) -> Iterator[Problem]:
 def _method(beam: FlexibleBeam) -> Iterator[Problem]:
     if beam.method == "in-cut" and beam.segments > 1:
         message = f"'segments' is {beam.segments}: a beam with in-cut joints is in pieces already"
-        yield beam.problem("beam-count", message, "write elements=... alone", ("segments",))
-    if beam.method == "in-cut" and beam.shear:
-        message = "'shear' is not there for in-cut joints"
-        yield beam.problem("beam-method", message, "write method 'modal'", ("shear",))
-    if beam.method == "in-cut" or beam.segments > 1:
-        pieces = "in-cut joints" if beam.method == "in-cut" else "segments"
-        if isinstance(beam.section, tuple):
-            message = f"a table of sections is not there for {pieces}"
-            yield beam.problem("beam-section", message, "connect several beams in a row", ("section",))
-        if isinstance(beam.damping, Modal) or (beam.method == "in-cut" and isinstance(beam.damping, Rayleigh)):
-            message = f"ratios of modes, and Rayleigh's damping, are not there for {pieces}"
-            yield beam.problem("beam-damping", message, "write a time constant in s", ("damping",))
-    if beam.method == "fe" and beam.shear:
-        message = "'shear' is not there for finite elements"
-        yield beam.problem("beam-method", message, "write method 'modal'", ("shear",))
+        yield beam.problem("beam-method", message, "write elements=... alone", ("segments",))
+    if beam.method == "in-cut" and (isinstance(d := beam.damping, Modal) or (isinstance(d, Rayleigh) and d.alpha)):
+        message = "springs at cuts have damping in proportion to their stiffness, nothing else"
+        yield beam.problem("beam-method", message, "give a time constant in s, or write 'modal'", ("damping",))
+    if beam.method != "modal" and beam.shear:
+        what = "finite elements" if beam.method == "fe" else "in-cut joints"
+        yield beam.problem("beam-method", f"'shear' is not there for {what}", "write method 'modal'", ("shear",))
+    if beam.method == "in-cut":
+        return
     most = max(beam.families.values())
     if most > MOST and not beam.nodal:
         message = f"has {most} shapes in one family, expected {MOST} at most"

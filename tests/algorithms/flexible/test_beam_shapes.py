@@ -20,12 +20,13 @@ MATERIAL = {key: ALUMINIUM[key] for key in ("E", "G", "density")}
 
 
 def stiffness(**form):
-    return np.diag(beam_shapes(BeamForm(**({"y": 5, "z": 0, "t": 0, "x": 0} | form))).y.stiffness)
+    given: dict[str, Any] = {"y": 5, "z": 0, "t": 0, "x": 0} | form
+    return np.diag(beam_shapes(BeamForm(**given)).y.stiffness)
 
 
 def roots(determinant, guesses):
     """One root near each guess."""
-    return np.array([brentq(determinant, 0.9 * x, 1.1 * x, xtol=1e-14, rtol=1e-13) for x in guesses])
+    return np.array([brentq(determinant, 0.9 * x, 1.1 * x, xtol=1e-14, rtol=np.float64(1e-13)) for x in guesses])
 
 
 @pytest.mark.parametrize(("n", "accuracy"), [(5, 1e-4), (8, 1e-6), (10, 1e-8)])

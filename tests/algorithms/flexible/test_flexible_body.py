@@ -201,3 +201,32 @@ def test_a_tilted_first_interface_changes_the_axes_only():
     assert np.allclose(turned.first_moment, R.T @ np.array(plain.first_moment))
     assert np.allclose(turned.interfaces[1].translation, R.T @ np.array(plain.interfaces[1].translation))
     assert np.allclose(turned.frequencies, plain.frequencies, rtol=1e-9)
+
+
+def test_velocity_forces_are_those_of_lagrange(mounted):
+    """tau - M a at rest of gravity and strain is C(q, v) v with Christoffel's symbols of M(q), by differences of M."""
+    q, v, a = state(mounted)
+    M = gs.MassMatrix(mounted)
+    h = 1e-3
+    dM = []
+    for k in range(mounted.nv):
+        e = h * np.eye(mounted.nv)[k]
+        dM.append((8 * (M(q + e) - M(q - e)) - M(q + 2 * e) + M(q - 2 * e)) / (12 * h))
+    D = np.array(dM)  # dM_ij / dq_k at [k, i, j]
+    expected = np.einsum("kij,j,k->i", D, v, v) - 0.5 * np.einsum("kij,i,j->k", D, v, v)
+    found = gs.rnea(mounted, q, v, a) - gs.rnea(mounted, q, 0 * v, 0 * a) - M(q) @ a
+    assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
+
+
+def test_derivatives_are_those_by_differences(mounted):
+    q, v, a = state(mounted)
+    found, h = gs.rnea_derivatives(mounted, q, v, a), 1e-4
+    for name, at in (("dtau_dq", 0), ("dtau_dv", 1), ("dtau_da", 2)):
+        columns = []
+        for e in h * np.eye(mounted.nv):
+            moved = [[x + s * e * (k == at) for k, x in enumerate((q, v, a))] for s in (1, -1, 2, -2)]
+            one, two, three, four = (gs.rnea(mounted, *x) for x in moved)
+            columns.append((8 * (one - two) - three + four) / (12 * h))
+        expected = np.stack(columns, axis=1)
+        given = gs.crba(mounted, q) if name == "dtau_da" else getattr(found, name)
+        assert np.abs(given - expected).max() < 1e-7 * max(1.0, np.abs(expected).max()), name

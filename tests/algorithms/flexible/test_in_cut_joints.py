@@ -9,6 +9,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.engine.tracing.choose import where
+from gyrostat.solvers.dynamics.actuator_efforts import actuated_joints
 from tests.support.comparing import assert_close
 from tests.support.flexible_models import ALUMINIUM, MOUNTINGS, bent_state, boom_arm, cantilever
 
@@ -99,7 +100,7 @@ def test_frames_stay_where_they_are_written():
 def test_coordinates_of_segments_and_cuts_have_names():
     names = boom_arm(**OPTIONS[1]).dofs[2:]
     assert names == tuple(f"boom.{x}_{k}" for k in (1, 2) for x in ("y1", "z1", "t1"))
-    assert boom_arm(**OPTIONS[0]).dofs[2:] == tuple(f"boom.r{x}{k}" for k in (1, 2) for x in "zyx")
+    assert boom_arm(**OPTIONS[0]).dofs[2:] == tuple(f"boom.r{x}" for x in ("z1", "y1", "x1", "x2", "y2", "z2"))
 
 
 def test_two_segments_are_two_beams_in_a_row():
@@ -126,14 +127,52 @@ def test_properties_of_segments_are_live():
     assert_close(solver(*state), gs.rnea(model.replace(changes), *state), 1e-12)
 
 
+RECTANGLE = gs.sections.rectangle
+TAPER = (0.0, RECTANGLE(0.004, 0.006)), (0.3, RECTANGLE(0.003, 0.004)), (0.8, RECTANGLE(0.002, 0.005))
+TAPERED: dict[str, Any] = {"section": TAPER, "length": 0.8, "E": 7e8, "G": 3e8, "density": 2700.0}
+
+
+def tapered(**options: Any) -> gs.Model:
+    beam = gs.FlexibleBeam("boom", **TAPERED, modes_x=0, **options)
+    return gs.assemble("tapered", beam, gs.connect("world", "boom.a"), gravity=(0, 0, 0))
+
+
+def test_tapered_beams_in_pieces_tend_to_the_whole_one():
+    whole = tapered(method="fe", elements=32, modes=(6, 0))
+    f = gs.eigenfrequencies(whole, np.zeros(whole.nv)).undamped[:3]
+    m, p, J = gs.TotalInertia(whole)(np.zeros(whole.nv))
+    for options, tolerance in (
+        ({"method": "in-cut", "elements": 12, "modes": (1, 0)}, 1e-3),
+        ({"segments": 8, "modes": (2, 0)}, 5e-4),
+    ):
+        model = tapered(**options)
+        zero = np.zeros(model.nv)
+        assert np.abs(gs.eigenfrequencies(model, zero).undamped[:3] / f - 1.0).max() < tolerance
+        for got, expected in zip(gs.TotalInertia(model)(zero), (m, p, J), strict=True):
+            assert_close(got, expected, 1e-12)
+
+
+@pytest.mark.parametrize("damping", [1e-3, {"alpha": 0.5, "beta": 1e-3}, {"ratios": 0.02}], ids=str)
+def test_segments_have_the_damping_of_their_beams(damping):
+    model = cantilever.__wrapped__((2, 0), segments=2, damping=damping)
+    two = [
+        gs.FlexibleBeam(name, **ALUMINIUM | {"length": 0.5}, modes=(2, 0), modes_x=0, damping=damping) for name in "pq"
+    ]
+    row = gs.assemble("row", *two, gs.connect("world", "p.a"), gs.connect("p.b", "q.a"), gravity=(0, 0, 0))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 4)) * 0.05
+    assert_close(gs.rnea(model, q, v, a), gs.rnea(row, q, v, a), 1e-12)
+
+
 def test_mistakes_are_told_by_name():
     for more, told in (
         ({"elements": 0}, "'elements' must be a whole number from 1 on, got 0"),
-        ({"segments": 0, "method": "modal"}, "'segments' must be a whole number from 1 on, got 0"),
         ({"segments": 2}, "'segments' is 2: a beam with in-cut joints is in pieces already"),
+        ({"damping": {"ratios": 0.01}}, "springs at cuts have damping in proportion to their stiffness"),
+        ({"damping": {"alpha": 1.0, "beta": 0.0}}, "springs at cuts have damping in proportion to their stiffness"),
+        ({"shear": True}, "'shear' is not there for in-cut joints"),
     ):
         with pytest.raises(gs.SpecError, match=told):
-            gs.check(cantilever(1, **{"method": "in-cut"} | more))
+            gs.check(cantilever.__wrapped__(1, **{"method": "in-cut"} | more))
 
 
 def spun(**options: Any) -> float:
@@ -158,3 +197,33 @@ def test_segments_reach_the_lag_of_a_geometrically_exact_beam_in_spin_up():
     """Exudyn's GeometricallyExactBeam2D, eight elements: -0.5731 m; one floating frame: -0.5758 m."""
     assert abs(spun(modes=(2, 0), segments=4) + 0.5738) < 1e-4
     assert abs(spun(modes=(1, 0), method="in-cut", elements=8) + 0.5733) < 1e-4
+
+
+def four_bar(loops: str) -> gs.Model:
+    """A four-bar with a flexible coupler."""
+    beam = gs.FlexibleBeam(
+        "coupler", **ALUMINIUM | {"length": 0.6}, method="in-cut", elements=1, modes=(1, 0), modes_x=0
+    )
+    bars = [
+        gs.RigidBody(name, mass=1.0, com=(L / 2, 0, 0), inertia=(0.01, 0.01, 0.01), frames={"end": (L, 0, 0)})
+        for name, L in (("crank", 0.2), ("rocker", 0.4))
+    ]
+    joints = [gs.Joint(f"j{k}", "revolute", axis="z") for k in range(4)]
+    wires = [("world", "j0.a", "ground.a"), ("j0.b", "crank"), ("crank.end", "j1.a"), ("j1.b", "coupler.a")]
+    wires += [("coupler.b", "j2.a"), ("ground.b", "j3.a"), ("j3.b", "rocker"), ("rocker.end", "j2.b")]
+    ground = gs.Displacement("ground", translation=(0.5, 0, 0))
+    reference = {"j0": 1.0, "j1": -0.5, "j3": 1.2}
+    links = [gs.connect(*w) for w in wires]
+    return gs.assemble("four_bar", *bars, beam, *joints, ground, *links, loops=loops, reference=reference)
+
+
+def test_loops_keep_the_strains_and_both_treatments_agree():
+    minimal, whole = four_bar("minimal"), four_bar("constraints")
+    assert minimal.dofs == ("j0", "coupler.rz1", "coupler.rz2")
+    start = {"j0": 1.0, "j1": -0.5, "j3": 1.2, "coupler.rz1": 0.02, "coupler.rz2": -0.01}
+    q = gs.close(whole, np.array([start[name] for name in whole.coordinates]))
+    at = [whole.dofs.index(name) for name in minimal.dofs]
+    tau = np.where(np.array(whole.dofs) == "j0", 5.0, 0.0)
+    a = gs.aba(whole, q, np.zeros(whole.nv), tau)[at]
+    assert_close(gs.aba(minimal, q[at], np.zeros(3), tau[at]), a, 1e-9)
+    assert actuated_joints(gs.robots.flexible_arm()) == ["turn", "shoulder", "elbow"]

@@ -173,3 +173,30 @@ def test_what_is_no_load_is_refused(case):
     given, match = REFUSED[case]
     with pytest.raises(gs.GyrostatError, match=match):
         gs.equilibrium(column(1)[0], np.zeros(2), **given)
+
+
+def bathe_bolourchi(n):
+    """Tip displacement [in] of the 45 degree bend of radius 100 in, section 1 x 1 in, E = 1e7 psi, nu = 0, under 600 lb
+    across its plane: n straight in-cut elements between points of the arc."""
+    step, parts = np.pi / 4 / n, ["world"]
+    for k in range(n):
+        turn = {"axis": (0, 0, 1), "angle": step if k else step / 2}
+        parts.append(gs.Displacement(f"turn{k}", rotation=turn))
+        numbers = {"area": 1.0, "I_y": 1 / 12, "I_z": 1 / 12, "J": 1 / 6, "E": 1e7, "G": 5e6, "density": 1.0}
+        parts.append(gs.FlexibleBeam(f"b{k}", length=200 * np.sin(step / 2), **numbers, method="in-cut", elements=1))
+    model, tip = gs.assemble("bend", gs.chain(*parts), gravity=(0, 0, 0)), f"b{n - 1}.b"
+    load = {tip: gs.Wrench([0, 0, 0, 0, 0, 600.0], "aligned")}
+    rest = gs.equilibrium(model, np.zeros(model.nq), None, load, steps=6)
+    assert rest.stable
+    return gs.fk(model, rest.q)[tip].p - gs.fk(model, np.zeros(model.nq))[tip].p
+
+
+@pytest.mark.slow
+def test_the_bend_of_bathe_and_bolourchi():
+    """Printed for eight straight elements: -13.4, 53.4, -23.5 [Bathe and Bolourchi, Int. J. Num. Meth. Eng. 14 (1979)
+    961]; a geometrically exact beam with shear and stretch converges to -23.646, -13.721, 53.578 [kynema]."""
+    found = {n: bathe_bolourchi(n) for n in (4, 6, 8)}
+    assert_close(found[8], [-23.5, -13.4, 53.4], 2e-3)
+    limits = [(b * b * found[b] - a * a * found[a]) / (b * b - a * a) for a, b in ((4, 6), (6, 8))]
+    assert_close(limits[0], limits[1], 1e-3)  # second order
+    assert_close(limits[1], [-23.646, -13.721, 53.578], 3e-3)

@@ -21,6 +21,7 @@ from gyrostat.algorithms.elastic.drives import ElasticDrive, expect_undamped, re
 from gyrostat.algorithms.elastic.drives import drives as elastic_drives
 from gyrostat.algorithms.recursions.affine_number import Affine
 from gyrostat.algorithms.recursions.rne import sweep_forces
+from gyrostat.configuration.deflections import flexible_links
 from gyrostat.errors import SpecError
 from gyrostat.graph.network import Network
 from gyrostat.spatial.algebra import Array
@@ -84,6 +85,10 @@ def _expect_driven(model: Model) -> None:
     if isinstance(model.context.base, MovingBase):
         message = "the base is moved by a function, which gives its motion to second order only"
         raise refused(f"model '{model.name}'", "elastic-base", message, "take a fixed base, or a HarmonicMotion")
+    for name in flexible_links(model):
+        message = "its deflections have no motor: they follow from the motion, and cannot be prescribed"
+        remedy = "gs.flexible.inverse_dynamics takes the motion of the joints; gs.flexible.rigid stiffens links"
+        raise refused(f"flexible link '{name}'", "elastic-link", message, remedy)
     for block in model.layout.turning:
         message = "its coordinates are a quaternion, whose derivatives are no rates"
         remedy = "use joints with one rate for each coordinate"

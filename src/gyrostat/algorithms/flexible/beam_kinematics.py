@@ -14,13 +14,11 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, beam_shapes, dot, product
-from gyrostat.geometry.rotation import about_coordinate
 from gyrostat.graph.network import Component
-from gyrostat.spatial.algebra import Array, columns, compose, cross, join, motion_to_child
+from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.flexible_frames import zyx_joint
 from gyrostat.spatial.joints import JointMotion
 from gyrostat.spatial.representation import Motion, Shift
-
-EX, EY, EZ = np.eye(3)
 
 
 def shapes_of(c: Component) -> BeamShapes:
@@ -87,22 +85,7 @@ def section_motion(c: Component, name: str, q: Array, v: Array, a: Array) -> Sec
 
     here, rates, accelerations = six(y, z, t, x, 0.0), six(dy, dz, dt, dx, 0.0), six(ay, az, at_, ax, -centripetal)
     p = np.array([L * fraction + 0.5 * (dot(gy, y) + dot(gz, z)) + dot(at["x"].f, x), here[4], here[5]])
-    Rz, Ry, Rx = about_coordinate(2, here[0]), about_coordinate(1, here[1]), about_coordinate(0, here[2])
-    R = Rz @ Ry @ Rx
-    ey, ez = Rx.T @ EY, Rx.T @ (Ry.T @ EZ)
-    S = np.concatenate(
-        [
-            np.concatenate([np.stack([ez, ey, EX], axis=1), np.zeros((3, 3))], axis=1),
-            np.concatenate([np.zeros((3, 3)), R.T], axis=1),
-        ]
-    )
-    wx = EX * rates[2]
-    wy = wx + ey * rates[1]
-    turning = -cross(wx, ey) * rates[1] - cross(wy, ez) * rates[0]
-    bias = join(turning, -cross(wy + ez * rates[0], R.T @ rates[3:]))
-    joint = JointMotion(
-        *compose(R, p, R_o, p_o), columns(lambda V: motion_to_child(R_o, p_o, V), S), motion_to_child(R_o, p_o, bias)
-    )
+    joint = zyx_joint(p, here[:3], rates).behind(R_o, p_o)
     return SectionMotion(joint, rates, accelerations, _psi(at, gy, gz, L))
 
 

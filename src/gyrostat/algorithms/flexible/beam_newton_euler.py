@@ -1,64 +1,31 @@
 """The forces that a beam's own mass and strain need: floating frame of reference, whole kinetic energy.
 
-The mass at x is at r = (X, v, w) in the axes of a, X = x + s + u as a sum over the axial functions. It accelerates with
+The mass at x is at r = (X, v, w) in the axes of a and accelerates with
 
     A = a_0 + W r + 2 w x dr/dt + d^2r/dt^2,    W = dw~ + w~ w~,
 
-so that f = int A dm, n = int r x A dm and Q_i = int (dr/dq_i) . A dm + strain. Every component of r is a sum over one
-family of functions (axial, y, z), so that all integrals are products of coordinates with constant tables: nothing is
-cut off. Sections have rotary inertia against the motion of a and about x against twist; that of the slopes' rates is
-neglected, as in the beam equation of Euler and Bernoulli."""
+so that f = int A dm, n = int r x A dm and Q_i = int (dr/dq_i) . A dm + strain: nothing is cut off. A field of gravity
+is expanded about the centre of mass, as for rigid bodies: g + G (r - r_c) is subtracted from A. Sections have rotary
+inertia, constant in the axes of a: J (w + mean rate of their rotation). Without shear the slopes are not counted among
+these rotations, as in the beam equation of Euler and Bernoulli."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.flexible.beam_fields import BeamFields, Field, beam_fields
 from gyrostat.algorithms.flexible.beam_kinematics import BeamMemo, shapes_of
-from gyrostat.algorithms.flexible.beam_mass import beam_mass
+from gyrostat.algorithms.flexible.beam_mass import BeamMass, beam_mass
 from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, dot, product
 from gyrostat.algorithms.flexible.beam_strain import strain_forces
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array, cross, join, skew
-from gyrostat.spatial.representation import Classical, Motion, spread
-
-
-@dataclass(frozen=True)
-class AxialPositions:
-    """X (k,): amplitudes of the positions along the axis, x + shortening + stretch; ``dX_dq`` (k, n)."""
-
-    X: Array
-    dX_dq: Array
-
-
-def axial_positions(s: BeamShapes, L: Any, q: Array) -> AxialPositions:
-    y, z, t, x = s.split(q)
-    gy, gz = (-np.array([product(G, u) for G in f.G]).reshape(f.P.shape) / L for f, u in ((s.y, y), (s.z, z)))
-    X = s.axis * L + (product(gy, y) + product(gz, z)) * 0.5 + product(s.x.P, x)
-    return AxialPositions(X, np.concatenate([gy, gz, np.zeros((s.axial, len(t))), s.x.P], axis=1))
-
-
-def moments(s: BeamShapes, X: Array, y: Array, z: Array) -> tuple[Array, Array, Array]:
-    """Of a field (X, v, w) with each function of the families axial, y and z: (3, k), (3, n_y), (3, n_z)."""
-    return (
-        np.stack([X, product(s.y.P, y), product(s.z.P, z)]),
-        np.stack([product(s.y.P.T, X), product(s.y.mass, y), product(s.yz, z)]),
-        np.stack([product(s.z.P.T, X), product(s.yz.T, y), product(s.z.mass, z)]),
-    )
-
-
-def second_moments(field: tuple[Array, Array, Array], of: tuple[Array, Array, Array]) -> Array:
-    """int field r^T (3, 3), from the field's amplitudes and the :func:`moments` of r."""
-    return np.array([[dot(x, of[i][j]) for j in range(3)] for i, x in enumerate(field)])
-
-
-def axial_vector(B: Array) -> Array:
-    """int r x A, of B = int A r^T."""
-    return np.array([B[2, 1] - B[1, 2], B[0, 2] - B[2, 0], B[1, 0] - B[0, 1]])
+from gyrostat.spatial.inertia import SpatialInertia
+from gyrostat.spatial.representation import Classical, Motion, Pose, spread
 
 
 def local_motion(on: Setting, motion: Motion) -> tuple[Array, Array, Array]:
@@ -68,42 +35,65 @@ def local_motion(on: Setting, motion: Motion) -> tuple[Array, Array, Array]:
     return V[:3], A[:3], A[3:] if isinstance(rep, Classical) else A[3:] + cross(V[:3], V[3:])
 
 
-def section_rates(s: BeamShapes, L: Any, parts: tuple[Array, Array, Array]) -> Array:
-    """Mean of what coordinates along y, z and of twist add to the rotation of the sections, (3,)."""
-    y, z, t = parts
-    return np.array([dot(s.t.turn, t), -dot(s.z.turn, z) / L, dot(s.y.turn, y) / L])
+def axial_vector(B: Array) -> Array:
+    """int r x A, of B = int A r^T."""
+    return np.array([B[2, 1] - B[1, 2], B[0, 2] - B[2, 0], B[1, 0] - B[0, 1]])
 
 
 def own_force(c: Component, on: Setting, memo: BeamMemo) -> tuple[Array, Array]:
     """Force (6,) at a, in the representation, and generalised forces (n,) of the beam's own mass and strain."""
-    s, L, mass = shapes_of(c), c["length"], beam_mass(c)
+    s, mass, pose = shapes_of(c), beam_mass(c), memo.at_a.pose
     w, dw, a_0 = local_motion(on, memo.at_a)
-    q, v, a = memo.q, memo.v, memo.a
-    (y, z, _, x), (dy, dz, dt, _), (ay, az, at, _) = (s.split(part) for part in (q, v, a))
-    axis = axial_positions(s, L, q)
-    dX = product(axis.dX_dq, v)
-    bent = [dot(product(s.y.G[k], dy), dy) + dot(product(s.z.G[k], dz), dz) for k in range(s.axial)]
-    aX = product(axis.dX_dq, a) - np.array(bent) / L
-    r, rate, own = (moments(s, *f) for f in ((axis.X, y, z), (dX, dy, dz), (aX, ay, az)))
-    W, w2 = spread(w, dw), 2.0 * skew(w)
-    h, dh, ddh = (field[0][:, 0] for field in (r, rate, own))
+    fields = beam_fields(s, c["length"], memo.q, memo.v, memo.a)
+    W = spread(w, dw)
+    n, Q = rotary_forces(s, c["length"], mass, w, dw, memo)
+    if on.gravity.field is not None:
+        g, G, torque = field_of_gravity(on, pose, mass, fields.r)
+        a_0, W, n = a_0 - g + G @ fields.r.mean, W - G, n - torque
+    f_line, n_line, Q_line = line_forces(s, fields, w, W, a_0)
+    own = join(n + n_line * mass.m, f_line * mass.m)
+    return on.representation.force(pose, own), Q + Q_line * mass.m + strain_forces(c, memo.q, memo.v)
 
-    B = np.outer(a_0, h) + W @ second_moments((axis.X, y, z), r)
-    B = B + w2 @ second_moments((dX, dy, dz), r) + second_moments((aX, ay, az), r)
-    turning, turned = (w_a + section_rates(s, L, parts) for w_a, parts in ((w, (dy, dz, dt)), (dw, (ay, az, at))))
-    n = axial_vector(B) * mass.m + mass.J * turned + cross(w, mass.J * turning)
-    f = (a_0 + W @ h + w2 @ dh + ddh) * mass.m
 
+def line_forces(s: BeamShapes, fields: BeamFields, w: Array, W: Array, a_0: Array) -> tuple[Array, Array, Array]:
+    """f (3,), n (3,) and Q (n,) of the mass along the axis, in its mass; W and a_0 may have gravity in them."""
+    r, dr, ddr, w2 = fields.r, fields.dr, fields.ddr, 2.0 * skew(w)
+    f = a_0 + W @ r.mean + w2 @ dr.mean + ddr.mean
+    n = axial_vector(np.outer(a_0, r.mean) + W @ r.times(r) + w2 @ dr.times(r) + ddr.times(r))
     means = np.eye(s.axial)[0], s.y.P[0], s.z.P[0]
-    Ax, Ay, Az = (
-        W[i] @ r[i] + w2[i] @ rate[i] + own[i][i] + means[i] * a_0[i] for i in range(3)
-    )  # A_i with each function of the family of r_i
-    Q = product(axis.dX_dq.T, Ax) * mass.m
-    turn_y = (s.y.turn * dw[2] + product(s.y.rotary, ay) / L) * (mass.J[2] / L)
-    turn_z = (-s.z.turn * dw[1] + product(s.z.rotary, az) / L) * (mass.J[1] / L)
-    turn_x = (s.t.turn * dw[0] + product(s.t.rotary, at)) * mass.J[0]
-    Q = Q + np.concatenate([Ay * mass.m + turn_y, Az * mass.m + turn_z, turn_x, np.zeros(len(x))])
-    return on.representation.force(memo.at_a.pose, join(n, f)), Q + strain_forces(c, q, v)
+    A_x, A_y, A_z = (  # each component of A with the functions of its family
+        W[i] @ r.moments[i] + w2[i] @ dr.moments[i] + ddr.moments[i][i] + means[i] * a_0[i] for i in range(3)
+    )
+    Q = product(fields.dX_dq.T, A_x)
+    return f, n, Q + np.concatenate([A_y, A_z, np.zeros(s.t.n + s.x.n)])
+
+
+def rotary_forces(s: BeamShapes, L: Any, mass: BeamMass, w: Array, dw: Array, memo: BeamMemo) -> tuple[Array, Array]:
+    """n (3,) and Q (n,) of the rotary inertia of the sections, J (w + mean rate of their rotations)."""
+    (dy, dz, dt, _), (ay, az, at, ax) = s.split(memo.v), s.split(memo.a)
+
+    def turned(y: Array, z: Array, t: Array) -> Array:
+        return np.array([dot(s.t.turn, t), -dot(s.z.turn, z) / L, dot(s.y.turn, y) / L])
+
+    n = mass.J * (dw + turned(ay, az, at)) + cross(w, mass.J * (w + turned(dy, dz, dt)))
+    along_y = (s.y.turn * dw[2] + product(s.y.rotary, ay) / L) * (mass.J[2] / L)
+    along_z = (product(s.z.rotary, az) / L - s.z.turn * dw[1]) * (mass.J[1] / L)
+    twist = (s.t.turn * dw[0] + product(s.t.rotary, at)) * mass.J[0]
+    return n, np.concatenate([along_y, along_z, twist, np.zeros(len(ax))])
+
+
+def field_of_gravity(on: Setting, pose: Pose, mass: BeamMass, r: Field) -> tuple[Array, Array, Array]:
+    """g (3,) at the centre of mass with what the extent adds, its gradient G (3, 3), and the torque on the sections,
+    in the axes of a."""
+    law, R, h = on.gravity, pose.R, r.mean
+    centre = pose.p + R @ h
+    g, G = np.asarray(law.field(centre)), np.zeros((3, 3))  # type: ignore[misc]
+    sections = SpatialInertia(0.0, np.zeros(3), np.diag(mass.J)).second_moment
+    if law.gradient is not None and law.stretch is not None:
+        extent = (r.times(r) - np.outer(h, h)) * mass.m + sections
+        g = g + law.stretch(centre, R @ extent @ R.T) / mass.m
+        G = R.T @ law.gradient(centre) @ R
+    return R.T @ g, G, axial_vector(G @ sections)
 
 
 def flexible_beam_force(c: Component, on: Setting, motion: Motion, memo: BeamMemo) -> Any:

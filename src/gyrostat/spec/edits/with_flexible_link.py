@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.geometry.beam_profile import profile_integral
 from gyrostat.geometry.mass_moments import MassProperties, inertia_of, largest_share, mass_moments, second_moment
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.displacement import Displacement
@@ -28,6 +29,8 @@ from gyrostat.spec.values import RotationMatrix
 START, BEAM, END = "start", "beam", "end"
 SHARE = 0.9
 """Of the greatest density that the link's mass properties allow, where none is given."""
+LEFT = 0.999
+"""Of the density at which what is left would have no mass, or no extent."""
 Array = np.ndarray
 
 
@@ -92,9 +95,12 @@ def _axes(ends: LinkEnds, up: Any, who: str) -> Array:
 
 def beam_moments(beam: FlexibleBeam, start: Array, axes: Array) -> Array:
     """P (4, 4) of a straight beam whose frame a has the origin ``start`` and the ``axes``."""
-    line, L = beam.density * beam.length, beam.length
-    J = line * np.array([beam.I_y + beam.I_z, beam.I_y, beam.I_z]) + line * beam.area * L**2 / 12 * np.array([0, 1, 1])
-    return mass_moments(line * beam.area, start + axes[:, 0] * L / 2, axes @ np.diag(J) @ axes.T)
+    profile, L = np.array(beam.form.profile), beam.length
+    m_0, m_1, m_2 = (profile_integral(profile, 1, power=power) for power in range(3))
+    I_y, I_z = (beam.density * L * I * profile_integral(profile, k) for k, I in ((2, beam.I_y), (3, beam.I_z)))
+    bar = beam.mass * L**2 * (m_2 / m_0 - (m_1 / m_0) ** 2)
+    J = axes @ np.diag([I_y + I_z, bar + I_y, bar + I_z]) @ axes.T
+    return mass_moments(beam.mass, start + axes[:, 0] * (L * m_1 / m_0), J)
 
 
 def _beam(body: RigidBody, ends: LinkEnds, axes: Array, given: Mapping[str, Any], who: str) -> FlexibleBeam:
@@ -104,7 +110,7 @@ def _beam(body: RigidBody, ends: LinkEnds, axes: Array, given: Mapping[str, Any]
     one = FlexibleBeam(BEAM, **options, density=1.0)
     P = mass_moments(body.mass, np.array(body.com), np.array(body.inertia))
     part = beam_moments(one, ends.start, axes)
-    most = largest_share(P, part)
+    most = LEFT * largest_share(P, part)
     if density is None:
         density = SHARE * most
     if not density <= most * (1.0 + 1e-12) or most <= 0.0:

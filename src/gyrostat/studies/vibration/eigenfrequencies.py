@@ -3,7 +3,7 @@ loops and controllers together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gyrostat.solvers.dynamics.closed_contacts import refuse_closed
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.studies.vibration.linear_controller import linear_controller
+from gyrostat.studies.vibration.live_parameters import with_parameters
 from gyrostat.studies.vibration.mode_tracking import tracked
 from gyrostat.studies.vibration.modes import Eigenfrequencies
 from gyrostat.studies.vibration.rest_pose import rest_pose, say
@@ -36,6 +37,7 @@ def eigenfrequencies(
     wrenches: Any = None,
     rest: bool = False,
     track: bool = False,
+    parameters: Mapping[str, Any] | None = None,
     method: str = "auto",
     **options: Any,
 ) -> Eigenfrequencies:
@@ -53,8 +55,24 @@ def eigenfrequencies(
     ``wrenches``: constant loads (6,) on frames, as of :func:`rnea`: they stiffen or soften what they pull or press.
 
     ``track=True``, for q (k, nq) along a path: modes keep their places from one pose to the next, by the shapes they
-    have, instead of being sorted. ``method`` and ``options`` are those of :func:`rnea_derivatives`."""
+    have, instead of being sorted. ``parameters``: other values of live properties, ``{"boom.E": 7e10}``, for which
+    nothing is compiled anew. ``method`` and ``options`` are those of :func:`rnea_derivatives`."""
     expect_model(model, WHO)
+    with with_parameters(model, parameters, method, WHO) as used:
+        return _found(used, q, locked, controller, wrenches, rest, track, method, options)
+
+
+def _found(
+    model: Model,
+    q: Any,
+    locked: Any,
+    controller: Any,
+    wrenches: Any,
+    rest: bool,
+    track: bool,
+    method: str,
+    options: dict[str, Any],
+) -> Eigenfrequencies:
     free = free_rates(model, locked, WHO)
     pose = rest_pose(model, q, rest, WHO, wrenches)
     refuse_closed(model, pose.q, WHO)

@@ -6,7 +6,7 @@ x: displacements, rates and states of the controller; k: 1 for accelerations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +22,7 @@ from gyrostat.studies.vibration.bode import plot_response
 from gyrostat.studies.vibration.eigenfrequencies import free_rates
 from gyrostat.studies.vibration.hessenberg import resolvent
 from gyrostat.studies.vibration.linear_controller import linear_controller
+from gyrostat.studies.vibration.live_parameters import with_parameters
 from gyrostat.studies.vibration.rest_pose import rest_pose, say
 from gyrostat.studies.vibration.signals import Signals, every
 from gyrostat.studies.vibration.small_motion import small_motion
@@ -134,16 +135,34 @@ def frequency_response(
     wrenches: Any = None,
     rest: bool = False,
     expressed_in: str = "aligned",
+    parameters: Mapping[str, Any] | None = None,
     method: str = "auto",
 ) -> FrequencyResponse:
     """H (len(hz), outputs, inputs) of small motions about the pose q, held there by constant efforts.
 
     ``inputs`` and ``outputs``: names of forces and motions, see :mod:`gyrostat.studies.vibration.signals`: rates of the
     model (``"elbow"``), frames (``"tool.fz"`` in, ``"tool.z"``, ``"v tool.z"``, ``"a tool.z"`` out), motors, the base
-    (``"base.ax"``), ``"tau elbow"``. ``hz``: frequencies [Hz]. ``controller``, ``locked``, ``wrenches``, ``rest``
-    and ``q`` are those of :func:`eigenfrequencies`. ``expressed_in``: ``"aligned"``, frames along the axes of the
-    world, or ``"local"``. All frequencies are computed at once, from one Hessenberg form; one at a pole is refused."""
+    (``"base.ax"``), ``"tau elbow"``. ``hz``: frequencies [Hz]. ``controller``, ``locked``, ``wrenches``, ``rest``,
+    ``parameters`` and ``q`` are those of :func:`eigenfrequencies`. ``expressed_in``: ``"aligned"``, frames along the
+    axes of the world, or ``"local"``. All frequencies are computed at once, from one Hessenberg form; one at a pole is
+    refused."""
     expect_model(model, WHO)
+    with with_parameters(model, parameters, method, WHO) as used:
+        return _found(used, q, (inputs, outputs, expressed_in), hz, controller, locked, wrenches, rest, method)
+
+
+def _found(
+    model: Model,
+    q: Any,
+    signals_asked: tuple[Any, Any, str],
+    hz: Any,
+    controller: Any,
+    locked: Any,
+    wrenches: Any,
+    rest: bool,
+    method: str,
+) -> FrequencyResponse:
+    inputs, outputs, expressed_in = signals_asked
     f = _frequencies(hz)
     free = free_rates(model, locked, WHO)
     pose = rest_pose(model, q, rest, WHO, wrenches)

@@ -19,6 +19,7 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.shape import Shape
+from gyrostat.view.scene.bent_beams import with_stations
 from gyrostat.view.scene.mesh_places import find_mesh
 from gyrostat.view.scene.rigid_parts import RigidPart, rigid_parts
 from gyrostat.view.scene.solid import Color, Placement, Solid, seen_from, upward
@@ -76,7 +77,8 @@ def scene(model: Model, roots: Sequence[str | os.PathLike[str]] = ()) -> Scene:
     too. ``roots``: folders in which meshes are looked for, besides that of the model's file.
     """
     expect_model(model, "scene")
-    parts = rigid_parts(model)
+    given, (model, pieces) = model, with_stations(model)
+    parts = [part for part in rigid_parts(model) if part.port not in pieces]
     rest = _at_rest(model)
     missing: list[str] = []
     shapes = [_shapes(model, part, rest, roots, missing) for part in parts]
@@ -86,10 +88,11 @@ def scene(model: Model, roots: Sequence[str | os.PathLike[str]] = ()) -> Scene:
     for part, solids, drawing in zip(parts, shapes, drawings, strict=True):
         frames = {name: seen_from(rest, part.port, name) for name in part.named}
         links.append(Link(part.name, part.port, (*solids, *drawing, *_masses(model, part, rest)), frames))
+    links += [Link(port, port, (piece,), {}) for port, piece in pieces.items()]
     low, high = _box(rest, links)
     solver = ForwardKinematics(model, [link.port for link in links])
     return Scene(
-        model,
+        given,
         _scaled(links, float(np.linalg.norm(high - low))),
         upward(model),
         low,

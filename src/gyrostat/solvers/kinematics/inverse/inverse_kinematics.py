@@ -89,7 +89,8 @@ def inverse_kinematics(
     ``q0`` (..., nq): where the search starts, at rest by default; when this start fails, further ones spread over the
     limits follow, ``starts`` altogether, always the same. Of several solutions the one nearest to q0 is taken, of
     several failures the one with the least error. Angles are given within half a turn of q0 where limits allow it.
-    ``limits``: "model", None, or (lower, upper); they are never left. ``hold``: names of rates that keep their q0.
+    ``limits``: "model", None, or (lower, upper); they are never left. ``hold``: names of rates that keep their q0,
+    as deflections of flexible links always do.
     ``tolerance`` [rad, m] for each row. ``t``: time, where the base moves.
 
     ``solver``: a closed form, ``gs.BlockSolver(model, f, like=gs.inverse_kinematics, frame=frame)``. What it solves

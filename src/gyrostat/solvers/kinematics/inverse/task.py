@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.deflections import deflections
 from gyrostat.configuration.limits import limits_of
 from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import coordinates, names_of, real_array
@@ -123,7 +124,8 @@ def _weights(weights: Any, rows: tuple[str, ...]) -> Array:
 
 
 def _held(model: Model, hold: Any) -> Array:
-    held = np.zeros(model.nv, dtype=bool)
+    """(nv,) rates that keep their q0: those that are named, and deflections, which no motor moves."""
+    held = deflections(model)
     for name in names_of(list(hold) if isinstance(hold, set | frozenset) else hold, WHO, "hold"):
         if name not in model.dofs:
             raise StateError(f"{WHO}: hold: no rate '{name}'. Hint: {nearest(name, model.dofs)}")
