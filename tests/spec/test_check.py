@@ -148,8 +148,28 @@ def clamped(**properties):
     return gyrostat.assemble("clamped", beam, gyrostat.connect("world", "beam.a"))
 
 
+def held(first=0.0, stiffness=((1.0,),)):
+    """A body with one shape, held by its first interface, which moves by ``first``."""
+    still = {"displacement": np.full((3, 1), first), "turn": np.zeros((3, 1))}
+    tip = {"translation": (1.0, 0.0, 0.0), "displacement": [[0.0], [0.0], [1.0]], "turn": np.zeros((3, 1))}
+    S = np.zeros((3, 3, 1, 1))
+    S[2, 2] = 0.25
+    body = gyrostat.FlexibleBody(
+        "plate", mass=1.0, first_moment=(0.5, 0, 0), second_moment=np.diag([0.34, 0.01, 0.01]),
+        C1=[[0.0], [0.0], [0.4]], C2=np.zeros((3, 3, 1)), S=S, stiffness=stiffness, interfaces={"base": still, "tip": tip},
+    )  # fmt: skip
+    return gyrostat.assemble("held", body, gyrostat.connect("world", "plate.base"))
+
+
 WRONG = {
     # ---------------------------------------------------------------------------------------------------- beams
+    "a body that feeds its own bending": (
+        lambda: held(stiffness=((-1.0,),)), "flexible body 'plate'", "shapes", "'stiffness' has the eigenvalue -1",
+        "check its signs"),
+    "a body that leaves its floating frame": (
+        lambda: held(first=0.1), "flexible body 'plate'", "floating-frame",
+        "interface 'base' is the first, and is not, or does not stay, at the origin",
+        "the floating frame is the first interface"),
     "a beam that pushes": (
         lambda: clamped(E=-1.0), "flexible beam 'beam'", "beam-positive", "'E' must be positive, got -1 Pa", "Pa"),
     "a beam that feeds vibrations": (
