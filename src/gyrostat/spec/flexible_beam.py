@@ -96,8 +96,8 @@ class FlexibleBeam(Entity):
     ``segments``: such beams in a row, each with a floating frame of its own, for large deflections; ``y1_2`` is the
     first shape of the second one. ``method="in-cut"``: ``elements`` superelements [AS Fig. 1], each of rigid pieces
     with joints at two cuts, 0.2113 of its length from its ends, and springs 2 E I / l and 2 G J / l; coordinates
-    ``rz1``, ``ry1``, ``rx1``, ``rx2``, ``ry2``, ``rz2``... [rad] are rotations about z, y and x at the cuts. Of ``modes`` and
-    ``modes_x`` it counts then whether they are 0.
+    ``rz1``, ``ry1``, ``rx1``, ``rx2``, ``ry2``, ``rz2``... [rad] are rotations about z, y and x at the cuts. Of
+    ``modes`` and ``modes_x`` it counts then whether they are 0.
 
     ``frames``: further ports, fixed to the section at their x: ``{"mid": 0.6}`` [m] or ``{"tool": (x, y, z)}``. They
     stay at their fraction of the length if that is live. Any port may be the one that the beam is held by.
