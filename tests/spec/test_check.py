@@ -156,7 +156,8 @@ def held(first=0.0, stiffness=((1.0,),)):
     S[2, 2] = 0.25
     body = gyrostat.FlexibleBody(
         "plate", mass=1.0, first_moment=(0.5, 0, 0), second_moment=np.diag([0.34, 0.01, 0.01]),
-        C1=[[0.0], [0.0], [0.4]], C2=np.zeros((3, 3, 1)), S=S, stiffness=stiffness, interfaces={"base": still, "tip": tip},
+        C1=[[0.0], [0.0], [0.4]], C2=np.zeros((3, 3, 1)), S=S, stiffness=stiffness,
+        interfaces={"base": still, "tip": tip},
     )  # fmt: skip
     return gyrostat.assemble("held", body, gyrostat.connect("world", "plate.base"))
 
