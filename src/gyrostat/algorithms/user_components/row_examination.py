@@ -169,7 +169,8 @@ class Examination:
         reference = there[first]
         for name, place in (*there.items(), (c.met, (np.eye(3), np.zeros(3)))):
             expected = compose(*reference, *back.get(name, (np.eye(3), np.zeros(3))))
-            if not _close(place[0], expected[0]) or not _close(place[1], expected[1]):
+            far = float(np.abs(reference[1]).max())  # there and back: what is left is rounding of the way
+            if not _close(place[0], expected[0]) or not _close(place[1], expected[1], size=far):
                 raise self._refuse(f"{told}: '{name}' is placed differently", hint)
         here = Motion(Pose(np.eye(3), np.zeros(3)), np.zeros(6), np.zeros(6))
         placed = Motion(Pose(*reference), np.zeros(6), np.zeros(6))
@@ -234,9 +235,10 @@ def unit_vector(x: Array) -> Array:
     return x / np.sqrt(x @ x)
 
 
-def _close(x: Any, y: Any, tolerance: float = TOLERANCE) -> bool:
+def _close(x: Any, y: Any, tolerance: float = TOLERANCE, size: float = 1e-6) -> bool:
+    """Equal but for rounding, relative to the greatest of them, and at least to ``size``."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    size = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0), 1e-6)
+    size = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0), size, 1e-6)
     return bool(np.all(np.abs(x - y) <= tolerance * size))
 
 
