@@ -57,7 +57,12 @@ def all_kinds() -> gs.Model:
     raise AssertionError("no such tree")
 
 
-ROBOTS = {"lwr": gs.robots.kuka_lwr4, "all kinds, free": all_kinds, "chain": lambda: gs.robots.chain(12), "boom": boom_arm}
+ROBOTS = {
+    "lwr": gs.robots.kuka_lwr4,
+    "all kinds, free": all_kinds,
+    "chain": lambda: gs.robots.chain(12),
+    "boom": boom_arm,
+}
 
 
 @pytest.fixture(scope="module", params=list(ROBOTS))

@@ -81,7 +81,7 @@ def test_frequencies_rigid_inertia_and_statics_are_kept(name):
     assert m == s.keep
 
 
-@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("free", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_three_thousand_coordinates_to_twelve(free):
     s = plate(26 if free else 27, free)
     keep = gs.reduce_fe(s.M, s.K, 12, method="guyan", candidates=s.candidates).keep

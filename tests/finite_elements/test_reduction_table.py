@@ -60,7 +60,10 @@ def rows(name):
         yield f"| {name}, {s.M.shape[0]} | {method} | {size} | {' | '.join(shown(x) for x in values)} |"
 
 
-@pytest.mark.parametrize("name", STRUCTURES)
+LARGE = ("L-bracket, solid", "clamped plate", "free truss")
+
+
+@pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.slow] if x in LARGE else []) for x in STRUCTURES])
 def test_the_table_says_what_is_computed(name):
     page = PAGE.read_text("utf-8")
     number = re.compile(r"\d\.?\d*e[-+]\d+")

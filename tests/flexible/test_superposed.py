@@ -322,3 +322,24 @@ def test_beams_of_every_kind_and_mounting_are_superposed_to_second_order(kind, t
         sizes.append(np.linalg.norm(both.deviations[1], axis=1).max())
     assert shares[1] < 1e-3 and sizes[0] > 0.1
     assert shares[1] < 0.2 * shares[0], (shares, sizes)
+
+
+@pytest.mark.slow
+def test_a_body_by_finite_elements_is_superposed_to_second_order():
+    pytest.importorskip("skfem")
+    solids = pytest.importorskip("tests.support.flexible_solids")
+
+    def law(t, q, v):
+        return 4e3 * (0.1 * (t - np.sin(t)) - q) + 2e3 * (0.1 * (1.0 - np.cos(t)) - v)
+
+    shares = []
+    for E in (2e6, 2e7):
+        rubber, ends = {"E": E, "nu": 0.33, "density": 2700.0}, {"base": "left", "tip": "right"}
+        options = {"name": "link", "highest": 40.0, "damping": {"ratio": 0.05}}
+        link = gs.FlexibleBody.from_mesh(solids.bar_mesh(cells=(4, 1, 1)), rubber, ends, 1, **options)
+        load = gs.RigidBody("load", mass=2.0, inertia=(0.01, 0.01, 0.01))
+        wires = gs.connect("world", "hinge.a"), gs.connect("hinge.b", "link.base"), gs.connect("link.tip", "load")
+        model = gs.assemble("arm", gs.Joint("hinge", "revolute", axis="z"), link, load, *wires, gravity=(0, 0, 0))
+        both = gs.flexible.compare(model, None, law, t_end=3.0, dt=0.005, frame="link.tip")
+        shares.append(both.share)
+    assert shares[1] < 1e-3 and shares[1] < 0.3 * shares[0], shares

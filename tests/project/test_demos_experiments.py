@@ -90,7 +90,7 @@ def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsy
         pytest.param(
             "space-manipulator",
             ("turn", "agreement", "cases"),
-            ("120                  5.942", "0.0822                 3.22", "hinges held: 0.182, 0.227, 1.2, 1.79 Hz"),
+            ("120                  5.942", "0.0992                 3.22", "hinges held: 0.182, 0.227, 1.2, 1.79 Hz"),
             marks=pytest.mark.slow,
         ),
     ],
@@ -521,7 +521,7 @@ def test_the_palletizer_costs_no_more_than_one_and_a_half_six_axis_robots():
 # ------------------------------------------------------------------------------------------- space manipulator [AS 2.2]
 def test_small_vibrations_agree_with_the_full_motion_of_the_space_manipulator_where_it_is_slow():
     slow, fast = (space_manipulator.turn(duration, samples=401) for duration in (60.0, 15.0))
-    assert slow.size == pytest.approx(0.02462, abs=2e-5) and fast.size == pytest.approx(0.8661, abs=2e-4)
+    assert slow.size == pytest.approx(0.02462, abs=2e-5) and fast.size == pytest.approx(0.8658, abs=4e-4)
     assert slow.shares[0] < 1e-4 and slow.shares[1] < 0.01  # superposed, assembled as AS
     assert 0.005 < fast.shares[0] < 0.01 and 0.05 < fast.shares[1] < 0.2
     assert fast.both.step_error < 1e-6

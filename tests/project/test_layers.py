@@ -51,6 +51,7 @@ UPWARD = {
 
 Level = tuple[str, ...] | frozenset[str]
 ROOMS: Mapping[str, tuple[Level, ...]] = {
+    "spatial": (("beams",), ("*",)),
     "algorithms": (
         ("forward_dynamics",),
         ("contact",),

@@ -140,7 +140,51 @@ def looped(*more, **options):
     )
 
 
+def clamped(**properties):
+    """A beam that is clamped to the world."""
+    section = {"area": 1e-4, "I_y": 1e-9, "I_z": 1e-9, "J": 2e-9}
+    steel = {"E": 2e11, "G": 8e10, "density": 7850.0, "length": 1.0}
+    beam = gyrostat.FlexibleBeam("beam", **(steel | ({} if "section" in properties else section) | properties))
+    return gyrostat.assemble("clamped", beam, gyrostat.connect("world", "beam.a"))
+
+
+def held(first=0.0, stiffness=((1.0,),)):
+    """A body with one shape, held by its first interface, which moves by ``first``."""
+    still = {"displacement": np.full((3, 1), first), "turn": np.zeros((3, 1))}
+    tip = {"translation": (1.0, 0.0, 0.0), "displacement": [[0.0], [0.0], [1.0]], "turn": np.zeros((3, 1))}
+    S = np.zeros((3, 3, 1, 1))
+    S[2, 2] = 0.25
+    body = gyrostat.FlexibleBody(
+        "plate", mass=1.0, first_moment=(0.5, 0, 0), second_moment=np.diag([0.34, 0.01, 0.01]),
+        C1=[[0.0], [0.0], [0.4]], C2=np.zeros((3, 3, 1)), S=S, stiffness=stiffness,
+        interfaces={"base": still, "tip": tip},
+    )  # fmt: skip
+    return gyrostat.assemble("held", body, gyrostat.connect("world", "plate.base"))
+
+
 WRONG = {
+    # ---------------------------------------------------------------------------------------------------- beams
+    "a body that feeds its own bending": (
+        lambda: held(stiffness=((-1.0,),)), "flexible body 'plate'", "shapes", "'stiffness' has the eigenvalue -1",
+        "check its signs"),
+    "a body that leaves its floating frame": (
+        lambda: held(first=0.1), "flexible body 'plate'", "floating-frame",
+        "interface 'base' is the first, and is not, or does not stay, at the origin",
+        "the floating frame is the first interface"),
+    "a beam that pushes": (
+        lambda: clamped(E=-1.0), "flexible beam 'beam'", "beam-positive", "'E' must be positive, got -1 Pa", "Pa"),
+    "a beam that feeds vibrations": (
+        lambda: clamped(damping=-1e-3),
+        "flexible beam 'beam'", "beam-damping", "'damping' must not be negative, got -0.001", "check its sign"),
+    "a frame behind the end of a beam": (
+        lambda: clamped(frames={"tool": 1.5}),
+        "flexible beam 'beam'", "beam-frame", "frame 'tool' is at x = 1.5 m, outside of 0 ... 1", "along the beam"),
+    "sections that end before the beam": (
+        lambda: clamped(section=((0.0, gyrostat.sections.round(0.01)), (0.5, gyrostat.sections.round(0.02)))),
+        "flexible beam 'beam'", "beam-section", "the places of its sections are", "let them rise from 0 to the length"),
+    "segments of a beam in pieces": (
+        lambda: clamped(method="in-cut", segments=2),
+        "flexible beam 'beam'", "beam-method", "'segments' is 2: a beam with in-cut joints", "elements=... alone"),
     # ---------------------------------------------------------------------------------------------------- loops
     "a rod of no length": (
         lambda: looped(gyrostat.ConnectingRod("link", 0.0), connect("x.tip", "link.a"), connect("y.tip", "link.b")),
@@ -735,6 +779,9 @@ def test_the_text_of_a_problem_is_two_sentences(case):
 
 # name of the case -> (a call that fails at once, entity, rule, message, remedy)
 REFUSED = {
+    "a tube of no diameter": (
+        lambda: gyrostat.sections.tube(0.0, 0.001),
+        "section tube", "section", "'diameter' must be positive, got 0 m", "give it in m"),
     "a pair with a number": (
         lambda: ContactPair("floor", 3),
         "contact pair 'floor_3'", "property-type", "'b' is 3: input should be a valid string", "change the value"),

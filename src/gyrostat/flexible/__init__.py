@@ -6,6 +6,7 @@ from gyrostat.finite_elements.reduce_fe import reduce_fe
 from gyrostat.finite_elements.reduction import Reduction
 from gyrostat.flexible.assembled_vibration import AssembledVibration, assembled
 from gyrostat.flexible.compare import Comparison, compare
+from gyrostat.flexible.joint_feed_forward import FlexibleInverse, inverse_dynamics
 from gyrostat.flexible.rigid_links import rigid
 from gyrostat.flexible.superposed_result import Superposed
 from gyrostat.flexible.superposed_vibration import superposed
@@ -15,11 +16,13 @@ __all__ = [
     "AssembledVibration",
     "Comparison",
     "FlexibleBody",
+    "FlexibleInverse",
     "Material",
     "Reduction",
     "Superposed",
     "assembled",
     "compare",
+    "inverse_dynamics",
     "reduce_fe",
     "rigid",
     "superposed",

@@ -17,6 +17,7 @@ from gyrostat.graph.in_cut_joints import in_cut_beam
 from gyrostat.graph.inside import BeamFrame, Inside
 from gyrostat.graph.segments import beam_in_segments
 from gyrostat.spatial.algebra import Array, compose, inverse
+from gyrostat.spatial.beams.beam_frames import BeamFrames
 from gyrostat.spatial.flexible_frames import FlexibleFrames
 from gyrostat.spec.beam_damping import Modal, Rayleigh
 from gyrostat.spec.displacement import DHDisplacement, Displacement
@@ -205,7 +206,7 @@ BEAM = ("length", "area", "I_y", "I_z", "J", "E", "G", "density")
 
 @lower.register
 def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
-    """``form``: what the shapes depend on; ``stations``: fraction of the length and offset of each frame."""
+    """``form``: what the shapes depend on; ``frames``: how those on its sections move."""
     notes: list[str] = []
     numbers, frames = {key: read(key) for key in BEAM}, dict[str, BeamFrame]()
     for frame in entity.frames:
@@ -218,7 +219,8 @@ def _(entity: FlexibleBeam, read: Values, inport: str | None) -> Lowered:
         made_of = in_cut_beam if entity.method == "in-cut" else beam_in_segments
         return Lowered(type(entity), {}, {}, notes, inside=made_of(entity, numbers, damping, frames))
     stations = {"a": (0.0, (np.eye(3), np.zeros(3)))} | {name: frame.station for name, frame in frames.items()}
-    props = numbers | {"damping": damping, "form": entity.form, "stations": stations}
+    props = numbers | {"damping": damping, "form": entity.form}
+    props["frames"] = BeamFrames(entity.form, numbers["length"], stations)
     return Lowered(type(entity), props | _more(entity, FlexibleBeam, read), {}, notes)
 
 

@@ -6,6 +6,7 @@ dp/dt) = Psi v. Psi is constant; what R does with the angles is exact."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,8 +37,30 @@ def zyx_joint(p: Array, angles: Array, rates: Array) -> JointMotion:
     return JointMotion(R, p, S, bias)
 
 
+class MovingFrames(ABC):
+    """Frames of a flexible link by name; ``floating`` is the one that the others are seen from."""
+
+    floating: str
+
+    @abstractmethod
+    def of_body(self, name: str, q: Array, v: Array) -> JointMotion:
+        """A frame against the floating one, with the rates v of the link."""
+
+    def motion(self, start: str, end: str, q: Array, v: Array) -> JointMotion:
+        """Frame ``end`` against frame ``start``, with the rates v of the body."""
+        if start == self.floating:
+            return self.of_body(end, q, v)
+        back = self.of_body(start, q, v).reversed()
+        if end == self.floating:
+            return JointMotion(back.R, back.p, back.S, back.c)
+        out = self.of_body(end, q, v)
+        carried = columns(lambda V: motion_to_child(out.R, out.p, V), back.S)
+        bias = motion_to_child(out.R, out.p, back.c) + out.c - cross_motion(out.S @ v, carried @ v)
+        return JointMotion(*compose(back.R, back.p, out.R, out.p), carried + out.S, bias)
+
+
 @dataclass(frozen=True)
-class FlexibleFrames:
+class FlexibleFrames(MovingFrames):
     """The frames of a body by name; ``floating`` is the one that the others are seen from."""
 
     floating: str
@@ -49,18 +72,6 @@ class FlexibleFrames:
         here = Psi @ q
         return zyx_joint(p_0 + here[3:], here[:3], Psi @ v).behind(R_0, np.zeros(3))
 
-    def motion(self, start: str, end: str, q: Array, v: Array) -> JointMotion:
-        """Frame ``end`` against frame ``start``, with the rates v of the body."""
-        if start == self.floating:
-            return self._of_body(end, q, v)
-        back = self._of_body(start, q, v).reversed()
-        if end == self.floating:
-            return JointMotion(back.R, back.p, back.S, back.c)
-        out = self._of_body(end, q, v)
-        carried = columns(lambda V: motion_to_child(out.R, out.p, V), back.S)
-        bias = motion_to_child(out.R, out.p, back.c) + out.c - cross_motion(out.S @ v, carried @ v)
-        return JointMotion(*compose(back.R, back.p, out.R, out.p), carried + out.S, bias)
-
-    def _of_body(self, name: str, q: Array, v: Array) -> JointMotion:
+    def of_body(self, name: str, q: Array, v: Array) -> JointMotion:
         joint = self.joint(name, q, v)
         return JointMotion(joint.R, joint.p, joint.S @ self.stations[name][2], joint.c)

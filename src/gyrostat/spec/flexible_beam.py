@@ -24,8 +24,12 @@ OF_SECTION = ("area", "I_y", "I_z", "J")
 """Properties that a section brings."""
 
 
+MANY = 1000
+"""Shapes, elements and segments at most, in any beam: files are hostile."""
+
+
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MANY:
         raise RefusedError("must be a number of shapes", value, "write a whole number such as 4; 0: none")
     return value
 
@@ -40,8 +44,8 @@ def _to_counts(value: Any) -> Any:
 
 
 def _to_positive(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise RefusedError("must be a whole number from 1 on", value, "write a number such as 8")
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MANY:
+        raise RefusedError(f"must be a whole number from 1 to {MANY}", value, "write a number such as 8")
     return value
 
 
@@ -92,8 +96,8 @@ class FlexibleBeam(Entity):
     ``segments``: such beams in a row, each with a floating frame of its own, for large deflections; ``y1_2`` is the
     first shape of the second one. ``method="in-cut"``: ``elements`` superelements [AS Fig. 1], each of rigid pieces
     with joints at two cuts, 0.2113 of its length from its ends, and springs 2 E I / l and 2 G J / l; coordinates
-    ``rz1``, ``ry1``, ``rx1``, ``rz2``... [rad] are rotations about z, y and x at each cut. Of ``modes`` and
-    ``modes_x`` it counts then whether they are 0.
+    ``rz1``, ``ry1``, ``rx1``, ``rx2``, ``ry2``, ``rz2``... [rad] are rotations about z, y and x at the cuts. Of
+    ``modes`` and ``modes_x`` it counts then whether they are 0.
 
     ``frames``: further ports, fixed to the section at their x: ``{"mid": 0.6}`` [m] or ``{"tool": (x, y, z)}``. They
     stay at their fraction of the length if that is live. Any port may be the one that the beam is held by.
@@ -172,9 +176,10 @@ class FlexibleBeam(Entity):
     @property
     def mass(self) -> float:
         """[kg]"""
-        profile = self.form.profile
-        mean = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(profile))
-        return self.density * self.length * self.area * mean
+        if not isinstance(self.section, tuple) or not self.section or self.section[0][1].area <= 0.0:
+            return self.density * self.length * self.area
+        volume = sum((b[0] - a[0]) * (a[1].area + b[1].area) / 2 for a, b in pairwise(self.section))
+        return self.density * volume * (self.area / self.section[0][1].area)
 
     @property
     def ports(self) -> tuple[Port, ...]:

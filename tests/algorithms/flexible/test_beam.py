@@ -64,3 +64,25 @@ def test_mistakes_are_told_by_name():
 def test_coordinates_have_names_and_units():
     model = boom_arm(modes=(2, 1))
     assert model.dofs == ("pan", "tilt", "boom.y1", "boom.y2", "boom.z1", "boom.t1", "boom.x1")
+
+
+def test_without_shapes_a_beam_is_a_rigid_body():
+    model = boom_arm(modes=0, modes_x=0)
+    boom = model["boom"]
+    line, c = boom.density * boom.length, boom.mass * boom.length**2 / 12
+    J = line * np.array([boom.I_y + boom.I_z, boom.I_y, boom.I_z]) + (0.0, c, c)
+    places = {"mid": (0.5, 0, 0), "tool": (0.9, 0.05, -0.1), "b": (boom.length, 0, 0), "a": (0, 0, 0)}
+    body = gs.RigidBody("boom", mass=boom.mass, com=(boom.length / 2, 0, 0), inertia=J, frames=places)
+    rigid = gs.assemble(
+        "rigid",
+        *(body if e.name == "boom" else e for e in model.entities),
+        *(gs.connect(*c) for c in model.connections),
+    )
+    q, v, a = np.random.default_rng(0).normal(size=(3, 2))
+    assert np.allclose(gs.rnea(model, q, v, a), gs.rnea(rigid, q, v, a), rtol=1e-12)
+
+
+def test_random_configurations_deform_a_beam_a_little():
+    model = boom_arm(modes=(2, 1))
+    q = gs.random_configuration(model, 0, 100)
+    assert np.abs(q[:, 2:]).max() <= 0.02 < np.abs(q[:, :2]).max()

@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 import gyrostat as gs
-from gyrostat.algorithms.flexible.beam_shapes import beam_shapes
+from gyrostat.spatial.beams.beam_shapes import beam_shapes
 from gyrostat.spec.beam_form import BeamForm
 from tests.support.flexible_models import ALUMINIUM, cantilever
 
@@ -209,6 +209,9 @@ ROD = gs.sections.round(0.1)
         ({"section": ROD, "modes": [1, 2, 3]}, "must be one number or two"),
         ({"section": ROD, "method": "fe", "modes": 99}, "has 99 shapes in one family"),
         ({"section": ROD, "method": "fe", "shear": True}, "'shear' is not there for finite elements"),
+        ({"section": ROD, "method": "fe", "elements": 10**9}, "must be a whole number from 1 to 1000"),
+        ({"section": ROD, "modes": 10**9}, "'modes' must be a number of shapes"),
+        ({"section": ((0.0, gs.sections.Section(area=0, I_y=0, I_z=0, J=0)), (2.0, ROD))}, "at 0 m must be positive"),
         ({}, "needs the property 'area'"),
     ],
 )  # fmt: skip

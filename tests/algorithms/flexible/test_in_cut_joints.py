@@ -165,7 +165,7 @@ def test_segments_have_the_damping_of_their_beams(damping):
 
 def test_mistakes_are_told_by_name():
     for more, told in (
-        ({"elements": 0}, "'elements' must be a whole number from 1 on, got 0"),
+        ({"elements": 0}, "'elements' must be a whole number from 1 to 1000, got 0"),
         ({"segments": 2}, "'segments' is 2: a beam with in-cut joints is in pieces already"),
         ({"damping": {"ratios": 0.01}}, "springs at cuts have damping in proportion to their stiffness"),
         ({"damping": {"alpha": 1.0, "beta": 0.0}}, "springs at cuts have damping in proportion to their stiffness"),

@@ -93,3 +93,13 @@ def test_minimal_coordinates_and_constraints_agree():
     run.append(gs.simulate(tree, None, start, rates, 0.02, rtol=1e-11, atol=1e-14, t_eval=[0.0, 0.02], progress=False))
     both = [r.q[-1] for r in run]
     assert np.allclose(both[0], np.delete(both[1], [1, 2]), rtol=1e-9, atol=1e-13)
+
+
+def test_minimal_coordinates_start_as_the_source_does():
+    """Shapes and their rates are the source's; the rod's angle and rate are those that close the loop (4e-10)."""
+    tree = slider_crank(1e9)
+    minimal = replace(tree, context=tree.context.model_copy(update={"loops": "auto"}))
+    settings = {"method": "dop853", "rtol": 1e-12, "atol": 1e-15, "t_eval": [0.1], "progress": False}
+    run = gs.simulate(minimal, None, *started(minimal=True), 0.1, **settings)
+    assert np.allclose(run.q[-1, 2:], ACCURATE["q"][1:], rtol=1e-8, atol=0)
+    assert run.q[-1, 1] == pytest.approx(ACCURATE["q"][0], rel=1e-7)

@@ -1,4 +1,4 @@
-"""Methods of integration on a robot with a flexible body by finite elements: SciPy's motion with the same accelerations."""
+"""Methods of integration on a robot with a flexible body by finite elements: the motion that SciPy finds."""
 
 from functools import cache
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, dot, product
 from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.beams.beam_shapes import BeamShapes, dot, product
 
 
 @dataclass(frozen=True)

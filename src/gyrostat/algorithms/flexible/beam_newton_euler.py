@@ -20,10 +20,10 @@ from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.flexible.beam_fields import BeamFields, Field, beam_fields
 from gyrostat.algorithms.flexible.beam_kinematics import BeamMemo, shapes_of
 from gyrostat.algorithms.flexible.beam_mass import BeamMass, beam_mass
-from gyrostat.algorithms.flexible.beam_shapes import BeamShapes, dot, product
 from gyrostat.algorithms.flexible.beam_strain import strain_forces
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array, cross, join, skew
+from gyrostat.spatial.beams.beam_shapes import BeamShapes, dot, product
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Classical, Motion, Pose, spread
 

@@ -9,11 +9,11 @@ import numpy as np
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.flexible.beam_kinematics import shapes_of
 from gyrostat.algorithms.flexible.beam_mass import beam_mass
-from gyrostat.algorithms.flexible.beam_shapes import dot, product
-from gyrostat.algorithms.flexible.shape_integrals import Shapes
-from gyrostat.algorithms.flexible.trial_functions import natural_modes
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.beams.beam_shapes import dot, product
+from gyrostat.spatial.beams.shape_integrals import Shapes
+from gyrostat.spatial.beams.trial_functions import natural_modes
 from gyrostat.spatial.representation import Motion
 
 

@@ -23,7 +23,7 @@ from gyrostat.graph.loops.closure import (
 from gyrostat.graph.loops.rolling import ROLLING
 from gyrostat.graph.lower import Placement, Values, lower
 from gyrostat.spatial.algebra import Array, compose, motion_to_child
-from gyrostat.spatial.flexible_frames import FlexibleFrames
+from gyrostat.spatial.flexible_frames import MovingFrames
 from gyrostat.spatial.joints import MOTIONS, ZERO6, JointMotion
 from gyrostat.spatial.representation import Motion, Pose, Shift, representation
 from gyrostat.spec.joint import Joint
@@ -44,10 +44,10 @@ def plain_step(c: Component, port: str, motion: Motion, q: Array, v: Array, a: A
 
 
 def joint_motion(c: Component, q: Array, v: Array, port: str = "") -> JointMotion:
-    """The motion of the far side of a joint against the near one, or of a frame ``port`` of a flexible body against
+    """The motion of the far side of a joint against the near one, or of a frame ``port`` of a flexible link against
     that by which it is met."""
     frames = c.props.get("frames")
-    if isinstance(frames, FlexibleFrames):
+    if isinstance(frames, MovingFrames):
         return frames.motion(c.met, port, q, v)
     if not issubclass(c.kind, Joint):
         raise LoopError(

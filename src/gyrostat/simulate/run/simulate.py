@@ -111,7 +111,7 @@ def simulate(
                 parameters=parameters, sensitivities=sensitivities, runs=runs, threads=threads, **options,
             )  # fmt: skip
 
-        return within_error(error, method, options, dt, once)
+        return within_error(error, method, dt, once)
     start = time.perf_counter()
     words: Words = (
         torque, events, method, rtol, atol, t_eval, max_step, dt, compiled, wrenches, forward_dynamics, parameters,

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gyrostat.algorithms.flexible.shape_integrals import Weight
-from gyrostat.algorithms.flexible.trial_functions import TrialFunctions, polynomials, quadrature, reduced_modes
 from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.beams.shape_integrals import Weight
+from gyrostat.spatial.beams.trial_functions import TrialFunctions, polynomials, quadrature, reduced_modes
 
 MORE = 8
 """Polynomials beyond the number of shapes, for v and for psi: modes are then those of the equations to 1e-9."""

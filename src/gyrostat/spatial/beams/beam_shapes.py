@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.algorithms.flexible.shape_integrals import (
+from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.beams.shape_integrals import (
     ORTHONORMAL,
     Shapes,
     Station,
@@ -18,8 +19,8 @@ from gyrostat.algorithms.flexible.shape_integrals import (
     shape_integrals,
     tidy,
 )
-from gyrostat.algorithms.flexible.timoshenko_shapes import MORE, timoshenko_shapes
-from gyrostat.algorithms.flexible.trial_functions import (
+from gyrostat.spatial.beams.timoshenko_shapes import MORE, timoshenko_shapes
+from gyrostat.spatial.beams.trial_functions import (
     TrialFunctions,
     hermite_elements,
     linear_elements,
@@ -27,7 +28,6 @@ from gyrostat.algorithms.flexible.trial_functions import (
     quadrature,
     reduced_modes,
 )
-from gyrostat.spatial.algebra import Array
 from gyrostat.spec.beam_form import BeamForm
 
 FAMILIES = ("y", "z", "t", "x")

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from gyrostat.algorithms.flexible.trial_functions import TrialFunctions, quadrature
 from gyrostat.spatial.algebra import Array
+from gyrostat.spatial.beams.trial_functions import TrialFunctions, quadrature
 
 Weight = Callable[[Array], Array]
 """A function of x along the beam."""

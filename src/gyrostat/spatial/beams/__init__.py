@@ -1,0 +1,1 @@
+"""Shapes of a flexible beam along its length, and how frames on it move."""
