@@ -266,6 +266,7 @@ MISTAKES = [
     ((np.ones((2, 3)), ONE, 1), {}, r"M has shape \(2, 3\), expected \(n, n\)"),
     ((ONE, np.eye(4), 1), {}, r"M has shape \(3, 3\), K \(4, 4\)"),
     ((ONE, np.array([[1, 2.0, 0], [0, 1, 0], [0, 0, 1]]), 1), {}, "K is not symmetric.*one triangle"),
+    ((ONE, (1 + 0.01j) * ONE, 1), {}, "K is complex, expected real numbers"),
     ((np.diag([1, np.nan, 1]), ONE, 1), {}, "M has entries that are not finite"),
     ((ONE, np.diag([1.0, -1.0, 1.0]), 1), {}, r"K has -1 on its diagonal at coordinate 1"),
     ((ONE, ONE, [0.5]), {}, "keep must be a number of coordinates or their indices"),

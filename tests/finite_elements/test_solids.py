@@ -221,6 +221,10 @@ def test_matrices_give_the_body_of_the_mesh(tmp_path):
         assert np.allclose(np.abs(body.C1), np.abs(mesh.C1), atol=1e-7)
     with pytest.raises(gs.StateError, match="stress needs elements, it was made from matrices"):
         read.stress(np.zeros(8))
+    held = m.K.tolil()
+    held[0, 0] += 1e9  # a support that the export left in
+    with pytest.raises(gs.MeshError, match=r"K resists a displacement along x of the whole body: 1e\+09 N/m"):
+        gs.FlexibleBody.from_matrices(m.M, held, m.nodes, interfaces, 2)
 
 
 def test_nodes_with_rotations_and_lumped_masses_are_a_body():

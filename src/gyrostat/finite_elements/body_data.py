@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.errors import MeshError
 from gyrostat.finite_elements.damping import damping_matrix
 from gyrostat.finite_elements.elasticity import FeModel
-from gyrostat.finite_elements.flexible_shapes import flexible_shapes
-from gyrostat.finite_elements.interfaces import select_interfaces
+from gyrostat.finite_elements.flexible_shapes import FlexibleShapes, flexible_shapes
+from gyrostat.finite_elements.interfaces import rigid_motions, select_interfaces
 from gyrostat.finite_elements.shape_integrals import shape_integrals
 from gyrostat.finite_elements.sparse_algebra import Array
+
+GROUNDED = 1e-3
+"""Stiffness over mass of a rigid-body motion, relative to that of the first shape: more is a support, not rounding."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ def body_data(
     shapes = flexible_shapes(model, frames, modes, coupling, basis, highest)
     first = frames[0]
     o, R = first.origin, first.R
+    _expect_free(model, shapes, o)
     integrals = shape_integrals(model, shapes.Phi, o, R)
     M = sum(integrals.S[a, a] for a in range(3))
     K = np.diag(shapes.stiffness)
@@ -60,3 +65,17 @@ def body_data(
         "interfaces": places,
     }
     return properties, Recovery(model, shapes.Phi, R)
+
+
+def _expect_free(model: FeModel, shapes: FlexibleShapes, origin: Array) -> None:
+    """K must not resist motions of the whole body: supports are joints of the model."""
+    T = rigid_motions(model, np.arange(len(model.node)), origin)
+    energy, inertia = np.sum(T * (model.K @ T), axis=0), np.sum(T * (model.M @ T), axis=0)
+    least = float(np.min(shapes.stiffness / shapes.mass))
+    bound = GROUNDED * least * inertia + 1e-9 * np.sum(np.abs(T) * (abs(model.K) @ np.abs(T)), axis=0)
+    for k in np.flatnonzero(np.abs(energy) > bound):
+        motion = f"{'displacement along' if k < 3 else 'rotation about'} {'xyz'[k % 3]}"
+        raise MeshError(
+            f"K resists a {motion} of the whole body: {energy[k]:.3g} {'N/m' if k < 3 else 'N m/rad'}, expected none. "
+            "Hint: export the matrices of the free body, without supports"
+        )

@@ -84,7 +84,11 @@ def lowest_eigenvectors(K: Sparse, M: Sparse, count: int, shift: float) -> tuple
         values, V = symmetric_eigenvectors(K.toarray(), M.toarray())
         return values[:count], V[:, :count]
     start = np.random.default_rng(0).normal(size=n)
-    solve = factor((K - shift * M).tocsc(), "the shifted stiffness")
+    try:
+        solve = factor((K - shift * M).tocsc(), "the shifted stiffness")
+    except ReductionError as error:
+        hint = "a body that moves freely needs more kept coordinates than it has rigid motions, seven in space"
+        raise ReductionError(f"the lowest {count} modes of {n} coordinates: {error}. Hint: {hint}") from None
     inverse = solvers.LinearOperator((n, n), matvec=solve, dtype=float)
     try:
         values, V = solvers.eigsh(K, count, M, sigma=shift, v0=start, OPinv=inverse)

@@ -20,6 +20,9 @@ SYMMETRIC = 1e-8
 def symmetric(A: Any, name: str) -> Sparse:
     """A as a sparse matrix with its rounding in symmetry removed; refused if it is not symmetric or not finite."""
     sparse = scipy_parts()[0]
+    if np.iscomplexobj(A.data if sparse.issparse(A) else A):
+        hint = "structural damping is no part of K; give real parts alone, A.real"
+        raise ReductionError(f"{name} is complex, expected real numbers. Hint: {hint}")
     if not sparse.issparse(A):
         A = np.asarray(A, dtype=float)
         if A.ndim != 2:

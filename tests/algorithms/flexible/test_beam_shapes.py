@@ -88,6 +88,25 @@ def test_a_tapered_beam_has_the_frequencies_of_its_equation(rows, accuracy):
 
 
 # ------------------------------------------------------------------------------------------------ as a component
+@pytest.mark.parametrize("beam", [{}, {"method": "fe", "elements": 4}, {"method": "fe", "elements": 4, "modes": 2}])
+@pytest.mark.parametrize("end", [1.0, 0.25])
+def test_one_shape_twists_and_stretches_as_loads_at_the_tip_demand(beam, end):
+    """T / G int 1 / J and F / E int 1 / A, with sections that fall linearly to ``end`` at the tip."""
+    beam = {"modes": 1} | beam
+    first = gs.sections.rectangle(0.02, 0.03)
+    last = first.model_copy(update={key: end * getattr(first, key) for key in ("area", "I_y", "I_z", "J")})
+    boom = gs.FlexibleBeam(
+        "boom", length=0.8, section=((0.0, first), (0.8, last)), E=7e8, G=3e8, density=2700.0, **beam
+    )
+    model = gs.assemble("boom", boom, gs.connect("world", "boom.a"), gravity=(0, 0, 0))
+    loads = {"boom.b": gs.Wrench([1e-3, 0, 0, 1e-3, 0, 0], "aligned")}
+    tip = gs.fk(model, gs.equilibrium(model, np.zeros(model.nv), wrenches=loads).q)["boom.b"]
+    mean = 0.8 * (1.0 if end == 1.0 else np.log(1.0 / end) / (1.0 - end)) * 1e-3
+    within = 1e-6 if "method" not in beam or end == 1.0 else 2e-2  # four elements with a linear twist
+    assert abs(tip.R[2, 1] / (mean / (3e8 * first.J)) - 1.0) < within
+    assert abs((tip.p[0] - 0.8) / (mean / (7e8 * first.area)) - 1.0) < within
+
+
 def test_nodes_carry_a_force_at_the_tip_exactly():
     model = cantilever(None, method="fe", elements=3)
     force, EI = 2.0, ALUMINIUM["E"] * ALUMINIUM["I_y"]

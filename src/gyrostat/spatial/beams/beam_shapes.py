@@ -19,7 +19,7 @@ from gyrostat.spatial.beams.shape_integrals import (
     shape_integrals,
     tidy,
 )
-from gyrostat.spatial.beams.timoshenko_shapes import timoshenko_shapes
+from gyrostat.spatial.beams.timoshenko_shapes import MORE, timoshenko_shapes
 from gyrostat.spatial.beams.trial_functions import (
     TrialFunctions,
     hermite_elements,
@@ -116,7 +116,8 @@ def _natural(
     if form.elements:
         base = hermite_elements(form.elements) if order == 2 else linear_elements(form.elements)
     else:
-        base = polynomials(n, order)
+        uniform = len({row[1:] for row in form.profile}) == 1  # n polynomials then bear loads at the tip exactly
+        base = polynomials(n if uniform else n + MORE, order)
     K = _gram(base, base, stiffness, form.breaks, order)
     if form.nodal and order == 2:
         scale = np.array([1.0, form.nodal * turn] * form.elements)  # rotations in rad: dv/dx, not L dv/dx

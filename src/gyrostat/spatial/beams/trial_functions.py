@@ -100,7 +100,7 @@ def reduced_modes(M: Array, K: Array, n: int, loads: Array) -> Array:
     load."""
     _, V = natural_modes(M, K)
     if n < len(M):
-        statics = np.linalg.solve(K, loads)[:, : max(min(loads.shape[1], n - 1), 0)]
+        statics = np.linalg.solve(K, loads)[:, :n]
         kept = V[:, : n - statics.shape[1]]
         statics = statics - kept @ (kept.T @ (M @ statics))
         V = np.concatenate([kept, statics / np.sqrt(np.abs(np.diag(statics.T @ M @ statics)))], axis=1)
