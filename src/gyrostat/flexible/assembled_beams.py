@@ -49,10 +49,11 @@ def _may_be_assembled(entity: Entity) -> bool:
 
 def _families(beam: FlexibleBeam, inside: int, elements: int) -> dict[str, Line]:
     L, A, rho = beam.length, beam.area, beam.density
+    turning = rho * float(beam.sections_turn)
     bend = {"length": L, "line": rho * A, "elements": elements, "inside": inside}
     return {
-        "v": bending_line(EI=beam.E * beam.I_z, rotary=rho * beam.I_z, **bend),
-        "w": bending_line(EI=beam.E * beam.I_y, rotary=rho * beam.I_y, **bend),
+        "v": bending_line(EI=beam.E * beam.I_z, rotary=turning * beam.I_z, **bend),
+        "w": bending_line(EI=beam.E * beam.I_y, rotary=turning * beam.I_y, **bend),
         "twist": axial_line(L, beam.G * beam.J, rho * (beam.I_y + beam.I_z), elements),
         "stretch": axial_line(L, beam.E * A, rho * A, elements),
     }

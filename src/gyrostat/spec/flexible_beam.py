@@ -169,6 +169,11 @@ class FlexibleBeam(Entity):
         return axes if cut % 2 == 0 else axes[::-1]
 
     @property
+    def sections_turn(self) -> bool:
+        """Whether its sections have inertia about y and z; not in the beam equation of Euler and Bernoulli."""
+        return self.shear or self.method == "in-cut"
+
+    @property
     def form(self) -> BeamForm:
         """What its shapes depend on."""
         return BeamForm.of(self)

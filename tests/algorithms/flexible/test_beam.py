@@ -70,7 +70,7 @@ def test_without_shapes_a_beam_is_a_rigid_body():
     model = boom_arm(modes=0, modes_x=0)
     boom = model["boom"]
     line, c = boom.density * boom.length, boom.mass * boom.length**2 / 12
-    J = line * np.array([boom.I_y + boom.I_z, boom.I_y, boom.I_z]) + (0.0, c, c)
+    J = np.array([line * (boom.I_y + boom.I_z), c, c])
     places = {"mid": (0.5, 0, 0), "tool": (0.9, 0.05, -0.1), "b": (boom.length, 0, 0), "a": (0, 0, 0)}
     body = gs.RigidBody("boom", mass=boom.mass, com=(boom.length / 2, 0, 0), inertia=J, frames=places)
     rigid = gs.assemble(
@@ -86,3 +86,14 @@ def test_random_configurations_deform_a_beam_a_little():
     model = boom_arm(modes=(2, 1))
     q = gs.random_configuration(model, 0, 100)
     assert np.abs(q[:, 2:]).max() <= 0.02 < np.abs(q[:, :2]).max()
+
+
+@pytest.mark.parametrize("port", ["a", "b"])
+def test_a_thick_beam_held_by_either_end_has_the_frequencies_of_the_beam_equation(port):
+    steel = {"E": 2.1e11, "G": 8.1e10, "density": 7850.0, "section": gs.sections.rectangle(0.02, 0.1)}
+    beam = gs.FlexibleBeam("beam", length=1.3, modes=(0, 10), modes_x=0, **steel)
+    model = gs.assemble("held", beam, gs.connect("world", f"beam.{port}"), gravity=(0, 0, 0))
+    roots = np.array([1.875104068711961, 4.694091132974175, 7.854757438237613])
+    exact = roots**2 * np.sqrt(beam.E * beam.I_y / (beam.density * beam.area)) / beam.length**2 / (2 * np.pi)
+    found = gs.eigenfrequencies(model, np.zeros(model.nv)).undamped[:3]
+    np.testing.assert_allclose(found, exact, rtol=3e-9)

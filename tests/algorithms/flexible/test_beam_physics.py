@@ -33,7 +33,7 @@ def test_a_stiff_beam_tends_to_the_rigid_link():
     rng = np.random.default_rng(1)
     q, v, a = rng.normal(size=(3, 2))
     body = {"mass": 1.296, "com": (0.6, 0, 0)}
-    line, J = 2700.0 * 1.2, np.array([3.4e-8, 1.3e-8, 2.1e-8])
+    line, J = 2700.0 * 1.2, np.array([3.4e-8, 0.0, 0.0])
     rigid = gs.RigidBody(
         "boom", **body, inertia=line * J + 1.296 * 1.44 / 12 * np.array([0, 1, 1]), frames={"b": (1.2, 0, 0)}
     )

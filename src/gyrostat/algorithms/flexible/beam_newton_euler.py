@@ -6,8 +6,8 @@ The mass at x is at r = (X, v, w) in the axes of a and accelerates with
 
 so that f = int A dm, n = int r x A dm and Q_i = int (dr/dq_i) . A dm + strain: nothing is cut off. A field of gravity
 is expanded about the centre of mass, as for rigid bodies: g + G (r - r_c) is subtracted from A. Sections have rotary
-inertia, constant in the axes of a: J (w + mean rate of their rotation). Without shear the slopes are not counted among
-these rotations, as in the beam equation of Euler and Bernoulli."""
+inertia, constant in the axes of a: J (w + mean rate of their rotation). Without shear it is none but that about the
+axis, as in the beam equation of Euler and Bernoulli: slopes and turns of a then count alike, however a beam is held."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def field_of_gravity(on: Setting, pose: Pose, mass: BeamMass, r: Field) -> tuple
     law, R, h = on.gravity, pose.R, r.mean
     centre = pose.p + R @ h
     g, G = np.asarray(law.field(centre)), np.zeros((3, 3))  # type: ignore[misc]
-    sections = SpatialInertia(0.0, np.zeros(3), np.diag(mass.J)).second_moment
+    sections = SpatialInertia(0.0, np.zeros(3), np.diag(mass.sections)).second_moment
     if law.gradient is not None and law.stretch is not None:
         extent = (r.times(r) - np.outer(h, h)) * mass.m + sections
         g = g + law.stretch(centre, R @ extent @ R.T) / mass.m

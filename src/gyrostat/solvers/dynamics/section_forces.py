@@ -2,8 +2,8 @@
 
 S(x) = (N, V_y, V_z, T, M_y, M_z): what the part beyond x exerts on the part before it, in the axes of the section:
 normal force (tension positive), shear forces, torque, bending moments about y and z. On the part beyond x act forces at
-its ports, weight, and inertia rho A a, rho I alpha + w x rho I w of its sections. That holds to the accuracy of the
-motion, damping included."""
+its ports, weight, and inertia rho A a, rho I alpha + w x rho I w of its sections, I about y and z only where they
+have inertia about these. That holds to the accuracy of the motion, damping included."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def by_equilibrium(
     weight = beam.density * at.weights.ravel()
     force = (weight * of["area"])[:, None] * (g - inside.a)
     J = weight[:, None] * np.stack([of["I_y"] + of["I_z"], of["I_y"], of["I_z"]], axis=1)
+    J = J if beam.sections_turn else J * np.array([1.0, 0.0, 0.0])
     spin = J * inside.alpha + np.cross(inside.w, J * inside.w)
     moment = -np.einsum("mij,mj->mi", inside.R, spin)
     ports = _at_ports(model, name, state, wrenches)

@@ -99,7 +99,8 @@ def beam_moments(beam: FlexibleBeam, start: Array, axes: Array) -> Array:
     m_0, m_1, m_2 = (profile_integral(profile, 1, power=power) for power in range(3))
     I_y, I_z = (beam.density * L * I * profile_integral(profile, k) for k, I in ((2, beam.I_y), (3, beam.I_z)))
     bar = beam.mass * L**2 * (m_2 / m_0 - (m_1 / m_0) ** 2)
-    J = axes @ np.diag([I_y + I_z, bar + I_y, bar + I_z]) @ axes.T
+    across = float(beam.sections_turn)
+    J = axes @ np.diag([I_y + I_z, bar + across * I_y, bar + across * I_z]) @ axes.T
     return mass_moments(beam.mass, start + axes[:, 0] * (L * m_1 / m_0), J)
 
 
