@@ -13,7 +13,15 @@ from gyrostat.solvers import functions
 from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.spec.solver_kinds import ANSWERS
 
-ABSTRACT = {"Solver", "StateSolver", "ContactSolver", "OfFrame", "DerivativeSolver", "RotorCouplingSolver"}
+ABSTRACT = {
+    "Solver",
+    "StateSolver",
+    "ContactSolver",
+    "GroundPoint",
+    "OfFrame",
+    "DerivativeSolver",
+    "RotorCouplingSolver",
+}
 ABSTRACT |= {"ReducedSolver"}
 
 
