@@ -99,8 +99,10 @@ def _read(path: Path) -> Any:
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             return meshio.read(path)
-    except (Exception, SystemExit) as error:  # whatever a broken file does to the reader
-        raise MeshError(f"mesh '{path}': cannot be read: {type(error).__name__}: {error}") from None
+    except (Exception, SystemExit) as error:  # whatever a broken file does to the reader, which may even exit
+        told = "it is none" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        message = f"mesh '{path}': cannot be read as '.{sort}', {told}. Hint: write it anew, or convert it"
+        raise MeshError(message) from None
 
 
 def _mesh(kind: str, points: Array, cells: Array, who: str) -> Any:

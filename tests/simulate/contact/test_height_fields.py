@@ -105,7 +105,7 @@ def test_a_ball_rests_between_both_sides_of_a_groove():
 @pytest.mark.parametrize("kind", ["sphere", "box", pytest.param("capsule", marks=pytest.mark.slow),
                                   pytest.param("ellipsoid", marks=pytest.mark.slow),
                                   pytest.param("cylinder", marks=pytest.mark.slow)])  # fmt: skip
-def test_energy_never_grows_on_rough_ground_and_nothing_falls_through(kind):
+def test_on_rough_ground_energy_grows_by_what_is_lifted_out_of_it_at_most_and_nothing_falls_through(kind):
     random = np.random.default_rng(1)
     heights = 0.15 * np.sin(4 * X[None, :]) * np.cos(3 * Y[:, None]) + 0.03 * random.normal(size=(21, 31))
     model = on_field(kind, heights, friction=0.5)
