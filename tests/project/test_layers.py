@@ -81,7 +81,13 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
     "solvers": (("functions", "legs", "sensors"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
-    "studies": (("achievable", "vibration"),),
+    "studies": (
+        ("design", "gaits"),
+        ("fastest_path", "identification"),
+        ("optimal_control",),
+        ("achievable", "calibration", "vibration"),
+        ("*",),
+    ),
     "view": (("viewer",), ("diagram", "scene", "*")),
 }
 """Folder -> its rooms and files from top to bottom; ``*`` are the files that are not named. Those side by side in a

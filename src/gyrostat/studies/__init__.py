@@ -1,5 +1,6 @@
-"""Questions that need many evaluations of a model: what a programmed motion asks of the actuators."""
+"""Questions that need many evaluations of a model: what it can do, how it is fitted to a machine, how it moves best."""
 
 from gyrostat.studies.achievable.achievable_motion import AchievableMotion
+from gyrostat.studies.report import Report
 
-__all__ = ["AchievableMotion"]
+__all__ = ["AchievableMotion", "Report"]

@@ -1,0 +1,1 @@
+"""Geometry and elasticity of a real robot from measurements of its pose."""

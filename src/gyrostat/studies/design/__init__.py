@@ -1,0 +1,1 @@
+"""The robot itself as unknown: parameters, fronts of trade-offs."""

@@ -1,0 +1,1 @@
+"""Inertia, friction and elasticity of a real robot from its motion and torques."""
