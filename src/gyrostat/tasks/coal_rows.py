@@ -29,15 +29,10 @@ class CoalRows:
         return cls(collision_program(model, chosen), held) if chosen else None
 
     def at(self, q: Array, x: Array) -> tuple[Array, Array, list[str]]:
-        """Gradients (k, nv) of the distances within reach, their least change (k,), and their names."""
-        distance, share, influence = x[AVOID]
-        names = [f"{pair.a} | {pair.b}" for pair in self.program.pairs]
-        found = [
-            (gap, name)
-            for gap, name in zip(self.program.gaps(q, float(influence)), names, strict=True)
-            if gap.near and gap.gap <= influence
-        ]
-        rows = np.array([gap.gradient for gap, _ in found]).reshape(len(found), len(self.held))
+        """Gradients (k, nv) of all distances, their least change (k,), and their names."""
+        distance, share, within = x[AVOID]
+        gaps = self.program.gaps(q, float(within))
+        rows = np.array([gap.gradient for gap in gaps])
         rows[:, self.held] = 0.0
-        least = np.array([(distance - gap.gap) * share for gap, _ in found])
-        return rows, least, [name for _, name in found]
+        least = (distance - np.array([gap.gap for gap in gaps])) * share
+        return rows, least, [f"{pair.a} | {pair.b}" for pair in self.program.pairs]

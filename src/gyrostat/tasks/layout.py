@@ -26,7 +26,7 @@ class Place:
 
 STEP, SHARE, EXTRA, DAMPING, AVOID = 0, 1, 2, 3, slice(4, 7)
 """dt [s]; share of what is left to a limit; further damping, of a search; damping of the stack; distance, share and
-influence of collision avoidance."""
+reach of collision avoidance."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,13 @@ def layout(nq: int, nv: int, tasks: Sequence[Task], targets: Sequence[int]) -> N
     return Numbers(*box, tuple(places), at)
 
 
-def first_numbers(at: Numbers, tasks: Sequence[Task], box: Box, avoid: CollisionAvoidance | None, damping: float) -> Array:
+def first_numbers(
+    at: Numbers, tasks: Sequence[Task], box: Box, avoid: CollisionAvoidance | None, damping: float
+) -> Array:
     """The row with what a stack was made with; targets that are not known are NaN."""
     x = np.full(at.size, np.nan)
     x[STEP], x[SHARE], x[EXTRA], x[DAMPING] = 1.0, box.gain, 0.0, damping
-    x[AVOID] = (0.0, 1.0, 1.0) if avoid is None else (avoid.distance, avoid.gain, avoid.influence)
+    x[AVOID] = (0.0, 1.0, 1.0) if avoid is None else (avoid.distance, avoid.gain, avoid.within)
     x[at.low], x[at.high], x[at.most] = (np.clip(y, -NEVER, NEVER) for y in (box.low, box.high, box.most))
     for place, task in zip(at.tasks, tasks, strict=True):
         x[place.weights], x[place.gain], x[place.damping] = task.row_weights(), task.gain, task.damping

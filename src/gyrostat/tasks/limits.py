@@ -72,25 +72,22 @@ class CollisionAvoidance:
     """Shapes stay at least ``distance`` [m] apart: what :func:`gyrostat.distances` finds between ``pairs``.
 
     ``pairs``: of bodies or shapes, by name; by default those that the robot can collide with itself and with what
-    stands still (:func:`gyrostat.collision_pairs`). A step takes at most the share ``gain`` of what is left. Pairs
-    farther apart than ``influence`` [m] are left alone."""
+    stands still (:func:`gyrostat.collision_pairs`). A step takes at most the share ``gain`` of what is left. Of
+    shapes whose bounding spheres are more than ``within`` [m] apart, the spheres are kept apart: coal is not asked."""
 
     pairs: Any = None
     distance: float = 0.01
     gain: float = 0.5
-    influence: float = 0.3
+    within: float = 0.3
 
     def expect_numbers(self) -> None:
         """Refuse what means nothing."""
         who = "CollisionAvoidance"
         fraction(self.gain, who, "gain")
-        for what in ("distance", "influence"):
+        for what in ("distance", "within"):
             x = getattr(self, what)
             if isinstance(x, bool) or not isinstance(x, int | float) or not np.isfinite(x) or x < 0.0:
                 raise NonFiniteError(f"{who}: {what} must be a number >= 0 [m], got {clipped(x)}")
-        if self.influence <= self.distance:
-            message = f"influence {self.influence:g} m must be above distance {self.distance:g} m"
-            raise SpecError.one(who, "influence", message, "0.3", self.influence)
 
 
 # ------------------------------------------------------------------------------------------------ followers
@@ -151,7 +148,9 @@ def _folded(net: Network, bounds: Box, follower: Follower) -> bool:
     bounds.low[at], bounds.high[at] = max(bounds.low[at], ends[0]), min(bounds.high[at], ends[1])
     bounds.most[k] = min(bounds.most[k], follower.most / abs(ratio))
     if bounds.low[at] > bounds.high[at]:
-        message = f"the limits of '{net.model.coordinates[at]}' and of '{follower.name}', which follows it, leave no room"
+        message = (
+            f"the limits of '{net.model.coordinates[at]}' and of '{follower.name}', which follows it, leave no room"
+        )
         raise SpecError.one("JointLimits", "limits", message, "change them, or give limits of your own")
     return True
 
@@ -159,7 +158,9 @@ def _folded(net: Network, bounds: Box, follower: Follower) -> bool:
 def named_pairs(pairs: Any, who: str) -> tuple[tuple[str, str], ...]:
     """Pairs of names."""
     if not isinstance(pairs, list | tuple):
-        raise StateError(f"{who}: pairs must be a list of two names each, got {clipped(pairs)}. Hint: [('hand', 'box')]")
+        raise StateError(
+            f"{who}: pairs must be a list of two names each, got {clipped(pairs)}. Hint: [('hand', 'box')]"
+        )
     found = tuple(names_of(pair, who, "a pair") for pair in pairs)
     for pair in found:
         if len(pair) != 2:

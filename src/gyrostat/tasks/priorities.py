@@ -41,9 +41,7 @@ def prioritised(rows: Rows, levels: list[slice], held: Array, unit: float) -> Ar
         if _breaks(C @ new, low, high):
             H = A.T @ A + max(damping, ROUNDING) * np.eye(A.shape[1])
             size, at = float(np.diag(H).max()), C @ d
-            y = bounded_minimum(
-                H / size, A.T @ wanted / (-size * unit), C @ Z, (low - at) / unit, (high - at) / unit
-            )
+            y = bounded_minimum(H / size, A.T @ wanted / (-size * unit), C @ Z, (low - at) / unit, (high - at) / unit)
             new = d + Z @ (y * unit)
         d, Z = new, Z if last else Z @ kernel
     return d

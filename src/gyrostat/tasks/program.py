@@ -21,13 +21,14 @@ from gyrostat.algorithms.matrices.body_jacobians import tied_row
 from gyrostat.configuration.packing import coordinates
 from gyrostat.engine.cpython.direct import Direct
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.tracing.choose import maximum, minimum as least, where
+from gyrostat.engine.tracing.choose import maximum
+from gyrostat.engine.tracing.choose import minimum as least
 from gyrostat.errors import GyrostatError, NonFiniteError
 from gyrostat.graph.contacts import Candidate
 from gyrostat.graph.loops.explain import refuse_unsolved
 from gyrostat.graph.network import kept_network
 from gyrostat.solvers.collision.collision_program import closed_gaps
-from gyrostat.solvers.machinery.machine_call import default_options, install_machine_call, written_class
+from gyrostat.solvers.machinery.machine_call import install_machine_call, written_class
 from gyrostat.solvers.machinery.solver import Solver
 from gyrostat.spec.model import Model
 from gyrostat.tasks.layout import AVOID, DAMPING, EXTRA, SHARE, STEP, Numbers
@@ -163,11 +164,14 @@ class TaskProgram(Solver):
         wanted = self._wanted(at, x)
         by_level = [one for level in self.levels for one in wanted if one[0].level == level]
         dampings = [
-            x[DAMPING] + x[EXTRA] + sum((one[4] for one in wanted if one[0].level == level), 0.0) for level in self.levels
+            x[DAMPING] + x[EXTRA] + sum((one[4] for one in wanted if one[0].level == level), 0.0)
+            for level in self.levels
         ]
         loops = loop_equations(at.net, at.q) if at.net.closures else None
         nv = self.model.nv
-        J, g = (np.zeros((0, nv)), np.zeros(0)) if loops is None else (np.where(self.held[None, :], 0.0, loops.J), loops.g)
+        J, g = (
+            (np.zeros((0, nv)), np.zeros(0)) if loops is None else (np.where(self.held[None, :], 0.0, loops.J), loops.g)
+        )
         low, high, rows, below, above = self._bounds(at, x)
         A, r = np.concatenate([one[2] for one in by_level]), np.concatenate([one[3] for one in by_level])
         e = np.concatenate([one[1] for one in wanted])
@@ -188,9 +192,9 @@ class TaskProgram(Solver):
         rows, below, above = self._follower_rows(at, x)
         if self.candidates:
             found = closed_gaps(at.net, at.on, self.candidates, at.q)
-            distance, part, influence = x[AVOID]
+            distance, part, _ = x[AVOID]
             rows += list(np.where(self.held[None, :], 0.0, found["gradient"]))
-            below += [where(gap > influence, -NEVER, (distance - gap) * part) for gap in found["gap"]]
+            below += [(distance - gap) * part for gap in found["gap"]]
             above += [NEVER] * len(self.candidates)
         count = len(rows)
         return low, high, np.array(rows).reshape(count, model.nv), np.array(below), np.array(above)
@@ -227,9 +231,9 @@ class Part(Direct):
         kernel = self.__dict__.get("_kernel")
         if kernel is None:
             kernel = self._kernel = self._made()
-            if type(self) is Part and default_options(threads, "raise"):
-                general = MethodType(written_class(self).__call__, self)
-                install_machine_call(self, kernel, [], general, self.result)
+            general = MethodType(written_class(self).__call__, self)
+            if install_machine_call(self, kernel, [], general, self.result) and threads == 1:
+                return self(q, x)  # by the builtin, now and from now on
         return self.result(**kernel.call(q, x, threads=threads, explain=lambda: self._explain(q, x)))
 
     def _explain(self, q: Any, x: Any) -> None:

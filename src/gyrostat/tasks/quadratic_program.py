@@ -22,8 +22,8 @@ class NoRatesError(StateError):
 
 
 def bounded_minimum(H: Array, h: Array, rows: Array, lower: Array, upper: Array) -> Array:
-    """y (n,) of least 1/2 y^T H y + h^T y with lower <= (y, rows y) <= upper (n + k,), or lower <= rows y <= upper (k,);
-    H with entries of about one. :class:`NoRatesError` if there is none."""
+    """y (n,) of least 1/2 y^T H y + h^T y with lower <= (y, rows y) <= upper (n + k,), or, with bounds (k,),
+    lower <= rows y <= upper; H with entries of about one. :class:`NoRatesError` if there is none."""
     sense = np.zeros(len(upper), dtype=np.int32)
     y, _, flag, _ = _daqp()(H, h, rows, upper, lower, sense, primal_tol=FEASIBLE, dual_tol=FEASIBLE)
     if flag == SOLVED:

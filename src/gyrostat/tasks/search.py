@@ -25,8 +25,11 @@ FIRST, MOST, LITTLE = 1e-3, 1e12, 1e-12
 """Damping after a step that failed; where the search is stuck; below which there is none."""
 ABOVE = 100.0
 """How much more a level counts than the next one when a step is judged; what is asked of the step is strict."""
+FLAT = 1e-11
+"""Share of the cost that a step must gain to be worth it: the sine of errors and slopes is then 3e-6."""
 MEMORY = 4
-"""A step is taken if it is better than the worst of so many before it: a level may rise a little for the next one."""
+"""With levels, a step is taken if it is better than the worst of so many before it: one may rise a little for the
+next."""
 APART = 1e3
 """Cost of a distance that is too short [1/m]."""
 
@@ -118,22 +121,22 @@ class Search:
     def __call__(self, q: Array, x: Array) -> _Found:
         """From q (nq,) on, with the numbers x, which are changed."""
         q = self._inside(q, x)
-        way, damping = [q], 0.0
+        way, damping, memory = [q], 0.0, 1 if self.steps.one_level else MEMORY
         merits = [self._merit(q, x)]
         for count in range(1, self.iterations + 1):
             x[EXTRA] = damping
             try:
-                d = self._step(q, x)
+                d, gain = self._step(q, x)
             except NoRatesError:
                 return _Found(q, "infeasible", count, way)
             size = float(np.abs(d).max(initial=0.0))
-            if size <= self.tolerance and damping <= LITTLE:
+            if gain <= FLAT * merits[-1] or (size <= self.tolerance and damping <= LITTLE):
                 reason = "converged" if self.steps.broken(q, x) <= REACHED else "infeasible"
                 return _Found(self._moved(q, d, x), reason, count, way)
             new = self._moved(q, d * min(1.0, LONGEST / max(size, 1e-300)), x)
             merit = self._merit(new, x)
-            if merit <= max(merits[-MEMORY:]):
-                q, damping = new, damping / 10.0 if damping > 10.0 * LITTLE else 0.0
+            if merit <= max(merits[-memory:]):
+                q, damping = new, _eased(damping, (merits[-1] - merit) / (gain + damping * float(d @ d)))
                 merits.append(merit)
                 way.append(q)
             else:
@@ -142,13 +145,14 @@ class Search:
                     return _Found(q, "converged", count, way)  # only rounding is left
         return _Found(q, "stopped", self.iterations, way)
 
-    def _step(self, q: Array, x: Array) -> Array:
+    def _step(self, q: Array, x: Array) -> tuple[Array, float]:
+        """d (nv,), and what it gains to first order where that is known."""
         steps = self.steps
-        if steps.quick and steps.coal is None:
-            found = steps.program.step(q, x)
-            if found.told[0] <= 0.0:
-                return found.d
-        return steps.step(q, x)
+        if not steps.quick:
+            return steps.step(q, x), np.inf
+        found = steps.program.step(q, x)
+        d = found.d if steps.coal is None and found.told[0] <= 0.0 else steps.step(q, x)
+        return d, float(-(found.h @ d)) if not steps.avoids else np.inf
 
     def _merit(self, q: Array, x: Array) -> float:
         """Costs of all levels in one number, and of what comes too near."""
@@ -175,3 +179,12 @@ class Search:
     def _inside(self, q: Array, x: Array) -> Array:
         """q without what rounding, or a start, is outside the limits of joints."""
         return np.clip(q, x[self.at.low], x[self.at.high])
+
+
+def _eased(damping: float, share: float) -> float:
+    """Damping after a step that gained this share of what was expected (0 where that is not known)."""
+    if 0.0 < share < 0.25:
+        return 2.0 * damping
+    if 0.0 < share < 0.75:
+        return damping
+    return damping / 10.0 if damping > 10.0 * LITTLE else 0.0

@@ -125,8 +125,14 @@ class Stack:
             x = np.broadcast_to(x, (*np.broadcast_shapes(numbers.shape[:-1], x.shape[:-1]), x.shape[-1])).copy()
             x[..., place.target] = numbers
         if np.isnan(x).any():
-            missing = [task.name for task, place in zip(self.tasks, self._at.tasks, strict=True) if np.isnan(x[..., place.target]).any()]
-            raise StateError(f"{who}: '{missing[0]}' has no target. Hint: stack.set('{missing[0]}', target), or aim_here(q)")
+            missing = [
+                task.name
+                for task, place in zip(self.tasks, self._at.tasks, strict=True)
+                if np.isnan(x[..., place.target]).any()
+            ]
+            raise StateError(
+                f"{who}: '{missing[0]}' has no target. Hint: stack.set('{missing[0]}', target), or aim_here(q)"
+            )
         self._complete = x is self._x
         return x
 
@@ -166,7 +172,7 @@ class Stack:
         targets: Mapping[str, Any] | None = None,
         *,
         tolerance: float = 1e-9,
-        iterations: int = 200,
+        iterations: int = 1000,
         history: bool = False,
     ) -> Solution:
         """The configuration (..., nq) in which the tasks are nearest to their targets, inside the limits of joints,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gyrostat.errors import StateError
 from gyrostat.tasks.coal_rows import CoalRows
 from gyrostat.tasks.layout import AVOID, STEP
 from gyrostat.tasks.limits import NEVER
@@ -13,8 +12,8 @@ from gyrostat.tasks.program import Bounded, Rows, Step, TaskProgram
 from gyrostat.tasks.quadratic_program import NoRatesError, bounded_minimum
 
 Array = np.ndarray
-WRITTEN_OUT = 60
-"""Rates up to which the step is solved in machine code."""
+WRITTEN_OUT = 16
+"""Rates up to which the step is solved in machine code: with more, making it takes longer than it is worth."""
 
 
 class StepSolver:
@@ -25,6 +24,11 @@ class StepSolver:
         self.levels = _levels(program)
         self.one_level = len(program.levels) == 1 and not program.network.closures
         self.quick = self.one_level and program.model.nv <= WRITTEN_OUT
+
+    @property
+    def avoids(self) -> bool:
+        """Whether distances of shapes are kept."""
+        return bool(self.program.candidates) or self.coal is not None
 
     def rates(self, q: Array, x: Array, dt: float) -> Array:
         """v (nv,)."""
@@ -78,6 +82,11 @@ class StepSolver:
                 lower=np.concatenate([found.lower, least / unit]),
                 upper=np.concatenate([found.upper, np.full(len(least), NEVER)]),
             )
+        if self.coal is not None or not self.quick:
+            y = np.linalg.solve(found.H, -found.h)
+            every = np.concatenate([y, found.rows @ y])
+            if np.all(every >= found.lower) and np.all(every <= found.upper):
+                return y
         try:
             return bounded_minimum(*found)
         except NoRatesError:
@@ -85,6 +94,8 @@ class StepSolver:
 
     def broken(self, q: Array, x: Array) -> float:
         """By how much distances are too short [m], all together."""
+        if not self.avoids:
+            return 0.0
         total = 0.0
         if self.program.candidates:
             found = self.program.bounded(q, x)

@@ -50,7 +50,9 @@ class CollisionProgram:
         self.model, self.pairs = model, tuple(pairs)
         self.network = kept_network(model)
         if self.network.driven:
-            raise GyrostatError(f"distances: the base of '{model.name}' moves with time. Hint: use a fixed or a free base")
+            raise GyrostatError(
+                f"distances: the base of '{model.name}' moves with time. Hint: use a fixed or a free base"
+            )
         every = [c for pair in self.pairs for c in pair.candidates]
         self.closed = tuple(c for c in every if c.closed_form)
         self.by_coal = tuple(c for c in every if not c.closed_form)
@@ -109,7 +111,9 @@ class CollisionProgram:
                 a, b = (Pose(out["R"][places[s.name]], out["p"][places[s.name]]) for s in (c.a, c.b))
                 gap, n, on_a, on_b, near = nearest_of_pair(c, solids, a, b, within)
                 gradient = _along(jacobians.get(c.a.port), on_a, n, self.model.nv)
-                found.append(Gap(gap, n, on_a, on_b, gradient - _along(jacobians.get(c.b.port), on_b, n, self.model.nv), near))
+                found.append(
+                    Gap(gap, n, on_a, on_b, gradient - _along(jacobians.get(c.b.port), on_b, n, self.model.nv), near)
+                )
         return found
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from gyrostat.configuration.packing import coordinates
 from gyrostat.errors import GyrostatError, clipped
-from gyrostat.solvers.collision.pair_choice import chosen_pairs
 from gyrostat.solvers.collision.collision_program import Gap, collision_program
+from gyrostat.solvers.collision.pair_choice import chosen_pairs
 from gyrostat.solvers.collision.touching import touching
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model

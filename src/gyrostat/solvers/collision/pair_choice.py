@@ -46,7 +46,9 @@ def _usual(model: Model) -> Iterable[Names]:
             ordered = _ordered(model, known, one, two)
             if ordered is None or frozenset((one, two)) in left_out:
                 continue
-            if not links.adjacent(known[one].entity, known[two].entity):
+            ground = isinstance(model.wiring.entities[known[ordered[1]].entity], Ground)
+            joined = links.together if ground else links.adjacent
+            if not joined(known[one].entity, known[two].entity):
                 yield ordered
 
 
@@ -71,7 +73,9 @@ def chosen_pairs(model: Model, given: Any, who: str) -> tuple[CollisionPair, ...
     if given is None:
         return usual_pairs(model)
     if not isinstance(given, list | tuple):
-        raise StateError(f"{who}: pairs must be a list of two names each, got {clipped(given)}. Hint: [('hand', 'box')]")
+        raise StateError(
+            f"{who}: pairs must be a list of two names each, got {clipped(given)}. Hint: [('hand', 'box')]"
+        )
     known = surfaces(model.wiring)
     links = Links(model)
     found: dict[Names, CollisionPair] = {}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.contact.nearest_points import coal_package
-from gyrostat.solvers.collision.pair_choice import CollisionPair
 from gyrostat.solvers.collision.collision_program import CollisionProgram, collision_program
+from gyrostat.solvers.collision.pair_choice import CollisionPair
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
