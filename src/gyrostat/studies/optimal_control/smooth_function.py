@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback, pushforward
+from gyrostat.engine.tracing.casadi_functions import expressions, from_casadi
+from gyrostat.engine.tracing.derivative import pullback, pushforward
 from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.engine.tracing.record import record
 
