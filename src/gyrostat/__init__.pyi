@@ -77,8 +77,8 @@ from gyrostat.environments.task import GymTask as GymTask
 from gyrostat.io.audit import Audit as Audit
 from gyrostat.io.dh.from_table import from_dh as from_dh
 from gyrostat.io.dh.table import DHRow as DHRow
-from gyrostat.io.files import audit as audit
-from gyrostat.io.files import load as load
+from gyrostat.robots.by_name import audit as audit
+from gyrostat.robots.by_name import load as load
 from gyrostat.io.files import save as save
 from gyrostat.io.strings import audit_string as audit_string
 from gyrostat.io.strings import load_string as load_string
