@@ -243,6 +243,7 @@ from gyrostat.simulate.results.files import load_result as load_result
 from gyrostat.simulate.rollout.rollout import rollout as rollout
 from gyrostat.simulate.rollout.result import DivergedError as DivergedError
 from gyrostat.simulate.rollout.result import Rollout as Rollout
+from gyrostat.simulate.rollout.files import load_rollout as load_rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
 from gyrostat.simulate.run.simulator import Simulator as Simulator
 
