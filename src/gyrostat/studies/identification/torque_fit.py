@@ -1,0 +1,155 @@
+"""The weighted fit itself: weights, bilinear columns and the consistent problem, in turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gyrostat.solvers.dynamics.regressor import inertial_parameters
+from gyrostat.studies.identification.consistent_fit import consistent_fit
+from gyrostat.studies.identification.measured_run import MeasuredRun
+from gyrostat.studies.identification.pseudo_inertia import pseudo_inertia
+from gyrostat.studies.identification.torque_terms import NOT_NEGATIVE, TorqueColumns
+
+Array = np.ndarray
+ROUNDS, SETTLED = 8, 1e-3
+MASS, MOMENT = 1e-3, 1e-4
+"""Least mass and least second moment of a body, in parts of those of the model."""
+TILT = 0.1
+"""Standard deviation of the prior of a tilt [rad]; that of other terms is ten times the torque."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """1/2 (x - x_0)^T H (x - x_0) with H (N,) diagonal, g = H x_0; ``least`` (bodies, 4): see consistent_fit."""
+
+    H: Array
+    g: Array
+    least: Array
+
+    @classmethod
+    def of(cls, columns: TorqueColumns, A: Array, b: Array, width: float) -> Prior:
+        """``width``: deviation of inertias in multiples of mean mass, mean mass x radius, mean mass x radius^2."""
+        x0, places, count = columns.prior(), columns.places, len(columns.bodies)
+        pi = np.reshape(x0[: 10 * count], (-1, 10))
+        every = inertial_parameters(columns.bare).reshape(-1, 10)
+        every = every[every[:, 0] > 0.0]
+        m = float(every[:, 0].mean()) if len(every) else 1.0
+        r2 = float((every[:, [4, 7, 9]].sum(axis=1) / 2.0).mean()) / m if len(every) else 1.0
+        r = np.sqrt(r2) if r2 > 0.0 else 0.1
+        sizes = np.array([m, *[m * r] * 3, *[m * r * r] * 6])
+        deviation = np.empty(len(x0))
+        deviation[: 10 * count] = width * np.tile(sizes, count)
+        torque, strength = np.sqrt(np.mean(b**2, axis=0)), np.sqrt(np.mean(A**2, axis=0))  # (n,), (n, N)
+        for k in range(10 * count, len(x0)):
+            seen = strength[:, k] > 0.0
+            deviation[k] = 10.0 * float(np.max(torque[seen] / strength[seen, k])) if seen.any() and torque.any() else 1.0
+        deviation = np.where(deviation > 0.0, deviation, 1.0)
+        for term in ("tilt", "load"):
+            if term in places:
+                deviation[places[term]] = TILT if term == "tilt" else 1.0
+        by_path = places["paths"]
+        deviation[by_path] = np.maximum(deviation[by_path], 10.0 * np.abs(x0[by_path]))
+        least = np.empty((count, 4))
+        moments = np.trace(pseudo_inertia(pi)[:, :3, :3], axis1=1, axis2=2) if count else np.zeros(0)
+        least[:, :3] = (MOMENT * np.maximum(moments, 1e-3 * pi[:, 0] * r * r) / 3.0)[:, None]
+        least[:, 3] = MASS * np.maximum(pi[:, 0], 1e-3 * m)
+        H = 1.0 / deviation**2
+        return cls(H, H * x0, least)
+
+
+@dataclass
+class Fit:
+    """What is fitted: b = A x + e at the measured ``rows``; ``last``: the estimate that bilinear columns are of."""
+
+    columns: TorqueColumns
+    runs: tuple[MeasuredRun, ...]
+    A: Array
+    b: Array
+    rows: Array
+    prior: Prior
+    weights: str
+    last: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.refresh(self.columns.prior())
+
+    def refresh(self, x: Array) -> None:
+        """Bilinear columns at x."""
+        self.last = x
+        if {"load", "tilt"} & set(self.columns.terms):
+            start = 0
+            for run in self.runs:
+                whole = np.zeros((len(run.t), self.columns.bare.nv, self.A.shape[2]))
+                whole[:, self.rows] = self.A[start : start + len(run.t)]
+                self.columns.bilinear(whole, run, x)
+                self.A[start : start + len(run.t)] = whole[:, self.rows]
+                start += len(run.t)
+
+    def columns_of(self, terms: tuple[str, ...]) -> Array:
+        """Numbers of the columns of inertias, properties and these terms."""
+        places = self.columns.places
+        groups = ("inertias", "paths", *(t for t in self.columns.terms if t in terms))
+        return np.concatenate([np.arange(self.A.shape[2])[places[g]] for g in groups]).astype(int)
+
+
+def starting_weights(b: Array) -> Array:
+    """1 / rms of each torque, before anything is known of its noise."""
+    size = rms(b)
+    top = float(size.max(initial=0.0))
+    return np.diag(1.0 / np.where(size > 1e-6 * top, size, top if top > 0.0 else 1.0))
+
+
+def rms(x: Array) -> Array:
+    return np.sqrt(np.mean(x * x, axis=0))
+
+
+def fitted(task: Fit, terms: tuple[str, ...], W: Array, who: str) -> tuple[Array, Array]:
+    """x (N,) with zeros for terms that are not in the set, and the weights of its residual."""
+    at, count = task.columns_of(terms), len(task.columns.bodies)
+    C, c = inequalities(task.columns, terms, at)
+    x = task.last
+    for _ in range(ROUNDS):
+        Aw = np.einsum("ij,tjk->tik", W, task.A[:, :, at]).reshape(-1, len(at))
+        H = Aw.T @ Aw + np.diag(task.prior.H[at])
+        g = Aw.T @ (task.b @ W.T).ravel() + task.prior.g[at]
+        x = np.zeros(task.A.shape[2])
+        x[at] = consistent_fit(H, g, count, task.prior.least, C, c, who)
+        if {"load", "tilt"} & set(terms):
+            task.refresh(x)
+        new = _weights(task.A[:, :, at] @ x[at] - task.b, task.b, task.weights)
+        change = float(np.max(np.abs(new - W)) / np.max(np.abs(new)))
+        W = new
+        if change < SETTLED:
+            break
+    return x, W
+
+
+def _weights(residual: Array, b: Array, kind: str) -> Array:
+    """W with W^T W = inverse covariance of the residual; a torque that is met exactly counts as known to 1e-6."""
+    floor = 1e-6 * max(float(rms(b).max(initial=0.0)), 1e-300)
+    if kind == "joint":
+        return np.diag(1.0 / np.maximum(rms(residual), floor))
+    covariance = residual.T @ residual / len(residual) + floor**2 * np.eye(residual.shape[1])
+    return np.linalg.inv(np.linalg.cholesky(covariance))
+
+
+def inequalities(columns: TorqueColumns, terms: tuple[str, ...], at: Array) -> tuple[Array, Array]:
+    """C, c of C x >= c: friction brakes, rotors and springs keep their signs, |asymmetric| <= coulomb."""
+    places, N = columns.places, len(columns.names)
+    rows, low = [], []
+    for term in terms:
+        for k in range(*places[term].indices(N)) if term in NOT_NEGATIVE else ():
+            rows.append(np.eye(N)[k])
+            low.append(0.0)
+    if "asymmetric" in terms:
+        pairs = zip(range(N)[places["coulomb"]], range(N)[places["asymmetric"]], strict=True)
+        for i, j in pairs:
+            rows += [np.eye(N)[i] - np.eye(N)[j], np.eye(N)[i] + np.eye(N)[j]]
+            low += [0.0, 0.0]
+    for k, value in zip(range(N)[places["paths"]], columns.values, strict=True):
+        if value > 0.0:
+            rows.append(np.eye(N)[k])
+            low.append(1e-6 * float(value))
+    return np.array(rows).reshape(-1, N)[:, at], np.array(low)
