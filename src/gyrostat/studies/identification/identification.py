@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Validation(StudyData):
-    """Torques of another run: ``run`` as it was filtered, ``torques`` (T, nv) predicted, ``rms`` (nv,) of what is left,
+    """Torques of another run: ``run`` as it was filtered, ``torques`` (T, nv) predicted and filtered likewise, ``rms`` (nv,) of what is left,
     ``relative`` (nv,) to the rms of the measured torque."""
 
     run: MeasuredRun
@@ -96,17 +96,14 @@ class Identification(StudyData):
         own = [t for t in self.terms if t in BESIDE]
         if not own:
             return tau
-        A = self.columns.linear(run)
-        self.columns.bilinear(A, run, self.x)
-        places = self.columns.places
+        A, places = self.columns.at(run, self.x), self.columns.places
         return tau + sum(A[:, :, places[t]] @ self.x[places[t]] for t in own)
 
     def torque_sigma(self, q: Any, v: Any, a: Any, *, temperature: Any = None, noise: bool = False) -> Array:
         """Standard deviation (..., nv) of the torques, from that of the base parameters; with ``noise`` also what a
         measurement scatters about them. What the motion did not excite counts as infinite where torques need it."""
         shape, run = self._as_run(q, v, a, temperature)
-        A = self.columns.linear(run)
-        self.columns.bilinear(A, run, self.x)
+        A = self.columns.at(run, self.x)
         A = A[:, :, self._at][:, :, self.base.columns]
         variance = np.einsum("tik,kl,til->ti", A, self.base.covariance, A)
         blind = np.abs(A[:, :, ~self.base.excited]).max(axis=2, initial=0.0) > 0.0
@@ -131,6 +128,10 @@ class Identification(StudyData):
             warm = np.broadcast_to(np.asarray(temperature, dtype=float), (*shape, m.nv)).reshape(len(x), m.nv)
         return shape, MeasuredRun(np.arange(len(x), dtype=float), x, y, z, np.zeros_like(y), temperature=warm)
 
+    def carrying(self, model: Model) -> Identification:
+        """The same for a robot that carries something: ``model`` is the identified one with bodies attached."""
+        return replace(self, model=model)
+
     # ------------------------------------------------------------------ judgement
     def validate(self, t: Any, q: Any, tau: Any, v: Any = None, a: Any = None, **asked: Any) -> Validation:
         """Predict the torques of another run, filtered as those of the fit; ``band``, ``wrenches``, ``temperature`` as
@@ -143,10 +144,11 @@ class Identification(StudyData):
     def predicted(self, run: MeasuredRun) -> Validation:
         """The same for samples that are filtered already."""
         warm = run.temperature if "temperature" in self.terms else None
-        torques = self.torques(run.q, run.v, run.a, run.wrenches or None, temperature=warm)
-        left = np.sqrt(np.mean((torques - run.tau) ** 2, axis=0))
-        size = np.sqrt(np.mean(run.tau**2, axis=0))
-        return Validation(run, torques, left, left / np.where(size > 0.0, size, 1.0))
+        torques = run.smoothed(self.torques(run.q, run.v, run.a, run.wrenches or None, temperature=warm))
+        inner = run.part(run.inner)
+        left = np.sqrt(np.mean((torques - inner.tau) ** 2, axis=0))
+        size = np.sqrt(np.mean(inner.tau**2, axis=0))
+        return Validation(inner, torques, left, left / np.where(size > 0.0, size, 1.0))
 
     def report(self) -> Report:
         """Residuals, folds, friction, base parameters, inertias; torques over time with their bands."""

@@ -21,7 +21,7 @@ MOST = 24
 def identification_report(found: Any) -> Report:
     """Of :class:`~gyrostat.studies.identification.identification.Identification`."""
     report = Report(f"Identification of {found.before.name}")
-    samples, length = sum(len(r.t) for r in found.runs), sum(float(r.t[-1] - r.t[0]) for r in found.runs)
+    samples, length = sum(len(range(len(r.t))[r.inner]) for r in found.runs), sum(float(r.t[-1] - r.t[0]) for r in found.runs)
     runs = f"{len(found.runs)} run{'s' * (len(found.runs) > 1)}, {length:.4g} s, {samples} samples after thinning"
     report.text(f"{runs}. Terms: inertias, {', '.join(found.terms) or 'nothing else'}. {found.message}.")
     if found.outside:
@@ -52,6 +52,7 @@ def torque_figure(found: Any, run: MeasuredRun) -> Figure:
 
     n = min(found.model.nv, MOST)
     told = found.predicted(run)
+    run = told.run
     spread = found.torque_sigma(run.q, run.v, run.a, temperature=run.temperature, noise=True)
     figure = Figure(figsize=(9.0, 1.5 * n + 1.0), layout="constrained")
     step = max(1, len(run.t) // 1500)

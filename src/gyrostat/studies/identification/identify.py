@@ -20,6 +20,7 @@ from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.studies.identification.base_estimate import base_estimate, structure
+from gyrostat.studies.identification.friction_speeds import fitted_speeds
 from gyrostat.studies.identification.fold_selection import Selection, select_terms, time_blocks
 from gyrostat.studies.identification.identification import Identification
 from gyrostat.studies.identification.identified_model import identified_model
@@ -71,7 +72,8 @@ def identify(
     :mod:`~gyrostat.studies.identification.torque_terms`. ``parameters``: further properties by path in which torques
     are linear (stiffness of a spring, inertia of a rotor). ``bodies``: whose inertias are sought, all that move by
     default; ``()`` none. ``band`` [Hz], False: clean signals. ``unmeasured``: rates whose tau is not known.
-    ``smooth``, ``stribeck`` [rad/s, m/s]: by default 3 % and 20 % of each shaft's rms speed. ``weights``: ``"joint"``,
+    ``smooth``, ``stribeck`` [rad/s, m/s]: by default fitted, from
+    3 % and 20 % of each shaft's rms speed on. ``weights``: ``"joint"``,
     or ``"full"``: the residual's covariance. ``prior``: how far, in multiples of the robot's mean mass and size, bodies
     may be from the model where the motion does not tell."""
     before = model if isinstance(model, Identification) else None
@@ -85,32 +87,38 @@ def identify(
     columns, usual, notes = sought(robot, runs, wanted, tries, parameters, bodies, smooth, stribeck, candidates is None)
     rows = _rows(robot, unmeasured)
     notes += [note for r in runs for note in r.notes]
-    A = np.concatenate([columns.linear(r) for r in runs])[:, rows]
-    known = [columns.known(r) + extra for r, extra in zip(runs, beside, strict=True)]
-    b = np.concatenate([r.tau - x for r, x in zip(runs, known, strict=True)])[:, rows]
+    A = np.concatenate([r.smoothed(columns.linear(r)) for r in runs])[:, rows]
+    known = [r.smoothed(columns.known(r) + extra) for r, extra in zip(runs, beside, strict=True)]
+    b = np.concatenate([r.tau[r.inner] - x for r, x in zip(runs, known, strict=True)])[:, rows]
     task = Fit(columns, tuple(runs), A, b, rows, Prior.of(columns, A, b, prior), weights)
     every = (*usual, *(c for c in tries if c in columns.terms))
     with Progress(progress, WHO, 3 + len(every) ** 2) as shown:
         try:
             x, W = fitted(task, usual, starting_weights(b), WHO)
+            fitted_speeds(task, usual, x, W)
+            x, W = fitted(task, usual, W, WHO)
             shown.step(1, "terms")
             selection = Selection((usual,), np.ones((1, len(rows))), usual)
             if len(every) > len(usual):
-                blocks = time_blocks([len(r.t) for r in runs], folds)
+                blocks = time_blocks([len(range(len(r.t))[r.inner]) for r in runs], folds)
                 task.refresh(x)
                 selection = select_terms(
                     task.A, b, W, blocks, usual, every, task.columns_of, (task.prior.H, task.prior.g),
                     lambda term: shown.step(1, term),
                 )  # fmt: skip
             x, W = fitted(task, selection.chosen, W, WHO)
+            if selection.chosen != usual:
+                fitted_speeds(task, selection.chosen, x, W)
+                x, W = fitted(task, selection.chosen, W, WHO)
         except np.linalg.LinAlgError as error:
             raise GyrostatError(f"{WHO}: the fit failed ({error}). Hint: check units of q and tau") from None
         shown.step(1, "deviations")
         at = task.columns_of(selection.chosen)
         base = _base(task, selection.chosen, at, W)
+    columns = task.columns
     residual = task.A @ x - b
     if check_signs:
-        _expect_signs(robot, runs, known, residual, rows)
+        _expect_signs(robot, runs, residual, rows)
     changed = identified_model(columns, selection.chosen, x)
     noise = np.full(robot.nv, np.nan)
     noise[rows] = rms(residual)
@@ -201,17 +209,16 @@ def _rows(model: Model, unmeasured: Sequence[str]) -> Array:
 def _base(task: Fit, terms: tuple[str, ...], at: Array, W: Array) -> Any:
     """Base parameters of the chosen terms; which they are is read off a rich random motion."""
     rich = random_run(task.columns)
-    R = task.columns.linear(rich)
-    task.columns.bilinear(R, rich, task.last)
+    R = task.columns.at(rich, task.last)
     R = R[:, task.rows][:, :, at].reshape(-1, len(at))
     columns, B = structure(R)
     names = tuple(task.columns.names[k] for k in at)
-    ends = np.cumsum([0, *(len(r.t) for r in task.runs)])
+    ends = np.cumsum([0, *(len(range(len(r.t))[r.inner]) for r in task.runs)])
     runs = tuple(slice(int(i), int(j)) for i, j in zip(ends[:-1], ends[1:], strict=True))
     return base_estimate(task.A[:, :, at], task.b, W, columns, B, names, runs)
 
 
-def _expect_signs(model: Model, runs: list[MeasuredRun], known: list[Array], residual: Array, rows: Array) -> None:
+def _expect_signs(model: Model, runs: list[MeasuredRun], residual: Array, rows: Array) -> None:
     """A joint whose torque the consistent fit cannot explain, but its negative would go with the model."""
     from gyrostat.solvers.functions import rnea
 

@@ -3,9 +3,10 @@
     t' = uniform,   x' = F x  (Butterworth of order 4, forwards and backwards: no phase, half the amplitude at ``band``),
     x'_k = (x_k-2 - 8 x_k-1 + 8 x_k+1 - x_k+2) / 12 dt
 
-The same F acts on q, v and tau, so that the equations of motion keep holding between them. The ends, where the filter
-has no past or future, are cut; what is left is thinned to 25 samples for each period of the band. Quaternions are
-filtered by components, kept on one side of the sphere, and normalised; their rates follow by dq/dt = T(q) v."""
+q, v, a are those of F; tau is F tau. What is computed from q, v, a (columns of a regressor, torques of a model) goes
+through F once more before it is compared with tau: F tau = (F A) x, edges of dry friction included [Gautier 1997]. The
+ends, where the filter has no past or future, are cut; what is left is thinned to 25 samples for each period of the
+band, and to 6 behind the second F. Quaternions are filtered by components, kept on one side of the sphere, and normalised; their rates follow by dq/dt = T(q) v."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from gyrostat.spec.model import Model
 from gyrostat.studies.study_data import StudyData
 
 Array = np.ndarray
-USUAL_BAND, PER_BAND, CUT, DENSE = 10.0, 10.0, 1.6, 25.0
-"""Hz; least samples in a period of the band, periods of it cut at each end, samples kept of each."""
+USUAL_BAND, PER_BAND, CUT, DENSE, KEPT = 10.0, 10.0, 1.6, 25.0, 6.0
+"""Hz; least samples in a period of the band, periods of it cut at each end, samples kept of each, and in fits."""
 SHORTEST = 20
 
 
@@ -48,6 +49,22 @@ class MeasuredRun(StudyData):
         warm = None if self.temperature is None else self.temperature[chosen]
         arrays = (x[chosen] for x in (self.t, self.q, self.v, self.a, self.tau))
         return MeasuredRun(*arrays, self.band, wrenches, warm, self.notes)
+
+    @property
+    def inner(self) -> slice:
+        """Samples that are compared: without the ends, where :meth:`smoothed` is wrong, and thinned."""
+        if self.band is None:
+            return slice(0, len(self.t), 1)
+        dt = float(self.t[1] - self.t[0])
+        cut = min(round(CUT / self.band / dt), (len(self.t) - 1) // 3)
+        return slice(cut, len(self.t) - cut, max(1, int(1.0 / (KEPT * self.band * dt))))
+
+    def smoothed(self, x: Array) -> Array:
+        """F x of what was computed from q, v, a (T, ...), at the :attr:`inner` samples."""
+        if self.band is None:
+            return x
+        flat = _filtered(x.reshape(len(x), -1), self.band, float(self.t[1] - self.t[0]))
+        return flat.reshape(x.shape)[self.inner]
 
 
 def measured_run(

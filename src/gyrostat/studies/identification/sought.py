@@ -91,7 +91,8 @@ def _shafts(
     for name, value in (("smooth", smooth), ("stribeck", stribeck)):
         if value is not None and (isinstance(value, bool) or not 0.0 < value < np.inf):
             raise GyrostatError(f"identify: {name} must be a positive speed, got {clipped(value)}.")
-    v = np.concatenate([r.v for r in runs])
+    v, tau = (np.concatenate([getattr(r, key) for r in runs]) for key in ("v", "tau"))
+    size = np.sqrt(np.mean(tau**2, axis=0))
     found: list[ShaftTerms] = []
     emptied: dict[str, object] = {}
     covered: set[int] = set()
@@ -111,12 +112,14 @@ def _shafts(
         covered |= {ties[0][0]} if len(ties) == 1 else set()
         entity = model.wiring.entities[c.name]
         speed = sum((v[:, k] * f for k, f in ties), np.zeros(len(v)))
-        found.append(_shaft(c.name, model.dofs[ties[0][0]], ties, speed, smooth, stribeck, entity, None))
+        load = abs(size[ties[0][0]] / ties[0][1])
+        found.append(_shaft(c.name, model.dofs[ties[0][0]], ties, speed, smooth, stribeck, load, entity, None))
     for k, name in enumerate(model.dofs):
         joint = model.wiring.entities.get(name)
         if k in covered or not isinstance(joint, Joint) or len(joint.shafts) != 1:
             continue
-        found.append(_shaft(f"{name}_friction", name, ((k, 1.0),), v[:, k], smooth, stribeck, None, f"{name}.{joint.shafts[0]}"))
+        port = f"{name}.{joint.shafts[0]}"
+        found.append(_shaft(f"{name}_friction", name, ((k, 1.0),), v[:, k], smooth, stribeck, size[k], None, port))
     found.sort(key=lambda s: s.ties[0][0])
     return tuple(found), model.replace(emptied) if emptied else model
 
@@ -128,6 +131,7 @@ def _shaft(
     speed: Array,
     smooth: float | None,
     stribeck: float | None,
+    load: float,
     known: object,
     port: str | None,
 ) -> ShaftTerms:
@@ -136,7 +140,10 @@ def _shaft(
     if rounded is None and (known is None or not getattr(known, "coulomb", 0.0)):
         rounded = SMOOTH * usual
     fade = stribeck if stribeck is not None else getattr(known, "stribeck", None) or STRIBECK * usual
-    return ShaftTerms(entity, joint, ties, None if rounded is None else float(rounded), float(fade), port)
+    free = ("smooth",) if rounded is not None and smooth is None and getattr(known, "smooth", None) is None else ()
+    free += ("stribeck",) if stribeck is None and getattr(known, "stribeck", None) is None else ()
+    rounded = None if rounded is None else float(rounded)
+    return ShaftTerms(entity, joint, ties, rounded, float(fade), float(load), port, usual, free)
 
 
 def _senseless(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from gyrostat.solvers.dynamics.regressor import inertial_parameters
 from gyrostat.studies.identification.consistent_fit import consistent_fit
 from gyrostat.studies.identification.measured_run import MeasuredRun
 from gyrostat.studies.identification.pseudo_inertia import pseudo_inertia
-from gyrostat.studies.identification.torque_terms import NOT_NEGATIVE, TorqueColumns
+from gyrostat.studies.identification.torque_terms import NOT_NEGATIVE, ON_SPEEDS, ShaftTerms, TorqueColumns
 
 Array = np.ndarray
 ROUNDS, SETTLED = 8, 1e-3
@@ -79,13 +79,22 @@ class Fit:
         """Bilinear columns at x."""
         self.last = x
         if {"load", "tilt"} & set(self.columns.terms):
-            start = 0
+            places, start = self.columns.places, 0
             for run in self.runs:
-                whole = np.zeros((len(run.t), self.columns.bare.nv, self.A.shape[2]))
-                whole[:, self.rows] = self.A[start : start + len(run.t)]
-                self.columns.bilinear(whole, run, x)
-                self.A[start : start + len(run.t)] = whole[:, self.rows]
-                start += len(run.t)
+                end = start + len(range(len(run.t))[run.inner])
+                for term, columns in self.columns.bilinear(run, x).items():
+                    self.A[start:end, :, places[term]] = run.smoothed(columns)[:, self.rows]
+                start = end
+
+    def reshape(self, shafts: tuple[ShaftTerms, ...], terms: tuple[str, ...]) -> None:
+        """Other speeds of friction: their columns anew."""
+        self.columns = replace(self.columns, shafts=shafts)
+        places = self.columns.places
+        for term in (t for t in ON_SPEEDS if t in self.columns.terms):
+            new = [r.smoothed(np.concatenate(self.columns.of(term, r), axis=2)) for r in self.runs]
+            self.A[:, :, places[term]] = np.concatenate(new)[:, self.rows]
+        if "load" in terms:
+            self.refresh(self.last)
 
     def columns_of(self, terms: tuple[str, ...]) -> Array:
         """Numbers of the columns of inertias, properties and these terms."""

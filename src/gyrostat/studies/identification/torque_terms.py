@@ -41,21 +41,25 @@ BESIDE = ("offset", "load", "quadratic", "cogging", "cogging2", "temperature")
 TERMS = (*HELD, *BESIDE)
 NOT_NEGATIVE = ("viscous", "coulomb", "stribeck", "rotor", "load", "quadratic")
 LOAD = 0.01
-"""u_0^2 over the mean square of the load: rounds the corner of |u| off."""
+"""(u_0 / rms of the torque)^2: rounds the corner of |u| off."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShaftTerms(StudyData):
     """Where friction acts: ``entity``, the name of the ``gs.Friction``; ``ties``: its rate is the sum of factor x rate
     (number, factor); ``joint``: name of the rate; ``smooth``, ``stribeck`` [rad/s or m/s], ``smooth`` None: sign(w);
-    ``new``: the port that it is to be connected with, None where the model has it already."""
+    ``load``: rms of its torque, for the corner of ``load``; ``new``: the port that it is to be connected with, None where
+    the model has it already; ``usual``: its rms speed; ``free``: which of both speeds are fitted."""
 
     entity: str
     joint: str
     ties: tuple[tuple[int, float], ...]
     smooth: float | None
     stribeck: float
+    load: float
     new: str | None
+    usual: float = 1.0
+    free: tuple[str, ...] = ()
 
     def rate(self, v: Array) -> Array:
         return sum((v[..., k] * f for k, f in self.ties), np.zeros(v.shape[:-1]))
@@ -155,12 +159,14 @@ class TorqueColumns(StudyData):
         if self.paths:
             A[:, :, places["paths"]] = self._by_path(run)
         for term in self.terms:
-            columns = [] if term in ("load", "tilt") else self._of(term, run, n)
+            columns = [] if term in ("load", "tilt") else self.of(term, run)
             if columns:
                 A[:, :, places[term]] = np.concatenate(columns, axis=2)
         return A
 
-    def _of(self, term: str, run: MeasuredRun, n: int) -> list[Array]:
+    def of(self, term: str, run: MeasuredRun) -> list[Array]:
+        """Columns (T, nv, 1) of a term, one for each shaft."""
+        n = self.bare.nv
         if term == "rotor":
             return [s.column(s.rate(run.a), n) for s in self.shafts]
         if term in ("cogging", "cogging2"):
@@ -182,17 +188,31 @@ class TorqueColumns(StudyData):
     def _by_path(self, run: MeasuredRun) -> Array:
         return cached_solver(self.bare, ParameterDerivatives, parameters=self.paths)(run.q, run.v, run.a)
 
-    def bilinear(self, A: Array, run: MeasuredRun, x: Array) -> None:
-        """Columns of ``load`` and ``tilt`` at the estimate x, written into A."""
-        places, n = self.places, self.bare.nv
+    def bilinear(self, run: MeasuredRun, x: Array) -> dict[str, Array]:
+        """Columns (T, nv, k) of ``load`` and ``tilt`` at the estimate x."""
+        found, n = {}, self.bare.nv
         if "load" in self.terms:
-            u = A[:, :, places["inertias"]] @ x[places["inertias"]]
-            for k, s in zip(range(*places["load"].indices(A.shape[2])), self.shafts, strict=True):
+            pi, bodies = inertial_parameters(self.bare), self._bodies()
+            for k, body in enumerate(self.bodies):
+                at = 10 * bodies.index(body)
+                pi[at : at + 10] = x[10 * k : 10 * k + 10]
+            u = cached_solver(self.bare, Regressor)(run.q, run.v, run.a).Y @ pi
+            columns = []
+            for s in self.shafts:
                 load = sum((u[:, j] / f for j, f in s.ties), np.zeros(len(u))) / len(s.ties)
-                size = np.sqrt(load**2 + LOAD * max(float(np.mean(load**2)), 1e-12))
-                A[:, :, k] = s.column(s.sign(s.rate(run.v)) * size, n)[:, :, 0]
+                size = np.sqrt(load**2 + LOAD * s.load**2)
+                columns.append(s.column(s.sign(s.rate(run.v)) * size, n))
+            found["load"] = np.concatenate(columns, axis=2)
         if "tilt" in self.terms:
-            A[:, :, places["tilt"]] = self._tilted(run.q, x)
+            found["tilt"] = self._tilted(run.q, x)
+        return found
+
+    def at(self, run: MeasuredRun, x: Array) -> Array:
+        """A (T, nv, N) with all columns, those of ``load`` and ``tilt`` at x."""
+        A, places = self.linear(run), self.places
+        for term, columns in self.bilinear(run, x).items():
+            A[:, :, places[term]] = columns
+        return A
 
     def _tilted(self, q: Array, x: Array) -> Array:
         """(T, nv, 2): d tau / d angle of gravity about the axes."""
@@ -205,6 +225,8 @@ class TorqueColumns(StudyData):
         return np.stack([at[1] - at[0], at[2] - at[0]], axis=2)
 
 
+ON_SPEEDS = ("coulomb", "asymmetric", "stribeck", "temperature")
+"""Terms that depend on the speeds of friction, beside ``load``."""
 FUNCTIONS = {
     "viscous": lambda s, w: w,
     "coulomb": lambda s, w: s.sign(w),
