@@ -26,11 +26,11 @@ def consistent_fit(H: Array, g: Array, bodies: int, least: Array, C: Array, c: A
     N, s = len(g), np.sqrt(np.diag(H))
     rows, low, cones = [], [], []
     for i in range(bodies):
-        size = np.sqrt(least[i])  # P is scaled to entries of order one: D P D >= 1 scaled
+        d = np.sqrt(least[i])  # D^-1 P D^-1 >= 1
         for k in range(4):
             for j in range(k + 1):
                 row = np.zeros(N)
-                row[10 * i : 10 * i + 10] = -BASIS[j, k] * (1.0 if j == k else np.sqrt(2.0)) / (size[j] * size[k])
+                row[10 * i : 10 * i + 10] = -BASIS[j, k] * (1.0 if j == k else np.sqrt(2.0)) / (d[j] * d[k])
                 rows.append(row)
                 low.append(-1.0 if j == k else 0.0)
         cones.append(clarabel.PSDTriangleConeT(4))
@@ -45,11 +45,12 @@ def consistent_fit(H: Array, g: Array, bodies: int, least: Array, C: Array, c: A
     scale = np.array([1.0 / max(np.linalg.norm(row / s), 1e-300) for row in rows])
     for i in range(bodies):  # a cone is scaled as a whole
         scale[10 * i : 10 * i + 10] = scale[10 * i : 10 * i + 10].min()
+    size = float(np.abs(g / s).max(initial=0.0)) or 1.0  # y = s x / size is of order one
     problem = clarabel.DefaultSolver(
         sparse.csc_matrix(np.triu(H / np.outer(s, s))),
-        -g / s,
+        -g / s / size,
         sparse.csc_matrix(np.array(rows) / s * scale[:, None]),
-        np.array(low) * scale,
+        np.array(low) * scale / size,
         cones,
         settings,
     )
@@ -59,4 +60,4 @@ def consistent_fit(H: Array, g: Array, bodies: int, least: Array, C: Array, c: A
             f"{who}: no physically consistent parameters were found, the solver says '{solution.status}'. "
             "Hint: check signs and units of q and tau; a smaller prior= keeps closer to the model"
         )
-    return np.array(solution.x) / s
+    return np.array(solution.x) * size / s

@@ -9,7 +9,6 @@ import numpy as np
 
 from gyrostat.configuration.packing import coordinates, rates, together
 from gyrostat.errors import GyrostatError
-from gyrostat.solvers.functions import rnea
 from gyrostat.spec.model import Model
 from gyrostat.studies.identification.base_estimate import BaseEstimate
 from gyrostat.studies.identification.fold_selection import Selection
@@ -83,12 +82,13 @@ class Identification(StudyData):
 
     # ------------------------------------------------------------------ torques
     def torques(self, q: Any, v: Any, a: Any, wrenches: Any = None, *, temperature: Any = None) -> Array:
-        """tau (..., nv) [N m, N] of a motion: ``gs.rnea(found.model, ...)`` and the terms :attr:`outside` of it."""
-        tau = rnea(self.model, q, v, a, wrenches=wrenches)
-        if not self.outside:
-            return tau
-        shape, run = self._as_run(q, v, a, temperature)
-        return tau + self.beside(run).reshape(*shape, self.model.nv)
+        """tau (..., nv) [N m, N] of a motion: A x + tau_known, which is ``gs.rnea(found.model, ...)`` and the terms
+        :attr:`outside` of it. ``wrenches`` (..., 6) by port, local, as they were given to ``identify``."""
+        shape, run = self._as_run(q, v, a, temperature, wrenches)
+        tau = self.columns.at(run, self.x) @ self.x + self.columns.known(run)
+        if self.earlier is not None:
+            tau = tau + self.earlier.beside(run)
+        return tau.reshape(*shape, self.model.nv)
 
     def beside(self, run: MeasuredRun) -> Array:
         """(T, nv): torques of the terms that the model does not hold."""
@@ -117,7 +117,9 @@ class Identification(StudyData):
         tau, spread = self.torques(q, v, a, temperature=asked.get("temperature")), self.torque_sigma(q, v, a, **asked)
         return tau - sigmas * spread, tau + sigmas * spread
 
-    def _as_run(self, q: Any, v: Any, a: Any, temperature: Any) -> tuple[tuple[int, ...], MeasuredRun]:
+    def _as_run(
+        self, q: Any, v: Any, a: Any, temperature: Any, wrenches: Any = None
+    ) -> tuple[tuple[int, ...], MeasuredRun]:
         m = self.model
         given = (coordinates(m, q, "torques"), rates(m, v, "torques", "v"), rates(m, a, "torques", "a"))
         shape, (x, y, z) = together("torques", q=(given[0], 1), v=(given[1], 1), a=(given[2], 1))
@@ -126,7 +128,11 @@ class Identification(StudyData):
             if temperature is None:
                 raise GyrostatError("torques: friction depends on temperature here. Hint: temperature=40.0")
             warm = np.broadcast_to(np.asarray(temperature, dtype=float), (*shape, m.nv)).reshape(len(x), m.nv)
-        return shape, MeasuredRun(np.arange(len(x), dtype=float), x, y, z, np.zeros_like(y), temperature=warm)
+        ports = {}
+        for port, w in (wrenches or {}).items():
+            ports[port] = np.broadcast_to(np.asarray(w, dtype=float), (*shape, 6)).reshape(len(x), 6)
+        none = np.zeros_like(y)
+        return shape, MeasuredRun(np.arange(len(x), dtype=float), x, y, z, none, wrenches=ports, temperature=warm)
 
     def carrying(self, model: Model) -> Identification:
         """The same for a robot that carries something: ``model`` is the identified one with bodies attached."""

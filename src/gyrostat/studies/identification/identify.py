@@ -101,7 +101,7 @@ def identify(
             selection = Selection((usual,), np.ones((1, len(rows))), usual)
             if len(every) > len(usual):
                 blocks = time_blocks([len(range(len(r.t))[r.inner]) for r in runs], folds)
-                task.refresh(x)
+                task.refresh(x, columns.terms)
                 selection = select_terms(
                     task.A, b, W, blocks, usual, every, task.columns_of, (task.prior.H, task.prior.g),
                     lambda term: shown.step(1, term),
@@ -117,8 +117,9 @@ def identify(
         base = _base(task, selection.chosen, at, W)
     columns = task.columns
     residual = task.A @ x - b
+    measured = np.concatenate([r.tau[r.inner] for r in runs])[:, rows]
     if check_signs:
-        _expect_signs(robot, runs, residual, rows)
+        _expect_signs(robot, task.A @ columns.prior() + (measured - b), measured, residual, rows)
     changed = identified_model(columns, selection.chosen, x)
     noise = np.full(robot.nv, np.nan)
     noise[rows] = rms(residual)
@@ -218,12 +219,8 @@ def _base(task: Fit, terms: tuple[str, ...], at: Array, W: Array) -> Any:
     return base_estimate(task.A[:, :, at], task.b, W, columns, B, names, runs)
 
 
-def _expect_signs(model: Model, runs: list[MeasuredRun], residual: Array, rows: Array) -> None:
-    """A joint whose torque the consistent fit cannot explain, but its negative would go with the model."""
-    from gyrostat.solvers.functions import rnea
-
-    told = np.concatenate([rnea(model, r.q, r.v, r.a) for r in runs])[:, rows]
-    tau = np.concatenate([r.tau for r in runs])[:, rows]
+def _expect_signs(model: Model, told: Array, tau: Array, residual: Array, rows: Array) -> None:
+    """A joint whose torque the consistent fit cannot explain, but its negative would go with the model, ``told``."""
     left = residual.std(axis=0) / np.maximum(tau.std(axis=0), 1e-300)
     for k, row in enumerate(rows):
         spread = told[:, k].std() * tau[:, k].std()

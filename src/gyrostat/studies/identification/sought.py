@@ -153,8 +153,8 @@ def _senseless(
     refused: dict[str, str] = {}
     if not shafts:
         refused |= {t: "no joint has a shaft" for t in terms if t != "tilt"}
-    if model.context.base == "free":
-        refused["tilt"] = "the base is free"
+    if model.context.base == "free" or any(e.kind == "free" for e in model.wiring.entities.values() if isinstance(e, Joint)):
+        refused["tilt"] = "the robot flies, and its orientation is measured"
     elif not np.any(model.context.gravity.g):  # type: ignore[union-attr]
         refused["tilt"] = "there is no gravity"
     if rotors:

@@ -71,20 +71,22 @@ class Fit:
     prior: Prior
     weights: str
     last: Array = field(init=False)
+    tilting: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self.refresh(self.columns.prior())
+        if "tilt" in self.columns.terms:  # F acts on what does not depend on the estimate, once
+            parts = [np.moveaxis(r.smoothed(np.moveaxis(self.columns.tilting(r), 0, -1)), -1, 0) for r in self.runs]
+            self.tilting = np.concatenate(parts, axis=1)[:, :, self.rows]
+        self.refresh(self.columns.prior(), self.columns.terms)
 
-    def refresh(self, x: Array) -> None:
-        """Bilinear columns at x."""
-        self.last = x
-        if {"load", "tilt"} & set(self.columns.terms):
-            places, start = self.columns.places, 0
-            for run in self.runs:
-                end = start + len(range(len(run.t))[run.inner])
-                for term, columns in self.columns.bilinear(run, x).items():
-                    self.A[start:end, :, places[term]] = run.smoothed(columns)[:, self.rows]
-                start = end
+    def refresh(self, x: Array, terms: tuple[str, ...]) -> None:
+        """Columns that depend on the estimate, at x."""
+        self.last, places = x, self.columns.places
+        if "load" in terms:
+            new = np.concatenate([run.smoothed(self.columns.load(run, x)) for run in self.runs])
+            self.A[:, :, places["load"]] = new[:, self.rows]
+        if "tilt" in terms:
+            self.A[:, :, places["tilt"]] = np.moveaxis(self.tilting @ self.columns.inertias(x), 0, 2)
 
     def reshape(self, shafts: tuple[ShaftTerms, ...], terms: tuple[str, ...]) -> None:
         """Other speeds of friction: their columns anew."""
@@ -93,8 +95,7 @@ class Fit:
         for term in (t for t in ON_SPEEDS if t in self.columns.terms):
             new = [r.smoothed(np.concatenate(self.columns.of(term, r), axis=2)) for r in self.runs]
             self.A[:, :, places[term]] = np.concatenate(new)[:, self.rows]
-        if "load" in terms:
-            self.refresh(self.last)
+        self.refresh(self.last, tuple(t for t in terms if t == "load"))
 
     def columns_of(self, terms: tuple[str, ...]) -> Array:
         """Numbers of the columns of inertias, properties and these terms."""
@@ -125,8 +126,7 @@ def fitted(task: Fit, terms: tuple[str, ...], W: Array, who: str) -> tuple[Array
         g = Aw.T @ (task.b @ W.T).ravel() + task.prior.g[at]
         x = np.zeros(task.A.shape[2])
         x[at] = consistent_fit(H, g, count, task.prior.least, C, c, who)
-        if {"load", "tilt"} & set(terms):
-            task.refresh(x)
+        task.refresh(x, terms)
         new = _weights(task.A[:, :, at] @ x[at] - task.b, task.b, task.weights)
         change = float(np.max(np.abs(new - W)) / np.max(np.abs(new)))
         W = new
@@ -136,12 +136,18 @@ def fitted(task: Fit, terms: tuple[str, ...], W: Array, who: str) -> tuple[Array
 
 
 def _weights(residual: Array, b: Array, kind: str) -> Array:
-    """W with W^T W = inverse covariance of the residual; a torque that is met exactly counts as known to 1e-6."""
-    floor = 1e-6 * max(float(rms(b).max(initial=0.0)), 1e-300)
+    """W with W^T W = inverse covariance of the residual. No torque counts as known better than to 1e-4 of its rms, or
+    worse than not at all: else one row after the other would be given up for the sake of the rest."""
+    size = rms(b)
+    top = max(float(size.max(initial=0.0)), 1e-300)
+    size = np.maximum(size, 1e-6 * top)
+    left = rms(residual)
+    kept = np.clip(left, 1e-4 * size, size)
     if kind == "joint":
-        return np.diag(1.0 / np.maximum(rms(residual), floor))
-    covariance = residual.T @ residual / len(residual) + floor**2 * np.eye(residual.shape[1])
-    return np.linalg.inv(np.linalg.cholesky(covariance))
+        return np.diag(1.0 / kept)
+    correlation = residual.T @ residual / len(residual) / np.outer(np.maximum(left, 1e-300), np.maximum(left, 1e-300))
+    correlation = 0.999 * correlation + 0.001 * np.eye(len(kept))
+    return np.linalg.inv(np.linalg.cholesky(correlation)) / kept
 
 
 def inequalities(columns: TorqueColumns, terms: tuple[str, ...], at: Array) -> tuple[Array, Array]:

@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.model_cache import cached_on
 from gyrostat.solvers.dynamics.parameter_derivatives import ParameterDerivatives
 from gyrostat.solvers.dynamics.regressor import Regressor, inertial_parameters
-from gyrostat.solvers.functions import gravity, rnea
+from gyrostat.solvers.functions import rnea
 from gyrostat.solvers.machinery.solver_cache import cached_solver
-from gyrostat.solvers.machinery.variants import variant
 from gyrostat.spec.model import Model
 from gyrostat.studies.identification.measured_run import MeasuredRun
 from gyrostat.studies.identification.pseudo_inertia import mass_properties
@@ -148,7 +148,7 @@ class TorqueColumns(StudyData):
         return tau
 
     def linear(self, run: MeasuredRun) -> Array:
-        """A (T, nv, N); columns of ``load`` and ``tilt`` are zero, see :meth:`bilinear`."""
+        """A (T, nv, N); columns of ``load`` and ``tilt``, which depend on the estimate, are zero."""
         n, shape = self.bare.nv, (len(run.q), self.bare.nv)
         A, places = np.zeros((*shape, len(self.names))), self.places
         if self.bodies:
@@ -188,41 +188,47 @@ class TorqueColumns(StudyData):
     def _by_path(self, run: MeasuredRun) -> Array:
         return cached_solver(self.bare, ParameterDerivatives, parameters=self.paths)(run.q, run.v, run.a)
 
-    def bilinear(self, run: MeasuredRun, x: Array) -> dict[str, Array]:
-        """Columns (T, nv, k) of ``load`` and ``tilt`` at the estimate x."""
-        found, n = {}, self.bare.nv
-        if "load" in self.terms:
-            pi, bodies = inertial_parameters(self.bare), self._bodies()
-            for k, body in enumerate(self.bodies):
-                at = 10 * bodies.index(body)
-                pi[at : at + 10] = x[10 * k : 10 * k + 10]
-            u = cached_solver(self.bare, Regressor)(run.q, run.v, run.a).Y @ pi
-            columns = []
-            for s in self.shafts:
-                load = sum((u[:, j] / f for j, f in s.ties), np.zeros(len(u))) / len(s.ties)
-                size = np.sqrt(load**2 + LOAD * s.load**2)
-                columns.append(s.column(s.sign(s.rate(run.v)) * size, n))
-            found["load"] = np.concatenate(columns, axis=2)
-        if "tilt" in self.terms:
-            found["tilt"] = self._tilted(run.q, x)
-        return found
+    def inertias(self, x: Array) -> Array:
+        """pi (10 bodies,) of all bodies, with those that are sought at the estimate x."""
+        pi, bodies = inertial_parameters(self.bare), self._bodies()
+        for k, body in enumerate(self.bodies):
+            at = 10 * bodies.index(body)
+            pi[at : at + 10] = x[10 * k : 10 * k + 10]
+        return pi
+
+    def load(self, run: MeasuredRun, x: Array) -> Array:
+        """Columns (T, nv, k) of ``load`` at the estimate x."""
+        u = cached_solver(self.bare, Regressor)(run.q, run.v, run.a).Y @ self.inertias(x)
+        columns = []
+        for s in self.shafts:
+            load = sum((u[:, j] / f for j, f in s.ties), np.zeros(len(u))) / len(s.ties)
+            size = np.sqrt(load**2 + LOAD * s.load**2)
+            columns.append(s.column(s.sign(s.rate(run.v)) * size, self.bare.nv))
+        return np.concatenate(columns, axis=2)
+
+    def tilting(self, run: MeasuredRun) -> Array:
+        """(2, T, nv, 10 bodies): what times pi is d tau / d angle of gravity about the axes."""
+        still = np.zeros_like(run.v)
+        level = cached_solver(self.bare, Regressor)(run.q, still, still).Y
+        return np.stack([solver(run.q, still, still).Y - level for solver in self._tilted()])
+
+    def _tilted(self) -> tuple[Regressor, ...]:
+        """Regressors with gravity turned about each axis; they stay with the model."""
+        kept, key = cached_on(self.bare), ("tilted", *self.axes.ravel().tolist())
+        if key not in kept:
+            g = np.array(self.bare.context.gravity.g, dtype=float)  # type: ignore[union-attr]
+            turned = (self.bare.replace({"context.gravity": tuple((g + np.cross(e, g)).tolist())}) for e in self.axes)
+            kept[key] = tuple(Regressor(model) for model in turned)
+        return kept[key]
 
     def at(self, run: MeasuredRun, x: Array) -> Array:
         """A (T, nv, N) with all columns, those of ``load`` and ``tilt`` at x."""
         A, places = self.linear(run), self.places
-        for term, columns in self.bilinear(run, x).items():
-            A[:, :, places[term]] = columns
+        if "load" in self.terms:
+            A[:, :, places["load"]] = self.load(run, x)
+        if "tilt" in self.terms:
+            A[:, :, places["tilt"]] = np.moveaxis(self.tilting(run) @ self.inertias(x), 0, 2)
         return A
-
-    def _tilted(self, q: Array, x: Array) -> Array:
-        """(T, nv, 2): d tau / d angle of gravity about the axes."""
-        g0 = np.array(self.bare.context.gravity.g, dtype=float)  # type: ignore[union-attr]
-        changes = inertia_changes(self.bodies, x)
-        changes = {k: v for k, v in changes.items() if not k.endswith("inertia")}
-        at = [gravity(variant(self.bare, changes | {"context.gravity": tuple(g0 + d)}), q) for d in (0.0 * g0, *(
-            np.cross(e, g0) for e in self.axes
-        ))]
-        return np.stack([at[1] - at[0], at[2] - at[0]], axis=2)
 
 
 ON_SPEEDS = ("coulomb", "asymmetric", "stribeck", "temperature")
