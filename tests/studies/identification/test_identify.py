@@ -67,7 +67,9 @@ def test_clean_signals_give_exact_parameters_as_plain_least_squares_does(robot, 
     run = run_of(robot)
     shaft = {"smooth": 0.02}
     found = identify(known, *run[:2], run.tau, run.v, run.a, band=False, candidates=(), **shaft)
-    np.testing.assert_allclose(found.base.values, found.base.projection @ truth(found, robot)[found._at], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        found.base.values, found.base.projection @ truth(found, robot)[found._at], rtol=1e-6, atol=1e-8
+    )
     Y, tau_0 = gs.Regressor(gs.robots.two_link())(run.q, run.v, run.a)
     each = lambda x: np.eye(2) * x[:, :, None]  # noqa: E731
     A = np.concatenate([Y, each(run.v), each(np.tanh(run.v / 0.02))], axis=2).reshape(-1, Y.shape[2] + 4)
@@ -75,6 +77,7 @@ def test_clean_signals_give_exact_parameters_as_plain_least_squares_does(robot, 
     np.testing.assert_allclose(found.torques(run.q, run.v, run.a).ravel(), A @ x + tau_0.ravel(), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_deviations_of_torques_are_those_of_repeated_measurements(robot, known):
     """Monte Carlo: the scatter of torques predicted from 12 measurements against the deviation that each claims."""
     at = run_of(robot, seed=9, seconds=2.0, rate=20.0)
@@ -104,17 +107,39 @@ def test_folds_find_the_terms_that_are_there_and_leave_the_others(robot, known):
     assert found.selection.tried[0] == ("viscous", "coulomb") and found.selection.scores[1] < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("term", ["asymmetric", "rotor", "tilt", "load", "quadratic", "cogging", "temperature"])
 def test_every_term_is_found_again(term, known, robot):
     """Torques made with a term come back, and where a model can hold it, gs.rnea has them."""
     run = run_of(robot, seed=4)
-    columns = identify(known, *run[:2], run.tau, run.v, run.a, band=False, terms=("viscous", "coulomb", term), candidates=(),
-                       smooth=0.02, temperature=20.0 + run.t).columns  # fmt: skip
+    columns = identify(
+        known,
+        *run[:2],
+        run.tau,
+        run.v,
+        run.a,
+        band=False,
+        terms=("viscous", "coulomb", term),
+        candidates=(),
+        smooth=0.02,
+        temperature=20.0 + run.t,
+    ).columns
     sample = gs.studies.MeasuredRun(run.t, run.q, run.v, run.a, run.tau, temperature=np.stack([20.0 + run.t] * 2, 1))
     x = truth_of_terms(columns, robot, term)
     tau = columns.at(sample, x) @ x + columns.known(sample)
-    again = identify(known, run.t, run.q, tau, run.v, run.a, band=False, terms=("viscous", "coulomb", term), candidates=(),
-                     smooth=0.02, temperature=20.0 + run.t)  # fmt: skip
+    again = identify(
+        known,
+        run.t,
+        run.q,
+        tau,
+        run.v,
+        run.a,
+        band=False,
+        terms=("viscous", "coulomb", term),
+        candidates=(),
+        smooth=0.02,
+        temperature=20.0 + run.t,
+    )
     told = again.torques(run.q, run.v, run.a, temperature=sample.temperature)
     assert np.abs(told - tau).max() < 2e-3 * np.abs(tau).max()
     if term in ("asymmetric", "rotor", "tilt"):
@@ -131,6 +156,7 @@ def truth_of_terms(columns, robot, term):
     return x
 
 
+@pytest.mark.slow
 def test_speeds_of_friction_are_fitted(known):
     robot = with_friction(gs.robots.two_link(), smooth=0.01, static=1.6, stribeck=0.12)
     run = run_of(robot, noise=0.002)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sysconfig
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,14 @@ from tests.support.identification_runs import deviations, with_friction, wrong
 from tests.support.reference_data import reference
 
 PLAIN = np.array([0.140, 0.205, 0.157, 0.154, 0.070, 0.047, 0.046])
-"""rms on the last 40 % of plain truncated least squares with viscous, Coulomb and offset, 8 Hz, fitted on the first 60 %
-[README of the reference data, after Gaz et al., RA-L 2019]."""
+"""rms on the last 40 % of plain truncated least squares with viscous, Coulomb and offset, 8 Hz, fitted on the first
+60 % [README of the reference data, after Gaz et al., RA-L 2019]."""
 
 
 @pytest.fixture(scope="module")
 def panda(tmp_path_factory):
-    pinocchio = pytest.importorskip("pinocchio")
-    pytest.importorskip("example_robot_data")
-    urdf = Path(pinocchio.__file__).parents[4] / "share/example-robot-data/robots/panda_description/urdf/panda.urdf"
+    shared = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share"
+    urdf = shared / "example-robot-data/robots/panda_description/urdf/panda.urdf"
     if not urdf.exists():
         pytest.skip("the Panda of example-robot-data is not there")
     text = re.sub(r'(<joint name="panda_finger_joint\d" type=)"prismatic"', r'\1"fixed"', urdf.read_text())
@@ -53,7 +53,8 @@ def test_a_measured_run_is_predicted_better_than_by_plain_least_squares(panda):
 def test_a_noisy_run_of_twenty_seconds_gives_the_truth_within_its_deviations(panda, seed):
     true, known, rng = with_friction(panda, 0.3, 0.4), wrong(panda), np.random.default_rng(seed)
     motions = [
-        gs.studies.exciting_trajectory(panda, acceleration_limits=7.0, iterations=0, rng=k).trajectory for k in (seed, 50)
+        gs.studies.exciting_trajectory(panda, acceleration_limits=7.0, iterations=0, rng=k).trajectory
+        for k in (seed, 50)
     ]
     t = np.arange(0.0, 20.0, 1e-3)
     (q, v, a), (q2, v2, a2) = (np.moveaxis(m.derivatives(t, 2), 1, 0) for m in motions)

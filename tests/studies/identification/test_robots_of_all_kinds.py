@@ -13,6 +13,7 @@ from tests.support.loop_models import five_bar, four_bar
 identify = gs.studies.identify
 
 
+@pytest.mark.slow
 def test_torques_of_motors_give_what_torques_of_joints_give():
     robot = with_friction(gs.robots.two_link())
     for joint in robot.dofs:
@@ -30,23 +31,33 @@ def test_torques_of_motors_give_what_torques_of_joints_give():
         identify(before, run.t, run.q, run.tau[:, :1], torque_side="motor", **asked)
 
 
+@pytest.mark.slow
 def test_springs_and_dampers_are_parameters_by_path():
     robot = with_friction(gs.robots.two_link())
     robot = robot.attach(gs.Spring("balance", stiffness=40.0, rest=0.2, ground=True), to="shoulder.shaft", port="a")
     run = run_of(robot, noise=0.005)
-    found = identify(robot.replace({"balance.stiffness": 10.0}), run.t, run.q, run.tau, parameters=["balance.stiffness"],
-                     candidates=())  # fmt: skip
+    found = identify(
+        robot.replace({"balance.stiffness": 10.0}),
+        run.t,
+        run.q,
+        run.tau,
+        parameters=["balance.stiffness"],
+        candidates=(),
+    )
     assert abs(found.model["balance.stiffness"] - 40.0) < 1.0
     np.testing.assert_allclose(found.torques(run.q, run.v, run.a), gs.rnea(found.model, run.q, run.v, run.a), atol=1e-9)
     with pytest.raises(GyrostatError, match=r"torques are not linear in 'balance.rest'|not linear"):
         identify(robot, run.t, run.q, run.tau, parameters=["balance.stiffness", "balance.rest"], candidates=())
 
 
+@pytest.mark.slow
 def test_a_floating_base_is_identified_from_the_wrench_on_it():
     robot = floating()
     run = floating_run(robot)
     before = wrong(robot)
-    found = identify(before, run[0], run[1], run[4], run[2], run[3], band=False, terms=("viscous", "coulomb"), candidates=())
+    found = identify(
+        before, run[0], run[1], run[4], run[2], run[3], band=False, terms=("viscous", "coulomb"), candidates=()
+    )
     again = gs.rnea(found.model, run[1], run[2], run[3])
     assert np.abs(again - run[4]).max() < 1e-3 * np.abs(run[4]).max()
     with pytest.raises(GyrostatError, match=r"'tilt' makes no sense here: the robot flies"):
@@ -60,10 +71,22 @@ def floating():
     frames = [{"out": (0.2, 0.0, 0.1)}, {"out": (0.0, 0.0, -0.4)}, {}]
     bodies = [
         gs.RigidBody(name, mass=m, com=c, inertia=J, frames=f)
-        for name, m, c, J, f in zip(("hull", "upper", "lower"), (6.0, 2.0, 1.0), ((0.01, 0.02, 0.0), (0.0, 0.01, -0.2), (0.02, 0.0, -0.15)), inertias, frames, strict=True)
+        for name, m, c, J, f in zip(
+            ("hull", "upper", "lower"),
+            (6.0, 2.0, 1.0),
+            ((0.01, 0.02, 0.0), (0.0, 0.01, -0.2), (0.02, 0.0, -0.15)),
+            inertias,
+            frames,
+            strict=True,
+        )
     ]
     parts = gs.chain("world", gs.Joint("flight", "free"), bodies[0])
-    arm = [("hull.out", "shoulder.a"), ("shoulder.b", "upper.origin"), ("upper.out", "elbow.a"), ("elbow.b", "lower.origin")]
+    arm = [
+        ("hull.out", "shoulder.a"),
+        ("shoulder.b", "upper.origin"),
+        ("upper.out", "elbow.a"),
+        ("elbow.b", "lower.origin"),
+    ]
     whole = gs.assemble("flyer", parts)
     return gs.Model("flyer", (*whole.entities, *joints, *bodies[1:]), (*whole.connections, *arm), whole.context)
 
@@ -84,9 +107,10 @@ def floating_run(robot):
     return t, q, v, a, gs.rnea(robot, q, v, a)
 
 
+@pytest.mark.slow
 def test_rates_of_a_floating_base_follow_from_its_quaternions():
     robot = floating()
-    t, q, v, a, tau = floating_run(robot)
+    t, q, v, _a, tau = floating_run(robot)
     flipped = q.copy()
     flipped[700:, 3:7] *= -1.0  # the same rotations
     for given in (q, flipped):
@@ -96,6 +120,7 @@ def test_rates_of_a_floating_base_follow_from_its_quaternions():
         np.testing.assert_allclose(run.v[inner], v[places][inner], atol=2e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [four_bar, five_bar, gs.robots.palletizer])
 def test_closed_loops_in_minimal_coordinates_are_identified(make):
     robot = make()
@@ -128,10 +153,13 @@ def test_measured_wrenches_are_taken_off():
     assert np.abs(with_w - tau).max() < 0.05 * np.abs(tau).max()
 
 
+@pytest.mark.slow
 def test_a_payload_is_found_in_one_call():
     robot = gs.robots.arm6()
     port = tool(robot)
-    true = robot.attach(gs.RigidBody("load", mass=2.3, com=(0.02, -0.03, 0.08), inertia=np.diag([0.02, 0.015, 0.01]).tolist()), to=port)
+    true = robot.attach(
+        gs.RigidBody("load", mass=2.3, com=(0.02, -0.03, 0.08), inertia=np.diag([0.02, 0.015, 0.01]).tolist()), to=port
+    )
     run = run_of(true, seconds=8.0, rate=250.0, noise=0.002)
     found = gs.studies.identify_payload(robot, run.t, run.q, run.tau, at=port)
     assert found.known and abs(found.mass - 2.3) < 3.0 * found.sigma[0] + 1e-3
@@ -152,12 +180,15 @@ def tool(robot):
 
 def test_a_run_without_the_payload_takes_the_errors_of_the_robot_away():
     robot = with_friction(gs.robots.two_link())
-    true = robot.attach(gs.RigidBody("load", mass=1.5, com=(0.0, 0.0, 0.05), inertia=np.diag([0.01] * 3).tolist()), to="lower.tip")
+    true = robot.attach(
+        gs.RigidBody("load", mass=1.5, com=(0.0, 0.0, 0.05), inertia=np.diag([0.01] * 3).tolist()), to="lower.tip"
+    )
     empty, full = run_of(robot, noise=0.003), run_of(true, seed=1, noise=0.003)
     before = wrong(gs.robots.two_link())
     shift = np.array([1.0, -0.6])
-    found = gs.studies.identify_payload(before, full.t, full.q, full.tau + shift, at="lower.tip",
-                                        without=(empty.t, empty.q, empty.tau + shift))  # fmt: skip
+    found = gs.studies.identify_payload(
+        before, full.t, full.q, full.tau + shift, at="lower.tip", without=(empty.t, empty.q, empty.tau + shift)
+    )
     assert abs(found.mass - 1.5) < 0.1 and "offset" in found.identification.outside
     told = found.torques(full.q, full.v, full.a)
     assert np.abs(told - full.tau - shift).max() < 0.05 * np.abs(full.tau).max()

@@ -3,8 +3,8 @@
     min sum_f w(f)^2 |log H(f, p) - log H_measured(f)|^2,   p > 0 in logarithms
 
 The logarithm counts resonance and antiresonance alike, where the response itself would see the resonance alone.
-w^2 = coherence / (1 - coherence), as the variance of log H is [Bendat & Piersol]. The cost has valleys where a resonance
-of the model meets another one of the robot: each stiffness is first scanned over two decades."""
+w^2 = coherence / (1 - coherence), as the variance of log H is [Bendat & Piersol]. The cost has valleys where a
+resonance of the model meets another one of the robot: each stiffness is first scanned over two decades."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ CEILING = 0.9999
 
 @dataclass(frozen=True, eq=False)
 class ElasticityEstimate(StudyData):
-    """``model`` with the ``values`` of the ``paths``; ``sigma`` of these; ``resonances``, ``antiresonances`` [Hz] of the
-    first output by the first input; ``misfit``: rms of |log H / H_measured| (0.1: 10 %)."""
+    """``model`` with the ``values`` of the ``paths``; ``sigma`` of these; ``resonances``, ``antiresonances`` [Hz] of
+    the first output by the first input; ``misfit``: rms of |log H / H_measured| (0.1: 10 %)."""
 
     model: Model
     before: Model
@@ -56,7 +56,10 @@ class ElasticityEstimate(StudyData):
         from matplotlib.figure import Figure
 
         report = Report(f"Elasticity of {self.before.name}")
-        report.text(f"{len(self.hz)} frequencies, {self.hz[0]:.4g} to {self.hz[-1]:.4g} Hz. Misfit {100 * self.misfit:.3g} %. {self.message}.")
+        report.text(
+            f"{len(self.hz)} frequencies, {self.hz[0]:.4g} to {self.hz[-1]:.4g} Hz. "
+            f"Misfit {100 * self.misfit:.3g} %. {self.message}."
+        )
         rows = [(p, float(self.before[p]), x, s) for p, x, s in zip(self.paths, self.values, self.sigma, strict=True)]
         report.heading("Parameters").table(("path", "before", "identified", "sigma"), rows)
         report.text(f"Resonances: {_shown(self.resonances)} Hz; antiresonances: {_shown(self.antiresonances)} Hz.")
@@ -93,8 +96,8 @@ def identify_elasticity(
     """Fit properties by path to a measured response about the pose ``q``.
 
     ``inputs``, ``outputs``: signals as in ``gs.frequency_response``. ``hz`` (F,), ``H`` (F,) or (F, outputs, inputs)
-    complex, ``coherence`` of the same shape; or a :class:`MeasuredResponse` in the place of hz. ``parameters``: paths of
-    positive numbers, such as ``"elbow_drive.spring.stiffness"``, ``"elbow_drive.damper.damping"``,
+    complex, ``coherence`` of the same shape; or a :class:`MeasuredResponse` in the place of hz. ``parameters``: paths
+    of positive numbers, such as ``"elbow_drive.spring.stiffness"``, ``"elbow_drive.damper.damping"``,
     ``"elbow_drive.rotor.inertia"``. Further arguments go to ``gs.frequency_response`` (``locked``, ``controller``)."""
     expect_model(model, WHO)
     if isinstance(hz, MeasuredResponse):
@@ -106,7 +109,9 @@ def identify_elasticity(
     f, wanted, weight = _measurement(hz, H, coherence)
 
     def response(p: Array) -> Any:
-        return frequency_response(model, q, inputs, outputs, f, parameters=dict(zip(paths, p.tolist(), strict=True)), **asked)
+        return frequency_response(
+            model, q, inputs, outputs, f, parameters=dict(zip(paths, p.tolist(), strict=True)), **asked
+        )
 
     first = response(start)
     if wanted.ndim == 1:
@@ -143,14 +148,17 @@ def identify_elasticity(
     return ElasticityEstimate(
         changed, model, paths, values, sigma, f, np.stack([wanted.real, wanted.imag], -1),
         np.stack([found.H.real, found.H.imag], -1), found.resonances, found.antiresonances(0, 0),
-        float(np.sqrt(np.mean(np.abs(left) ** 2))), finished, "finished" if finished else "interrupted: the best so far",
+        float(np.sqrt(np.mean(np.abs(left) ** 2))), finished,
+        "finished" if finished else "interrupted: the best so far",
     )  # fmt: skip
 
 
 def _positive(model: Model, path: str) -> float:
     value = model[path]
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
-        raise GyrostatError(f"{WHO}: '{path}' is {clipped(value)}, expected a positive number. Hint: a first guess by model.replace")
+        raise GyrostatError(
+            f"{WHO}: '{path}' is {clipped(value)}, expected a positive number. Hint: a first guess by model.replace"
+        )
     return float(value)
 
 
@@ -160,11 +168,14 @@ def _measurement(hz: Any, H: Any, coherence: Any) -> tuple[Array, Array, Array]:
         raise GyrostatError(f"{WHO}: no response was given. Hint: hz and H, or gs.studies.measured_response(...)")
     wanted = np.asarray(H, dtype=complex)
     if f.ndim != 1 or len(f) < 4 or wanted.shape[:1] != f.shape or wanted.ndim not in (1, 3):
-        raise ShapeError(f"{WHO}: hz and H have shapes {f.shape}, {wanted.shape}, expected (F,) and (F,) or (F, outputs, inputs)")
+        raise ShapeError(
+            f"{WHO}: hz and H have shapes {f.shape}, {wanted.shape}, expected (F,) and (F,) or (F, outputs, inputs)"
+        )
     if not (np.isfinite(f).all() and np.isfinite(wanted).all()):
         raise NonFiniteError(f"{WHO}: hz and H must be finite. Hint: leave out frequencies without power")
     if not np.all(np.abs(wanted) > 0.0):
-        raise GyrostatError(f"{WHO}: H is zero at {f[int(np.argmin(np.abs(wanted.reshape(len(f), -1)).min(axis=1)))]:g} Hz. Hint: leave it out")
+        lowest = int(np.argmin(np.abs(wanted.reshape(len(f), -1)).min(axis=1)))
+        raise GyrostatError(f"{WHO}: H is zero at {f[lowest]:g} Hz. Hint: leave it out")
     gamma = np.full(wanted.shape, 0.5) if coherence is None else real_array(coherence, WHO, "coherence")
     if gamma.shape != wanted.shape or not np.all((gamma >= 0.0) & (gamma <= 1.0)):
         raise ShapeError(f"{WHO}: coherence has shape {gamma.shape}, expected {wanted.shape} with values from 0 to 1")

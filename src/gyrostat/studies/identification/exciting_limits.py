@@ -36,8 +36,8 @@ def read_limits(model: Model, q: Any, v: Any, a: Any, tau: Any, margin: Any, who
         joint = model.wiring.entities.get(name)
         if not isinstance(joint, Joint) or len(joint.shafts) != 1:
             raise GyrostatError(
-                f"{who}: '{name}' is no angle or shift that a series could prescribe. Hint: a robot on a fixed base with "
-                "revolute and prismatic joints; hold a floating base still, or identify from its own motions"
+                f"{who}: '{name}' is no angle or shift that a series could prescribe. Hint: a robot on a fixed base "
+                "with revolute and prismatic joints; hold a floating base still, or identify from its own motions"
             )
         joints.append(joint)
     lower, upper = _positions(model, joints, q, who)
@@ -51,7 +51,9 @@ def read_limits(model: Model, q: Any, v: Any, a: Any, tau: Any, margin: Any, who
             "Hint: velocity_limits=1.0"
         )
     middle, half = 0.5 * (upper + lower), 0.5 * margin * (upper - lower)
-    return Limits(middle - half, middle + half, margin * velocity, margin * acceleration, margin * torque, float(margin))
+    return Limits(
+        middle - half, middle + half, margin * velocity, margin * acceleration, margin * torque, float(margin)
+    )
 
 
 def _positions(model: Model, joints: list[Joint], given: Any, who: str) -> tuple[Array, Array]:
@@ -70,7 +72,10 @@ def _positions(model: Model, joints: list[Joint], given: Any, who: str) -> tuple
     wrong = ~(np.isfinite(lower) & np.isfinite(upper) & (lower < upper))
     if wrong.any():
         k = int(np.argmax(wrong))
-        raise GyrostatError(f"{who}: '{model.dofs[k]}' has the positions {lower[k]:g} to {upper[k]:g}. Hint: position_limits=(lower, upper)")
+        raise GyrostatError(
+            f"{who}: '{model.dofs[k]}' has the positions {lower[k]:g} to {upper[k]:g}. "
+            "Hint: position_limits=(lower, upper)"
+        )
     return lower, upper
 
 

@@ -40,9 +40,9 @@ OBJECTIVES = ("d-optimal", "condition")
 
 @dataclass(frozen=True, eq=False)
 class ExcitingTrajectory(StudyData):
-    """``offset`` (n,), ``sine``, ``cosine`` (L, n), ``frequency`` [Hz]: the series; ``condition`` of the columns of unit
-    length, ``start_condition`` that of the random start; ``log_det`` of A^T A, columns as they are; ``use``: largest
-    part of each limit that is used, by name; ``history`` of the objective; ``finished`` False: interrupted."""
+    """``offset`` (n,), ``sine``, ``cosine`` (L, n), ``frequency`` [Hz]: the series; ``condition`` of the columns of
+    unit length, ``start_condition`` that of the random start; ``log_det`` of A^T A, columns as they are; ``use``:
+    largest part of each limit that is used, by name; ``history`` of the objective; ``finished`` False: interrupted."""
 
     model: Model
     offset: Array
@@ -70,9 +70,9 @@ class ExcitingTrajectory(StudyData):
 
         report = Report(f"Exciting trajectory of {self.model.name}")
         report.text(
-            f"{self.objective}, {len(self.sine)} harmonics of {self.frequency:.4g} Hz, {self.periods} periods. Condition "
-            f"number of the columns of unit length: {self.condition:.4g}; of the random start: {self.start_condition:.4g}. "
-            f"{self.message}."
+            f"{self.objective}, {len(self.sine)} harmonics of {self.frequency:.4g} Hz, {self.periods} periods. "
+            f"Condition number of the columns of unit length: {self.condition:.4g}; of the random start: "
+            f"{self.start_condition:.4g}. {self.message}."
         )
         names = list(self.use)
         rows = [(dof, *(float(self.use[k][j]) for k in names)) for j, dof in enumerate(self.model.dofs)]
@@ -88,8 +88,16 @@ class ExcitingTrajectory(StudyData):
         figure.axes[0].legend(self.model.dofs, fontsize=7, ncols=4, loc="upper right")
         report.heading("Motion").figure(figure, "one period: positions, rates, accelerations")
         report.heading("Series").table(
-            ("joint", "offset", *(f"sin {k + 1}" for k in range(len(self.sine))), *(f"cos {k + 1}" for k in range(len(self.sine)))),
-            [(d, *map(float, (self.offset[j], *self.sine[:, j], *self.cosine[:, j]))) for j, d in enumerate(self.model.dofs)],
+            (
+                "joint",
+                "offset",
+                *(f"sin {k + 1}" for k in range(len(self.sine))),
+                *(f"cos {k + 1}" for k in range(len(self.sine))),
+            ),
+            [
+                (d, *map(float, (self.offset[j], *self.sine[:, j], *self.cosine[:, j])))
+                for j, d in enumerate(self.model.dofs)
+            ],
         )
         return report
 
@@ -105,7 +113,7 @@ class _Series:
 
     @classmethod
     def of(cls, harmonics: int, frequency: float, n: int) -> _Series:
-        l = np.arange(1.0, harmonics + 1.0)  # noqa: E741
+        l = np.arange(1.0, harmonics + 1.0)
         null = [np.linalg.svd(row[None, :])[2][1:].T / l[:, None] for row in (np.ones(harmonics), l)]
         return cls(2.0 * np.pi * frequency * l, null[0], null[1], n)
 
@@ -192,7 +200,9 @@ def _expect_numbers(duration: Any, period: Any, harmonics: Any, iterations: Any,
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise GyrostatError(f"{WHO}: {name} must be a whole number from {least}, got {clipped(value)}.")
     if abs(duration / period - round(duration / period)) > 1e-9 or duration < period:
-        raise GyrostatError(f"{WHO}: duration {duration:g} s is no multiple of the period {period:g} s. Hint: 20 and 10")
+        raise GyrostatError(
+            f"{WHO}: duration {duration:g} s is no multiple of the period {period:g} s. Hint: 20 and 10"
+        )
     if objective not in OBJECTIVES:
         raise GyrostatError(f"{WHO}: objective must be one of {', '.join(OBJECTIVES)}, got {clipped(objective)}.")
 
@@ -291,7 +301,9 @@ class _Task:
         if self.clearance is not None:
             d = np.asarray(self.clearance(q), dtype=float)
             if d.shape[:1] != (len(q),) or d.ndim > 2 or not np.isfinite(d).all():
-                raise GyrostatError(f"{WHO}: clearance gave shape {d.shape} for {len(q)} configurations, expected (T,) or (T, k)")
+                raise GyrostatError(
+                    f"{WHO}: clearance gave shape {d.shape} for {len(q)} configurations, expected (T,) or (T, k)"
+                )
             parts.append(-d.reshape(len(q), -1))
         return np.concatenate(parts, axis=1)
 
@@ -361,5 +373,3 @@ class _Task:
                  "acceleration": np.abs(a).max(axis=0) / L.acceleration}  # fmt: skip
         found["torque"] = np.abs(rnea(self.model, q, v, a)).max(axis=0) / L.torque
         return {k: L.margin * x for k, x in found.items()}
-
-

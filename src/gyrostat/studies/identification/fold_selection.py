@@ -6,6 +6,7 @@ at random: neighbouring samples are alike, and would tell the answer."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ def time_blocks(lengths: Sequence[int], count: int) -> list[slice]:
     for length in lengths:
         pieces = max(1, round(count * length / total))
         edges = start + np.linspace(0, length, pieces + 1).astype(int)
-        blocks += [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        blocks += [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
         start += length
     return blocks
 

@@ -27,7 +27,9 @@ def fitted_speeds(task: Fit, terms: tuple[str, ...], x: Array, W: Array) -> None
     if "coulomb" not in terms:
         return
     for _ in range(STEPS):
-        kinds = [(k, key) for k, s in enumerate(task.columns.shafts) for key in s.free if key == "smooth" or key in terms]
+        kinds = [
+            (k, key) for k, s in enumerate(task.columns.shafts) for key in s.free if key == "smooth" or key in terms
+        ]
         if not kinds:
             return
         G = np.stack([_column(task, k, key, x, terms) for k, key in kinds], axis=2)

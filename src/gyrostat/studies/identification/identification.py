@@ -24,8 +24,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Validation(StudyData):
-    """Torques of another run: ``run`` as it was filtered, ``torques`` (T, nv) predicted and filtered likewise, ``rms`` (nv,) of what is left,
-    ``relative`` (nv,) to the rms of the measured torque."""
+    """Torques of another run: ``run`` as it was filtered, ``torques`` (T, nv) predicted and filtered likewise, ``rms``
+    (nv,) of what is left, ``relative`` (nv,) to the rms of the measured torque."""
 
     run: MeasuredRun
     torques: Array

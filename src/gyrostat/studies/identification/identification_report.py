@@ -21,7 +21,10 @@ MOST = 24
 def identification_report(found: Any) -> Report:
     """Of :class:`~gyrostat.studies.identification.identification.Identification`."""
     report = Report(f"Identification of {found.before.name}")
-    samples, length = sum(len(range(len(r.t))[r.inner]) for r in found.runs), sum(float(r.t[-1] - r.t[0]) for r in found.runs)
+    samples, length = (
+        sum(len(range(len(r.t))[r.inner]) for r in found.runs),
+        sum(float(r.t[-1] - r.t[0]) for r in found.runs),
+    )
     runs = f"{len(found.runs)} run{'s' * (len(found.runs) > 1)}, {length:.4g} s, {samples} samples after thinning"
     report.text(f"{runs}. Terms: inertias, {', '.join(found.terms) or 'nothing else'}. {found.message}.")
     if found.outside:
@@ -39,7 +42,10 @@ def identification_report(found: Any) -> Report:
 def _torques(report: Report, found: Any) -> None:
     tau = np.concatenate([r.tau for r in found.runs])
     size = np.sqrt(np.mean(tau**2, axis=0))
-    rows = [(name, s, e, 100.0 * e / s if s else 0.0) for name, s, e in zip(found.model.dofs, size, found.noise, strict=True)]
+    rows = [
+        (name, s, e, 100.0 * e / s if s else 0.0)
+        for name, s, e in zip(found.model.dofs, size, found.noise, strict=True)
+    ]
     report.heading("Torques").table(("joint", "rms [N m, N]", "left over", "%"), rows, "rms over the fitted runs")
     for k, run in enumerate(found.runs[:3]):
         label = f"run {k + 1}: measured, identified with two standard deviations, and what is left"
@@ -87,12 +93,19 @@ def _terms(report: Report, found: Any) -> None:
     places = found.columns.places
     sigma = dict(zip(found.base.names, found.base.sigma, strict=True))
     rows = [
-        (name, float(found.x[k]), float(sigma[name]) if name in sigma else "-", "beside" if term in found.outside else "model")
+        (
+            name,
+            float(found.x[k]),
+            float(sigma[name]) if name in sigma else "-",
+            "beside" if term in found.outside else "model",
+        )
         for term in ("paths", *found.terms)
         for k, name in zip(range(len(found.x))[places[term]], found.columns.groups[term], strict=True)
     ]
     if rows:
-        caption = "units of the coordinate's torque and rate; speeds of tanh and of Stribeck's effect are in found.columns"
+        caption = (
+            "units of the coordinate's torque and rate; speeds of tanh and of Stribeck's effect are in found.columns"
+        )
         report.heading("Friction and other terms").table(("parameter", "value", "sigma", "in"), rows, caption)
 
 
@@ -119,8 +132,8 @@ def _inertias(report: Report, found: Any) -> None:
         shown = ", ".join(f"{x:.4g}" for x in np.linalg.eigvalsh(J))
         rows.append((body, found.before[f"{body}.mass"], m, ", ".join(f"{x:.4g}" for x in c), shown, least))
     caption = (
-        "one of many sets with the same torques: the nearest to the model before. Physically consistent where the least "
-        "eigenvalue of the scaled pseudo-inertia is positive"
+        "one of many sets with the same torques: the nearest to the model before. Physically consistent where the "
+        "least eigenvalue of the scaled pseudo-inertia is positive"
     )
     head = ("body", "mass before [kg]", "mass [kg]", "centre [m]", "principal moments [kg m^2]", "least eigenvalue")
     report.heading("Inertias").table(head, rows, caption)

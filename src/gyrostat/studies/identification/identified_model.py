@@ -31,7 +31,9 @@ def identified_model(columns: TorqueColumns, terms: tuple[str, ...], x: Array) -
         if shaft.new is None:
             changes |= {f"{shaft.entity}.{key}": value for key, value in law.items()}
         else:
-            new.append((Friction(_free(model, shaft.entity), **{k: v for k, v in law.items() if v is not None}), shaft.new))
+            new.append(
+                (Friction(_free(model, shaft.entity), **{k: v for k, v in law.items() if v is not None}), shaft.new)
+            )
     for k, shaft in enumerate(columns.shafts if "rotor" in found else ()):
         inertia = float(found["rotor"][k])
         if inertia > 1e-15:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,8 +21,8 @@ from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.studies.identification.base_estimate import base_estimate, structure
-from gyrostat.studies.identification.friction_speeds import fitted_speeds
 from gyrostat.studies.identification.fold_selection import Selection, select_terms, time_blocks
+from gyrostat.studies.identification.friction_speeds import fitted_speeds
 from gyrostat.studies.identification.identification import Identification
 from gyrostat.studies.identification.identified_model import identified_model
 from gyrostat.studies.identification.measured_run import MeasuredRun, measured_run
@@ -143,7 +144,9 @@ def read_runs(
         if value is None and name not in ("q", "tau"):
             lists[name] = [None] * len(t)
         elif not isinstance(value, list | tuple) or len(value) != len(t):
-            raise GyrostatError(f"{who}: t has {len(t)} runs, {name} must be a list of as many. Hint: [{name}1, {name}2]")
+            raise GyrostatError(
+                f"{who}: t has {len(t)} runs, {name} must be a list of as many. Hint: [{name}1, {name}2]"
+            )
     runs = []
     for k, clock in enumerate(t):
         parts = {name: value[k] for name, value in lists.items()}
@@ -154,9 +157,17 @@ def read_runs(
         place = f"{who}: run {k}" if several else who
         runs.append(
             measured_run(
-                model, clock, parts["q"], parts["tau"], parts["v"], parts["a"], band=band, who=place,
-                wrenches=parts["wrenches"], temperature=parts["temperature"],
-            )  # fmt: skip
+                model,
+                clock,
+                parts["q"],
+                parts["tau"],
+                parts["v"],
+                parts["a"],
+                band=band,
+                who=place,
+                wrenches=parts["wrenches"],
+                temperature=parts["temperature"],
+            )
         )
     return runs
 
@@ -176,7 +187,9 @@ def _at_joints(model: Model, tau: Any, who: str) -> Array:
 
 def _terms(given: Any, what: str) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise GyrostatError(f"{WHO}: {what} must be a list of names, got {clipped(given)}. Hint: ['viscous', 'coulomb']")
+        raise GyrostatError(
+            f"{WHO}: {what} must be a list of names, got {clipped(given)}. Hint: ['viscous', 'coulomb']"
+        )
     for name in given:
         if name not in TERMS:
             raise GyrostatError(f"{WHO}: {what} has no term {clipped(name)}. Hint: {nearest(str(name), TERMS)}")
@@ -200,7 +213,9 @@ def _expect_numbers(folds: Any, prior: Any, weights: Any, side: Any) -> None:
 def _rows(model: Model, unmeasured: Sequence[str]) -> Array:
     for name in unmeasured:
         if name not in model.dofs:
-            raise GyrostatError(f"{WHO}: unmeasured names '{name}', which is no rate. Hint: {nearest(str(name), model.dofs)}")
+            raise GyrostatError(
+                f"{WHO}: unmeasured names '{name}', which is no rate. Hint: {nearest(str(name), model.dofs)}"
+            )
     rows = np.array([k for k, name in enumerate(model.dofs) if name not in unmeasured], dtype=int)
     if not len(rows):
         raise GyrostatError(f"{WHO}: no torque is measured. Hint: at least one rate must not be in unmeasured")
@@ -215,7 +230,7 @@ def _base(task: Fit, terms: tuple[str, ...], at: Array, W: Array) -> Any:
     columns, B = structure(R)
     names = tuple(task.columns.names[k] for k in at)
     ends = np.cumsum([0, *(len(range(len(r.t))[r.inner]) for r in task.runs)])
-    runs = tuple(slice(int(i), int(j)) for i, j in zip(ends[:-1], ends[1:], strict=True))
+    runs = tuple(slice(int(i), int(j)) for i, j in itertools.pairwise(ends))
     return base_estimate(task.A[:, :, at], task.b, W, columns, B, names, runs)
 
 

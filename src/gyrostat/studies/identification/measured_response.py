@@ -35,11 +35,13 @@ class MeasuredResponse(StudyData):
         return self.real + 1j * self.imaginary
 
 
-def measured_response(t: Any, u: Any, y: Any, *, band: tuple[float, float], resolution: float | None = None) -> MeasuredResponse:
+def measured_response(
+    t: Any, u: Any, y: Any, *, band: tuple[float, float], resolution: float | None = None
+) -> MeasuredResponse:
     """H from ``u`` (T,) to ``y`` (T,) at evenly spaced ``t`` (T,) [s], between the frequencies ``band`` [Hz].
     ``resolution`` [Hz]: distance of the frequencies; by default a quarter of the lowest, at least 8 segments."""
     try:
-        from scipy.signal import coherence, csd, welch
+        from scipy.signal import csd, welch
     except ImportError:
         raise GyrostatError(f"{WHO}: needs scipy. Hint: pip install 'gyrostat[studies]'") from None
     t, u, y = (real_array(x, WHO, name) for name, x in (("t", t), ("u", u), ("y", y)))
@@ -60,10 +62,12 @@ def measured_response(t: Any, u: Any, y: Any, *, band: tuple[float, float], reso
     asked = {"fs": 1.0 / dt, "nperseg": size, "noverlap": size // 2, "detrend": "linear"}
     f, S_uy = csd(u, y, **asked)
     _, S_uu = welch(u, **asked)
-    _, gamma = coherence(u, y, **asked)
+    _, S_yy = welch(y, **asked)
     inside = (f >= low) & (f <= high)
     if not inside.any() or not np.all(S_uu[inside] > 0.0):
         raise GyrostatError(f"{WHO}: u has no power in the band {low:g} to {high:g} Hz. Hint: a sweep or noise there")
     H = S_uy[inside] / S_uu[inside]
+    top = S_uu[inside] * S_yy[inside]
+    gamma = np.abs(S_uy[inside]) ** 2 / np.where(top > 0.0, top, 1.0)
     averages = 1 + (len(t) - size) // max(1, size - size // 2)
-    return MeasuredResponse(f[inside], H.real, H.imag, np.clip(gamma[inside], 0.0, 1.0), averages)
+    return MeasuredResponse(f[inside], H.real, H.imag, np.clip(gamma, 0.0, 1.0), averages)

@@ -1,12 +1,13 @@
 """Encoder signals and torques to samples of q, v, a and tau: resampled, filtered without phase, differentiated.
 
-    t' = uniform,   x' = F x  (Butterworth of order 4, forwards and backwards: no phase, half the amplitude at ``band``),
+    x' = F x  (Butterworth of order 4, forwards and backwards: no phase, half the amplitude at ``band``),
     x'_k = (x_k-2 - 8 x_k-1 + 8 x_k+1 - x_k+2) / 12 dt
 
 q, v, a are those of F; tau is F tau. What is computed from q, v, a (columns of a regressor, torques of a model) goes
 through F once more before it is compared with tau: F tau = (F A) x, edges of dry friction included [Gautier 1997]. The
 ends, where the filter has no past or future, are cut; what is left is thinned to 25 samples for each period of the
-band, and to 6 behind the second F. Quaternions are filtered by components, kept on one side of the sphere, and normalised; their rates follow by dq/dt = T(q) v."""
+band, and to 6 behind the second F. Quaternions are filtered by components, kept on one side of the sphere, and
+normalised; their rates follow by dq/dt = T(q) v."""
 
 from __future__ import annotations
 
@@ -95,7 +96,9 @@ def measured_run(
         even = np.arange(clock[0], clock[-1] + 1e-9 * dt, dt)
         signals["q"] = _one_sided(model, signals["q"])
         signals = {k: np.stack([np.interp(even, clock, c) for c in x.T], 1) for k, x in signals.items()}
-        notes.append(f"sampling is uneven (by up to {1e3 * uneven:.3g} ms): resampled every {1e3 * dt:.4g} ms, linearly")
+        notes.append(
+            f"sampling is uneven (by up to {1e3 * uneven:.3g} ms): resampled every {1e3 * dt:.4g} ms, linearly"
+        )
         clock = even
     if width is not None:
         signals["q"] = _one_sided(model, signals["q"])
@@ -153,12 +156,16 @@ def _read(model: Model, t: Any, q: Any, tau: Any, v: Any, a: Any, wrenches: Any,
         x = real_array(warm, who, "temperature")
         x = x[:, None] if x.ndim == 1 else x
         if x.ndim != 2 or len(x) != len(clock) or x.shape[1] not in (1, model.nv):
-            raise ShapeError(f"{who}: temperature has shape {x.shape}, expected (T,) or (T, {model.nv}) with T = {len(clock)}")
+            raise ShapeError(
+                f"{who}: temperature has shape {x.shape}, expected (T,) or (T, {model.nv}) with T = {len(clock)}"
+            )
         signals["temperature"] = np.broadcast_to(x, (len(clock), model.nv)).copy()
     for name, x in signals.items():
         if not np.all(np.isfinite(x)):
             k = int(np.argmax(~np.isfinite(x).all(axis=1)))
-            raise NonFiniteError(f"{who}: {name} is not finite at sample {k}. Hint: leave gaps out, as runs of their own")
+            raise NonFiniteError(
+                f"{who}: {name} is not finite at sample {k}. Hint: leave gaps out, as runs of their own"
+            )
     late = np.flatnonzero(np.diff(clock) <= 0.0)
     if len(late):
         k = int(late[0])
@@ -225,8 +232,8 @@ def _expect_no_gap(t: Array, dt: float, width: float | None, who: str) -> None:
     gap, longest = float(t[k + 1] - t[k]), max(5.0 * dt, 0.25 / width if width else 0.0)
     if gap > longest:
         raise GyrostatError(
-            f"{who}: nothing was measured for {gap:.4g} s after t = {t[k]:.6g} s, longer than {longest:.3g} s, which can "
-            "be bridged. Hint: give the parts before and behind as two runs, in lists"
+            f"{who}: nothing was measured for {gap:.4g} s after t = {t[k]:.6g} s, longer than {longest:.3g} s, which "
+            "can be bridged. Hint: give the parts before and behind as two runs, in lists"
         )
 
 

@@ -2,9 +2,9 @@
 
     min_{p, x_0^w} sum_w sum_k |q(t_k; p, x_0^w) (-) q_k|^2 / sigma^2
 
-The run is cut into windows with a state of their own at the start (multiple shooting): errors do not grow over the whole
-run, and unstable robots can be fitted. Derivatives by p and x_0 are those of the compiled run (``sensitivities`` of
-``gs.simulate``); the states are eliminated window by window. No accelerations are needed, noise of q does not bias the
+The run is cut into windows with a state of their own at the start (multiple shooting): errors do not grow over the
+whole run, and unstable robots can be fitted. Derivatives by p and x_0 are those of the compiled run (``sensitivities``
+of ``gs.simulate``); states are eliminated window by window. No accelerations are needed, noise of q does not bias the
 parameters, and any property with a derivative can be sought. The start must be near: identify first."""
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ SETTLED = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class OutputError(StudyData):
-    """``model`` with the ``values`` of the ``paths``; ``sigma``, ``covariance``; ``rms`` (nv,) of the positions that are
-    left, ``rms_before`` those of the start; ``history`` of the cost; ``windows``: how many."""
+    """``model`` with the ``values`` of the ``paths``; ``sigma``, ``covariance``; ``rms`` (nv,) of the positions that
+    are left, ``rms_before`` those of the start; ``history`` of the cost; ``windows``: how many."""
 
     model: Model
     before: Model
@@ -88,7 +88,9 @@ def output_error(
     filtering. ``options`` go to ``gs.simulate`` (``rtol``, ``atol``). Dry friction must be smooth
     (``gs.Friction(smooth=...)``). Gauss-Newton with damping; what is not determined is refused by name."""
     expect_model(model, WHO)
-    paths = tuple(dict.fromkeys(model.canonical(p) for p in ([parameters] if isinstance(parameters, str) else parameters)))
+    paths = tuple(
+        dict.fromkeys(model.canonical(p) for p in ([parameters] if isinstance(parameters, str) else parameters))
+    )
     start = np.array([_number(model, p) for p in paths])
     if not paths:
         raise GyrostatError(f"{WHO}: nothing to fit. Hint: parameters=['forearm.mass']")
@@ -99,14 +101,16 @@ def output_error(
     scale = np.where(start != 0.0, np.abs(start), 1.0)
     p, finished, message = start.copy(), True, "finished"
     with Progress(progress, WHO, iterations) as shown:
-        r, J, X = task.evaluate(p)
+        r, J = task.evaluate(p)
         sigma = np.sqrt(np.mean(r**2, axis=(0, 1)))
         sigma = np.where(sigma > 0.0, sigma, 1.0)
         before, cost, damping = sigma, float(np.sum((r / sigma) ** 2)), 1e-6
         history = [cost]
         try:
             for _ in range(iterations):
-                N, g, states = _reduced(r / sigma, J / sigma[:, None] * np.r_[scale, np.ones(J.shape[3] - len(p))], len(p))
+                N, g, states = _reduced(
+                    r / sigma, J / sigma[:, None] * np.r_[scale, np.ones(J.shape[3] - len(p))], len(p)
+                )
                 step = np.linalg.solve(N + damping * np.diag(np.diag(N)) + 1e-14 * np.trace(N) * np.eye(len(p)), -g)
                 kept = task.q0.copy(), task.v0.copy()
                 task.move(states, step)
@@ -116,7 +120,13 @@ def output_error(
                 except (GyrostatError, SpecError):
                     new = np.inf
                 if new < cost:
-                    p, (r, J, X), gained, cost, damping = p + scale * step, tried, cost - new, new, max(damping / 10.0, 1e-12)
+                    p, (r, J), gained, cost, damping = (
+                        p + scale * step,
+                        tried,
+                        cost - new,
+                        new,
+                        max(damping / 10.0, 1e-12),
+                    )
                     history.append(cost)
                     shown.step(1, f"cost {cost:.4g}")
                     if gained < SETTLED * cost:
@@ -144,8 +154,8 @@ def output_error(
     covariance = np.linalg.inv(N) * np.outer(scale, scale) * states_free * run_colour(r)
     changed = model.replace(dict(zip(paths, p.tolist(), strict=True)))
     return OutputError(
-        changed, model, paths, p, np.sqrt(np.diag(covariance)), covariance, left, before, np.array(history), len(r), run,
-        finished, message,
+        changed, model, paths, p, np.sqrt(np.diag(covariance)), covariance, left, before, np.array(history), len(r),
+        run, finished, message,
     )  # fmt: skip
 
 
@@ -180,7 +190,8 @@ def _reduced(r: Array, J: Array, count: int) -> tuple[Array, Array, list[tuple[A
 
 @dataclass
 class _Windows:
-    """Windows of KNOTS intervals: ``q`` (W, KNOTS + 1, nq), ``tau`` (W, KNOTS + 1, nv); ``q0``, ``v0``: their starts."""
+    """Windows of KNOTS intervals: ``q`` (W, KNOTS + 1, nq), ``tau`` (W, KNOTS + 1, nv); ``q0``, ``v0``: their
+    starts."""
 
     model: Model
     paths: tuple[str, ...]
@@ -192,7 +203,9 @@ class _Windows:
     options: dict[str, Any]
 
     @classmethod
-    def of(cls, model: Model, run: MeasuredRun, paths: tuple[str, ...], window: float | None, options: dict[str, Any]) -> _Windows:
+    def of(
+        cls, model: Model, run: MeasuredRun, paths: tuple[str, ...], window: float | None, options: dict[str, Any]
+    ) -> _Windows:
         dt = float(run.t[1] - run.t[0])
         step = 1 if window is None else max(1, round(window / (KNOTS * dt)))
         size = KNOTS * step
@@ -203,12 +216,14 @@ class _Windows:
         every = np.arange(count)[:, None] * size + np.arange(size + 1)
         hats = np.maximum(1.0 - np.abs(np.arange(size + 1)[:, None] / step - np.arange(KNOTS + 1)), 0.0)
         tau = np.einsum("ks,wsn->wkn", np.linalg.pinv(hats), run.tau[every])  # straight lines nearest to all samples
-        return cls(model, paths, dt * step, run.q[at], tau, run.q[at[:, 0]].copy(), run.v[at[:, 0]].copy(), dict(options))
+        return cls(
+            model, paths, dt * step, run.q[at], tau, run.q[at[:, 0]].copy(), run.v[at[:, 0]].copy(), dict(options)
+        )
 
-    def evaluate(self, p: Array) -> tuple[Array, Array, Array]:
-        """Residuals (W, KNOTS + 1, nv), their derivatives (W, KNOTS + 1, nv, P + 2 nv), positions."""
+    def evaluate(self, p: Array) -> tuple[Array, Array]:
+        """Residuals (W, KNOTS + 1, nv), their derivatives (W, KNOTS + 1, nv, P + 2 nv)."""
         times = np.arange(KNOTS + 1) * self.dt
-        residuals, slopes, positions = [], [], []
+        residuals, slopes = [], []
         for q, tau, q0, v0 in zip(self.q, self.tau, self.q0, self.v0, strict=True):
             numbers = {"knots": tau, "dt": self.dt} | dict(zip(self.paths, p.tolist(), strict=True))
             run = simulate(
@@ -217,8 +232,7 @@ class _Windows:
             )  # fmt: skip
             residuals.append(difference(self.model, q, run.q))
             slopes.append(np.concatenate([run.sensitivities[k].q for k in (*self.paths, "q0", "v0")], axis=2))
-            positions.append(run.q)
-        return np.array(residuals), np.array(slopes), np.array(positions)
+        return np.array(residuals), np.array(slopes)
 
     def move(self, states: list[tuple[Array, Array]], step: Array) -> None:
         """The starts that belong to a step of the parameters."""

@@ -53,11 +53,17 @@ class PayloadEstimate(StudyData):
         report = self.identification.report()
         report.title = f"Payload at {self.at}"
         rows = [("mass [kg]", self.mass, self.sigma[0])]
-        rows += [(f"centre {x} [m]", float(c), float(s / self.mass)) for x, c, s in zip("xyz", self.com, self.sigma[1:4], strict=True)]
+        rows += [
+            (f"centre {x} [m]", float(c), float(s / self.mass))
+            for x, c, s in zip("xyz", self.com, self.sigma[1:4], strict=True)
+        ]
         names = ("Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz")
         places = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
         J = self.inertia + self.mass * (self.com @ self.com * np.eye(3) - np.outer(self.com, self.com))
-        rows += [(f"{n} about the port [kg m^2]", float(J[ij]), float(s)) for n, ij, s in zip(names, places, self.sigma[4:], strict=True)]
+        rows += [
+            (f"{n} about the port [kg m^2]", float(J[ij]), float(s))
+            for n, ij, s in zip(names, places, self.sigma[4:], strict=True)
+        ]
         return report.heading("Payload").table(("", "value", "sigma"), rows)
 
 
@@ -88,7 +94,9 @@ def identify_payload(
     passed = {k: asked[k] for k in ("band", "torque_side", "unmeasured", "weights", "smooth", "stribeck") if k in asked}
     if without is not None:
         if not isinstance(without, list | tuple) or not 3 <= len(without) <= 5:
-            raise GyrostatError(f"{WHO}: without must be (t, q, tau) or (t, q, tau, v). Hint: a run without the payload")
+            raise GyrostatError(
+                f"{WHO}: without must be (t, q, tau) or (t, q, tau, v). Hint: a run without the payload"
+            )
         model = identify(model, *without, **passed)
         robot = model.model
     size = 0.05**2 * guess

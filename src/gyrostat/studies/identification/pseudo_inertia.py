@@ -1,6 +1,6 @@
 """The pseudo-inertia of a body: positive semidefinite exactly where a distribution of mass exists [Wensing 2018].
 
-    P = [[tr(J)/2 1 - J, m c], [m c^T, m]] (4, 4),   pi = (m, m c, J_xx, J_xy, J_xz, J_yy, J_yz, J_zz) about the origin
+P = [[tr(J)/2 1 - J, m c], [m c^T, m]] (4, 4),   pi = (m, m c, J_xx, J_xy, J_xz, J_yy, J_yz, J_zz) about the origin
 """
 
 from __future__ import annotations

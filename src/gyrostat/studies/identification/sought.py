@@ -28,7 +28,9 @@ SMOOTH, STRIBECK = 0.03, 0.2
 def expect_linear(model: Model, who: str) -> None:
     """Torques are linear in the inertias where gravity is uniform and no loop is kept as constraint."""
     if not isinstance(model.context.gravity, UniformGravity):
-        raise GyrostatError(f"{who}: torques are not linear in the inertias in this field of gravity. Hint: UniformGravity")
+        raise GyrostatError(
+            f"{who}: torques are not linear in the inertias in this field of gravity. Hint: UniformGravity"
+        )
     if kept_network(model).closures:
         raise GyrostatError(
             f"{who}: '{model.name}' keeps loops as constraints, whose torques are not determined by q, v, a. "
@@ -105,7 +107,12 @@ def _shafts(
             notes.append(f"friction of '{c.name}' moves by a curve: it is taken as the model has it")
             continue
         ties = tuple((int(k), float(f)) for k, f in shaft.ties if f != 0.0)
-        emptied |= {f"{c.name}.viscous": 0.0, f"{c.name}.coulomb": 0.0, f"{c.name}.static": None, f"{c.name}.stribeck": None}
+        emptied |= {
+            f"{c.name}.viscous": 0.0,
+            f"{c.name}.coulomb": 0.0,
+            f"{c.name}.static": None,
+            f"{c.name}.stribeck": None,
+        }
         if len(ties) == 1 and ties[0][0] in covered:
             notes.append(f"'{c.name}' and other friction on its joint cannot be told apart: its own is set to zero")
             continue
@@ -153,7 +160,9 @@ def _senseless(
     refused: dict[str, str] = {}
     if not shafts:
         refused |= {t: "no joint has a shaft" for t in terms if t != "tilt"}
-    if model.context.base == "free" or any(e.kind == "free" for e in model.wiring.entities.values() if isinstance(e, Joint)):
+    if model.context.base == "free" or any(
+        e.kind == "free" for e in model.wiring.entities.values() if isinstance(e, Joint)
+    ):
         refused["tilt"] = "the robot flies, and its orientation is measured"
     elif not np.any(model.context.gravity.g):  # type: ignore[union-attr]
         refused["tilt"] = "there is no gravity"
@@ -179,7 +188,7 @@ def _bodies(model: Model, asked: Sequence[str] | None, runs: Sequence[MeasuredRu
     q = random_configuration(model, 0, (8,), within_limits=False)
     v = np.linspace(-1.0, 1.3, 8 * model.nv).reshape(8, model.nv)
     Y = np.abs(solver(q, v, v[::-1]).Y).max(axis=(0, 1)).reshape(-1, 10).max(axis=1)
-    kept = Y > 1e-9 * max(float(Y.max(initial=0.0)), 1e-300)
+    kept = 1e-9 * max(float(Y.max(initial=0.0)), 1e-300) < Y
     return tuple(b for b, k in zip(solver.bodies, kept, strict=True) if k and model[f"{b}.mass"] > 0.0)
 
 

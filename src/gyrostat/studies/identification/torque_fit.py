@@ -44,7 +44,9 @@ class Prior:
         torque, strength = np.sqrt(np.mean(b**2, axis=0)), np.sqrt(np.mean(A**2, axis=0))  # (n,), (n, N)
         for k in range(10 * count, len(x0)):
             seen = strength[:, k] > 0.0
-            deviation[k] = 10.0 * float(np.max(torque[seen] / strength[seen, k])) if seen.any() and torque.any() else 1.0
+            deviation[k] = (
+                10.0 * float(np.max(torque[seen] / strength[seen, k])) if seen.any() and torque.any() else 1.0
+            )
         deviation = np.where(deviation > 0.0, deviation, 1.0)
         for term in ("tilt", "load"):
             if term in places:

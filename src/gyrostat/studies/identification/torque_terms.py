@@ -48,8 +48,8 @@ LOAD = 0.01
 class ShaftTerms(StudyData):
     """Where friction acts: ``entity``, the name of the ``gs.Friction``; ``ties``: its rate is the sum of factor x rate
     (number, factor); ``joint``: name of the rate; ``smooth``, ``stribeck`` [rad/s or m/s], ``smooth`` None: sign(w);
-    ``load``: rms of its torque, for the corner of ``load``; ``new``: the port that it is to be connected with, None where
-    the model has it already; ``usual``: its rms speed; ``free``: which of both speeds are fitted."""
+    ``load``: rms of its torque, for the corner of ``load``; ``new``: the port that it is to be connected with, None
+    where the model has it already; ``usual``: its rms speed; ``free``: which of both speeds are fitted."""
 
     entity: str
     joint: str
@@ -149,7 +149,7 @@ class TorqueColumns(StudyData):
 
     def linear(self, run: MeasuredRun) -> Array:
         """A (T, nv, N); columns of ``load`` and ``tilt``, which depend on the estimate, are zero."""
-        n, shape = self.bare.nv, (len(run.q), self.bare.nv)
+        _n, shape = self.bare.nv, (len(run.q), self.bare.nv)
         A, places = np.zeros((*shape, len(self.names))), self.places
         if self.bodies:
             Y, bodies = cached_solver(self.bare, Regressor)(run.q, run.v, run.a).Y, self._bodies()
