@@ -4,7 +4,11 @@ from gyrostat.studies.achievable.achievable_motion import AchievableMotion
 from gyrostat.studies.calibration.calibration import Calibration, calibrate
 from gyrostat.studies.calibration.camera import Camera
 from gyrostat.studies.calibration.distances import Distances, FixedPoint, PlaneContact
+from gyrostat.studies.calibration.drift import Drift, WarmUp, calibrate_drift
+from gyrostat.studies.calibration.iso_9283 import ISOCube, iso_configurations
+from gyrostat.studies.calibration.observability import Observability, observability
 from gyrostat.studies.calibration.pose_measurements import Points, Poses
+from gyrostat.studies.calibration.pose_selection import PoseSelection, select_poses
 from gyrostat.studies.calibration.result import CalibrationResult
 from gyrostat.studies.design.objective import Objective
 from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
@@ -17,16 +21,25 @@ __all__ = [
     "CalibrationResult",
     "Camera",
     "Distances",
+    "Drift",
     "FixedPoint",
+    "ISOCube",
     "Objective",
+    "Observability",
     "Pareto",
     "ParetoFront",
     "PlaneContact",
     "Points",
+    "PoseSelection",
     "Poses",
     "Report",
     "Sensitivities",
+    "WarmUp",
     "calibrate",
+    "calibrate_drift",
+    "iso_configurations",
+    "observability",
     "pareto",
+    "select_poses",
     "sensitivities",
 ]

@@ -30,7 +30,7 @@ class Camera(Measurement):
 
     ``focal`` (fx, fy) and ``centre`` (cx, cy) [pixels], ``distortion`` (k1, k2). ``unknown``: some of pose, focal,
     centre, distortion, markers; what is given is where the search begins. ``seen`` (n, m): which markers were seen.
-    ``std`` [pixels]."""
+    ``std`` [pixels]; ``picture`` (width, height) [pixels], outside of which a planned camera sees nothing."""
 
     what: ClassVar[str] = "camera"
     unit: ClassVar[str] = "pixel"
@@ -45,6 +45,7 @@ class Camera(Measurement):
     focal: Any = (1000.0, 1000.0)
     centre: Any = (500.0, 500.0)
     distortion: Any = (0.0, 0.0)
+    picture: Any = None
     unknown: tuple[str, ...] = ()
     std: Any = None
     covariance: Any = None
@@ -66,6 +67,8 @@ class Camera(Measurement):
             self.array(word, getattr(self, word), (2,))
         if not np.all(np.asarray(self.focal, dtype=float) > 0.0):
             raise self.refused(f"focal is {self.focal}", "two positive numbers of pixels")
+        if self.picture is not None:
+            self.array("picture", self.picture, (2,))
         if self.frame is None and self.carrier is None:
             raise self.refused("neither camera nor markers move", "frame or carrier")
         self.check()
@@ -179,6 +182,23 @@ class Camera(Measurement):
         shape = (x * g[:, None])[:, :, None] * np.eye(2)
         by_k = (f * x)[:, :, None] * np.stack([r2, r2 * r2], axis=-1)[:, None, :]
         return f * x * g[:, None] + centre, slope, shape, by_k
+
+    def in_view(self, R: Sequence[Array], p: Sequence[Array]) -> Array:
+        """(n,): whether all markers are in front of the camera, and in its picture."""
+        _, T, f, centre, k, markers = self._split(np.array([o.start for o in self.own_unknowns()]))
+        Rk, pk = (R[-1], p[-1]) if self.carrier is not None else (np.eye(3)[None], np.zeros((1, 3)))
+        view = np.ones(len(R[0]), dtype=bool)
+        for b in markers:
+            point = p[0] + R[0] @ b if self.frame is not None else np.broadcast_to(b, (len(R[0]), 3))
+            P = (np.einsum("nji,nj->ni", np.broadcast_to(Rk, R[0].shape), point - pk) - T[:3, 3]) @ T[:3, :3]
+            front = P[:, 2] > NEAREST
+            view &= front
+            if self.picture is not None:
+                x = P[:, :2] / np.where(front, P[:, 2], 1.0)[:, None]
+                r2 = np.sum(x * x, axis=1)
+                u = f * x * (1.0 + k[0] * r2 + k[1] * r2 * r2)[:, None] + centre
+                view &= np.all((u >= 0.0) & (u <= np.asarray(self.picture, dtype=float)), axis=1)
+        return view
 
     def _needed(self) -> Array:
         seen = np.ones(self.count, dtype=bool) if self.seen is None else np.asarray(self.seen).reshape(self.count, -1).all(axis=1)
