@@ -10,6 +10,7 @@ from gyrostat.studies.calibration.observability import Observability, observabil
 from gyrostat.studies.calibration.pose_measurements import Points, Poses
 from gyrostat.studies.calibration.pose_selection import PoseSelection, select_poses
 from gyrostat.studies.calibration.result import CalibrationResult
+from gyrostat.studies.calibration.static_poses import StaticPoses
 from gyrostat.studies.design.objective import Objective
 from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
 from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
@@ -34,6 +35,7 @@ __all__ = [
     "Poses",
     "Report",
     "Sensitivities",
+    "StaticPoses",
     "WarmUp",
     "calibrate",
     "calibrate_drift",

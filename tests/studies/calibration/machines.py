@@ -28,7 +28,10 @@ def six_axes(elastic: bool = True) -> gs.Model:
         com = tuple(0.4 * np.array(out))
         inertia = (0.05 * mass, 0.05 * mass, 0.03 * mass)
         parts += [gs.Joint(f"q{k}", "revolute", axis=axis)]
-        parts += [gs.RigidBody(f"link{k}", mass=mass, com=com, inertia=inertia), gs.Displacement(f"d{k}", translation=out)]
+        parts += [
+            gs.RigidBody(f"link{k}", mass=mass, com=com, inertia=inertia),
+            gs.Displacement(f"d{k}", translation=out),
+        ]
     model = gs.assemble("six", gs.chain("world", *parts))
     for joint, stiffness in SPRINGS.items() if elastic else ():
         model = model.with_drive(joint, gear_ratio=100.0, rotor_inertia=1e-3, stiffness=stiffness)
@@ -40,7 +43,7 @@ def six_angles(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def measured(model, planned, parameters, x, rng, noise=True):
-    """What a robot with true changes x (in the units of the unknowns, systems included) shows to planned measurements."""
+    """What a robot with changes x (in the units of the unknowns, systems included) shows to planned measurements."""
     equations = Equations(model, planned, parameters)
     exact = equations.raw(np.asarray(x) / equations.scale)
     out = []

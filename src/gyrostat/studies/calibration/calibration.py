@@ -41,7 +41,7 @@ class Calibration(StudyData):
         if not self.measurements or not all(isinstance(m, Measurement) for m in self.measurements):
             raise GyrostatError(
                 f"{WHO}: measurements are {clipped(self.measurements)}. "
-                "Hint: gs.studies.Points(frame, q, points, std=5e-5), Poses, Distances, Camera, FixedPoint, PlaneContact."
+                "Hint: gs.studies.Points(frame, q, points, std=5e-5), Poses, Distances, Camera, ..."
             )
         folds = self.cross_validation
         if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
@@ -186,7 +186,7 @@ class _Run:
 def redundancy(J: Array) -> Array:
     """(rows,): share of each row that the unknowns do not fit, 1 - h_ii of the hat matrix."""
     U, S, _ = np.linalg.svd(J, full_matrices=False)
-    U = U[:, S >= max(1.0, 1e-11 * (S[0] if len(S) else 1.0))]
+    U = U[:, max(1.0, 1e-11 * (S[0] if len(S) else 1.0)) <= S]
     return 1.0 - np.sum(U * U, axis=1)
 
 
@@ -228,7 +228,7 @@ def calibrate(
 
     Directions that the measurements leave open are named in ``result.unidentifiable`` and keep their values."""
     one = (measurements,) if isinstance(measurements, Measurement) else measurements
-    given = tuple(one) if isinstance(one, list | tuple) else one
+    given: Any = tuple(one) if isinstance(one, list | tuple) else one
     paths = dict(parameters) if isinstance(parameters, Mapping) else parameters
     paths = list(paths) if isinstance(paths, tuple) else paths
     return Calibration(model, given, paths, loss, loss_scale, cross_validation).run(progress)

@@ -59,7 +59,9 @@ class Camera(Measurement):
         if b.ndim != 2 or b.shape[1] != 3 or not len(b):
             raise self.refused(f"markers have shape {b.shape}", "(m, 3)")
         if self.pose is None:
-            raise self.refused("the pose of the camera is not given", f"pose=(4, 4): {FORWARD}; unknown=('pose',) finds it")
+            raise self.refused(
+                "the pose of the camera is not given", f"pose=(4, 4): {FORWARD}; unknown=('pose',) finds it"
+            )
         E = self.array("pose", self.pose, (4, 4))[:3, :3]
         if np.abs(E @ E.T - np.eye(3)).max() > 1e-6 or np.linalg.det(E) < 0.0:
             raise self.refused("the rotation of the pose is not orthonormal", "right-handed axes")
@@ -122,18 +124,19 @@ class Camera(Measurement):
         where, T, f, centre, k, markers = self._split(y)
         n, m, moving = len(R[0]), len(markers), self.frame is not None
         E, e = T[:3, :3], T[:3, 3]
-        Rk, pk = (R[-1], p[-1]) if self.carrier is not None else (np.broadcast_to(np.eye(3), (n, 3, 3)), np.zeros((n, 3)))
+        Rk, pk = (
+            (R[-1], p[-1]) if self.carrier is not None else (np.broadcast_to(np.eye(3), (n, 3, 3)), np.zeros((n, 3)))
+        )
         r, own = np.zeros((n, m, 2)), np.zeros((n, m, 2, len(y)))
         D = [np.zeros((n, m, 2, 6)) for _ in R]
-        turn = "pose" in where and np.column_stack(
-            [so3.left_jacobian(y[where["pose"]][3:], unit) for unit in np.eye(3)]
-        )
+        turned = y[where["pose"]][3:] if "pose" in where else np.zeros(3)
+        turn = np.column_stack([so3.left_jacobian(turned, unit) for unit in np.eye(3)])
         for j, b in enumerate(markers):
             arm, moved = point_motion(R[0], b) if moving else (np.broadcast_to(b, (n, 3)), None)
             point = p[0] + arm if moving else arm
             Y = np.einsum("nji,nj->ni", Rk, point - pk)  # seen from the carrier
             P = (Y - e) @ E
-            r[:, j], dr, shape, k_slopes = self._pixels(P, f, centre, k)
+            r[:, j], dr, shape, k_slopes = self._pixels(j, P, f, centre, k)
             dP = np.einsum("nij,jk->nik", dr, E.T)  # by a shift of the point in the carrier's axes
             dw = np.einsum("nik,nlk->nil", dP, Rk)  # in the world's
             if moving:
@@ -160,14 +163,12 @@ class Camera(Measurement):
                 own[:, j, :, at : at + 3] = dw @ R[0] if moving else dw
         if self.pixels is not None:
             r -= np.asarray(self.pixels, dtype=float)
-        return Rows(
-            r.reshape(n, 2 * m), tuple(x.reshape(n, 2 * m, 6) for x in D), own.reshape(n, 2 * m, len(y))
-        )
+        return Rows(r.reshape(n, 2 * m), tuple(x.reshape(n, 2 * m, 6) for x in D), own.reshape(n, 2 * m, len(y)))
 
-    def _pixels(self, P: Array, f: Array, centre: Array, k: Array) -> tuple[Array, Array, Array, Array]:
+    def _pixels(self, marker: int, P: Array, f: Array, centre: Array, k: Array) -> tuple[Array, Array, Array, Array]:
         """Pixels (n, 2), and derivatives by P (n, 2, 3), focal lengths and distortion (n, 2, 2)."""
         behind = P[:, 2] < NEAREST
-        if np.any(behind & self._needed()):
+        if np.any(behind & self._needed(marker)):
             pose = int(np.flatnonzero(behind)[0])
             raise self.refused(f"at pose {pose} a marker is behind the camera", f"a pose with {FORWARD}")
         Z = np.where(behind, 1.0, P[:, 2])
@@ -200,9 +201,9 @@ class Camera(Measurement):
                 view &= np.all((u >= 0.0) & (u <= np.asarray(self.picture, dtype=float)), axis=1)
         return view
 
-    def _needed(self) -> Array:
-        seen = np.ones(self.count, dtype=bool) if self.seen is None else np.asarray(self.seen).reshape(self.count, -1).all(axis=1)
-        return seen if len(seen) else seen
+    def _needed(self, marker: int) -> Array:
+        """(n,): where this marker was seen."""
+        return self.visible()[:, 2 * marker]
 
 
 def _exp(x: Array) -> Array:

@@ -69,7 +69,7 @@ def commands_for(
         converged=np.all(np.abs(r) <= tolerance, axis=1).reshape(shape),
         position_error=np.linalg.norm(r[:, :3], axis=1).reshape(shape),
         orientation_error=turn.reshape(shape),
-        outside=beyond.any(axis=1).reshape(shape),
+        outside=np.asarray(beyond.any(axis=1)).reshape(shape),
         joints=kinematics.joints,
     )
 

@@ -36,8 +36,8 @@ ROUNDS = 3
 
 @dataclass(frozen=True, eq=False)
 class WarmUp(StudyData):
-    """``tau`` and its standard deviation [units of the times]; ``start``, ``end`` (n,) of the ``parameters``; ``chi2`` of
-    the curve and of ``free`` estimates of every session, which has ``freedom`` more numbers."""
+    """``tau`` and its standard deviation [units of the times]; ``start``, ``end`` (n,) of the ``parameters``; ``chi2``
+    of the curve and of ``free`` estimates of every session, which has ``freedom`` more numbers."""
 
     tau: float
     tau_deviation: float
@@ -56,8 +56,8 @@ class WarmUp(StudyData):
 
 @dataclass(frozen=True, eq=False)
 class Drift(StudyData):
-    """Numbers of the robot at the ``times`` (k,) of the sessions: ``values`` (k, n) and ``standard_deviations`` know all
-    sessions, ``filtered`` (k, n) those until then. ``rates`` (n,): standard deviation after one unit of time."""
+    """Numbers of the robot at the ``times`` (k,) of the sessions: ``values`` (k, n) and ``standard_deviations`` know
+    all sessions, ``filtered`` (k, n) those until then. ``rates`` (n,): standard deviation after one unit of time."""
 
     model: Model
     study: Any
@@ -151,26 +151,23 @@ def calibrate_drift(
                 f"{WHO}: session {k} has other unknowns than session 0. Hint: the same names of measurements in each."
             )
     moving = _moving(names, drifting, len(systems[0].robot.columns))
-    scale, n = systems[0].scale, len(names)
+    scale = systems[0].scale
     finished, message = True, "all sessions"
-    x = np.zeros((len(times), n))
+
+    def smoothed(x: Array, rate: Any) -> tuple[Walk, Any, Array]:
+        """Linearised about x (k, n), and smoothed."""
+        seen = [_compressed(s, xk) for s, xk in zip(systems, x, strict=True)]
+        Q = _rates(rate, moving, names, scale, times, seen)
+        return walk(times, [(R, y) for R, y, _ in seen], Q), seen, Q
+
     with Progress(progress, WHO, ROUNDS * len(times)) as shown:
+        found, seen, Q = smoothed(np.tile(_common(systems), (len(times), 1)), rates)
         try:
-            common = _common(systems)
-            x[:] = common
-            for _ in range(ROUNDS):
-                seen = [_compressed(s, xk) for s, xk in zip(systems, x, strict=True)]
-                Q = _rates(rates, moving, names, scale, times, seen)
-                found = walk(times, [(R, y) for R, y, _ in seen], Q)
-                x = found.smoothed.copy()
+            for _ in range(ROUNDS - 1):
                 shown.step(len(times), f"log likelihood {found.log_likelihood:.6g}")
+                found, seen, Q = smoothed(found.smoothed, rates)
         except KeyboardInterrupt:
-            if not x.any():
-                raise
-            finished, message = False, "interrupted: the last round"
-            seen = [_compressed(s, xk) for s, xk in zip(systems, x, strict=True)]
-            Q = _rates(rates if rates is not None else 1e-3, moving, names, scale, times, seen)
-            found = walk(times, [(R, y) for R, y, _ in seen], Q)
+            finished, message = False, "interrupted: linearised about an earlier round"
     return _gathered(model, measured, parameters, times, systems, found, seen, Q, finished, message)
 
 
@@ -194,7 +191,7 @@ def _gathered(
 
 
 def _read_sessions(sessions: Any) -> tuple[Array, list[list[Measurement]]]:
-    pairs = [tuple(s) if isinstance(s, tuple | list) else () for s in sessions] if sessions else []
+    pairs: list[Any] = [tuple(s) if isinstance(s, tuple | list) else () for s in sessions] if sessions else []
     if len(pairs) < 2 or any(len(p) != 2 for p in pairs):
         raise GyrostatError(f"{WHO}: sessions must be two or more (time, measurements), got {clipped(sessions)}.")
     times = np.array([float(t) for t, _ in pairs])
@@ -217,7 +214,7 @@ def _moving(names: Sequence[str], drifting: Any, robot: int) -> Array:
     for word in [drifting] if isinstance(drifting, str) else drifting:
         hits = [k for k, name in enumerate(names) if name == word or name.startswith(f"{word}.")]
         if not hits:
-            raise GyrostatError(f"{WHO}: '{clipped(word)}' is no unknown. Hint: {nearest(str(word), names)}")
+            raise GyrostatError(f"{WHO}: {clipped(word)} is no unknown. Hint: {nearest(str(word), names)}")
         moving[hits] = True
     return moving
 
@@ -250,7 +247,9 @@ def _rates(rates: Any, moving: Array, names: Sequence[str], scale: Array, times:
         Q = np.zeros(len(names))
         for name, rate in rates.items():
             if name not in names or not moving[names.index(name)] or not float(rate) >= 0.0:
-                raise GyrostatError(f"{WHO}: rates has '{clipped(name)}': {clipped(rate)}. Hint: drifting unknowns, >= 0.")
+                raise GyrostatError(
+                    f"{WHO}: rates has {clipped(name)}: {clipped(rate)}. Hint: drifting unknowns, >= 0."
+                )
             Q[names.index(name)] = (float(rate) / scale[names.index(name)]) ** 2
         return Q
     if rates is not None:
@@ -261,7 +260,7 @@ def _rates(rates: Any, moving: Array, names: Sequence[str], scale: Array, times:
 
     pairs, span = [(R, y) for R, y, _ in seen], float(times[-1] - times[0])
     unlikely = lambda log: -walk(times, pairs, moving * np.exp(2.0 * log) / span).log_likelihood  # noqa: E731
-    best = minimize_scalar(unlikely, bounds=(np.log(1e-7), np.log(1.0)), method="bounded", options={"xatol": 0.05})
+    best: Any = minimize_scalar(unlikely, bounds=(np.log(1e-7), np.log(1.0)), method="bounded", options={"xatol": 0.05})
     return moving * np.exp(2.0 * best.x) / span
 
 
@@ -291,7 +290,7 @@ def _warm_up(drift: Drift) -> WarmUp:
     grid = np.linspace(np.log(0.2 * step), np.log(10.0 * span), 60)
     k = int(np.argmin([solved(g)[0] for g in grid]))
     around = grid[max(0, k - 1)], grid[min(len(grid) - 1, k + 1)]
-    best = minimize_scalar(lambda g: solved(g)[0], bounds=around, method="bounded", options={"xatol": 1e-6})
+    best: Any = minimize_scalar(lambda g: solved(g)[0], bounds=around, method="bounded", options={"xatol": 1e-6})
     cost, z = solved(best.x)
     h = 0.02
     bend = (solved(best.x + h)[0] - 2.0 * cost + solved(best.x - h)[0]) / h**2

@@ -115,7 +115,10 @@ class Equations:
     def raw(self, x: Array) -> list[Array]:
         """Predicted minus measured, in their units: (n, k) of each measurement."""
         placed, (_, own) = self.placements(x), self.split(x)
-        return [m.rows(*self._of(m, placed, span), y).r for m, span, y in zip(self.measurements, self.spans, own, strict=True)]
+        return [
+            m.rows(*self._of(m, placed, span), y).r
+            for m, span, y in zip(self.measurements, self.spans, own, strict=True)
+        ]
 
     def _of(self, m: Measurement, placed: Placements, span: slice) -> tuple[list[Array], list[Array]]:
         at = [self.frames[f] for f in m.frames]
@@ -143,7 +146,9 @@ class Equations:
 
     def pose_numbers(self) -> Array:
         """(rows,): which pose each row belongs to."""
-        numbers = [np.repeat(np.arange(s.start, s.stop), v.shape[1]) for s, v in zip(self.spans, self.visible, strict=True)]
+        numbers = [
+            np.repeat(np.arange(s.start, s.stop), v.shape[1]) for s, v in zip(self.spans, self.visible, strict=True)
+        ]
         return np.concatenate(numbers)[self.kept]
 
     def group_numbers(self) -> Array:

@@ -25,7 +25,7 @@ def open_directions(J: Array) -> tuple[Array, Array]:
     n = J.shape[1]
     _, S, Vt = np.linalg.svd(J, full_matrices=len(J) < n)
     S = np.concatenate([S, np.zeros(n - len(S))])
-    return Vt[S < max(1.0, 1e-11 * S[0])].T, S
+    return Vt[max(1.0, 1e-11 * S[0]) > S].T, S
 
 
 def sparse_directions(N: Array) -> Array:
@@ -46,7 +46,7 @@ def open_in_words(N: Array, J: Array, columns: Sequence[Column]) -> tuple[str, .
     words = []
     for row in sparse_directions(N):
         involved = [k for k in np.argsort(-np.abs(row)) if abs(row[k]) > PART]
-        effect = np.linalg.norm(J @ row) / np.linalg.norm(row)
+        effect = float(np.linalg.norm(J @ row) / np.linalg.norm(row))
         exact = effect <= EXACT * largest
         if len(involved) == 1:
             words.append(_alone(columns[involved[0]], effect, exact))
@@ -67,7 +67,8 @@ def _together(row: Array, involved: Sequence[int], columns: Sequence[Column], ef
     steps = [row[k] * columns[k].scale for k in involved]
     first = {"m": 1e-3, "rad": 1e-3}.get(columns[involved[0]].unit, abs(steps[0]))
     parts = [
-        f"{columns[k].name} by {amount(s * first / steps[0], columns[k].unit)}" for k, s in zip(involved, steps, strict=True)
+        f"{columns[k].name} by {amount(s * first / steps[0], columns[k].unit)}"
+        for k, s in zip(involved, steps, strict=True)
     ]
     names = [f"'{columns[k].name}'" for k in involved]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,8 +1,8 @@
 """Poses and paths of ISO 9283: the cube in the working space, its inclined plane with five points, and test paths.
 
-Corners C1 ... C4 are the lower face counted anticlockwise from (-x, -y), C5 ... C8 the upper face above them. The planes
-are the four diagonal ones: "a" C1 C2 C7 C8, "b" C2 C3 C8 C5, "c" C3 C4 C5 C6, "d" C4 C1 C6 C7. P1 is the centre of the
-cube, P2 ... P5 lie on the diagonals of the plane, at 10 % of their length from its corners in this order."""
+Corners C1 ... C4 are the lower face counted anticlockwise from (-x, -y), C5 ... C8 the upper face above them. The
+planes are the diagonal ones: "a" C1 C2 C7 C8, "b" C2 C3 C8 C5, "c" C3 C4 C5 C6, "d" C4 C1 C6 C7. P1 is the centre
+of the cube, P2 ... P5 lie on the diagonals of the plane, at 10 % of their length from its corners in this order."""
 
 from __future__ import annotations
 

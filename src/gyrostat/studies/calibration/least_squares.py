@@ -46,7 +46,9 @@ def read_loss(loss: object, scale: object, who: str) -> tuple[str, float]:
     if scale is None:
         return loss, LOSSES[loss]
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.0 < scale < np.inf:
-        raise GyrostatError(f"{who}: loss_scale must be a positive number of standard deviations, got {clipped(scale)}.")
+        raise GyrostatError(
+            f"{who}: loss_scale must be a positive number of standard deviations, got {clipped(scale)}."
+        )
     return loss, float(scale)
 
 
@@ -65,10 +67,11 @@ class LeastSquares:
         self.evaluate, self.jacobian, self.low, self.high = evaluate, jacobian, low, high
         self.loss, self.told = loss, told
         self.iterations = 0
+        self.best: Array | None = None
 
     def fit(self, x0: Array, N: Array | None = None) -> Fit:
         """From x0; the directions that stay are found, unless they are given."""
-        self.iterations, x, best = 0, x0, x0
+        self.iterations, self.best, x = 0, x0, x0
         try:
             if N is not None:
                 x = self._minimum(x0, x0, N)
@@ -81,12 +84,12 @@ class LeastSquares:
                 if k and not fresh.shape[1] and not N.shape[1]:
                     break
                 N = fresh
-                best = x = self._minimum(x0, x0 if k == 0 else self._on(x, x0, N), N)
+                x = self._minimum(x0, x0 if k == 0 else self._on(x, x0, N), N)
             return self._fitted(x, N, True, "converged")
         except KeyboardInterrupt:
-            N = open_directions(self.jacobian(self.best if hasattr(self, "best") else best))[0] if N is None else N
-            at = self.best if hasattr(self, "best") else best
-            return self._fitted(at, N, False, "interrupted: the best of the iterations so far")
+            x = x0 if self.best is None else self.best
+            N = open_directions(self.jacobian(x))[0] if N is None else N
+            return self._fitted(x, N, False, "interrupted: the best of the iterations so far")
 
     def _on(self, x: Array, x0: Array, N: Array) -> Array:
         """x without what it has moved along directions that stay."""
@@ -119,7 +122,7 @@ class LeastSquares:
         weight.append(float(np.linalg.norm(self.jacobian(x), 2)) or 1.0)
         name, scale = self.loss
         found = least_squares(
-            e, x, J, bounds=(self.low, self.high), method="trf", loss=name, f_scale=scale,
+            e, x, jac=J, bounds=(self.low, self.high), method="trf", loss=name, f_scale=scale,
             xtol=1e-9, ftol=1e-10, gtol=1e-8, max_nfev=200,
         )  # fmt: skip
         if found.status == 0:
@@ -158,7 +161,7 @@ def covariance(fit: Fit, loss: tuple[str, float], held: Array) -> Array:
     free = np.flatnonzero(~held)
     J = fit.J[:, free]
     _, S, Vt = np.linalg.svd(J, full_matrices=False)
-    B = Vt[S >= max(1.0, 1e-11 * (S[0] if len(S) else 1.0))].T
+    B = Vt[max(1.0, 1e-11 * (S[0] if len(S) else 1.0)) <= S].T
     w, slope = weights(fit.e, loss)
     JB = J @ B
     spread = 1.0 if loss[0] == "linear" else float(np.mean((w * fit.e) ** 2) / np.mean(slope) ** 2)

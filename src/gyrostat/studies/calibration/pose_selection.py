@@ -30,7 +30,7 @@ Array = np.ndarray
 WHO = "select_poses"
 PART = 64
 """Candidates that are looked at for one exchange where each needs singular values."""
-PASSES = 20
+PASSES, STARTS = 20, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,9 @@ def select_poses(
     refuses those at which its markers are behind it or outside its picture by itself."""
     criterion = read_criterion(criterion, WHO)
     if not isinstance(measurement, Measurement):
-        raise GyrostatError(f"{WHO}: measurement is {clipped(measurement)}. Hint: gs.studies.Points(frame, q, std=5e-5).")
+        raise GyrostatError(
+            f"{WHO}: measurement is {clipped(measurement)}. Hint: gs.studies.Points(frame, q, std=5e-5)."
+        )
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise GyrostatError(f"{WHO}: count must be a whole number from 1 on, got {clipped(count)}.")
     q = _candidates(model, measurement, candidates, allowed, seed)
@@ -82,16 +84,20 @@ def select_poses(
     search = _Exchange((J @ B).reshape(len(q), -1, B.shape[1]), criterion, np.random.default_rng(seed))
     chosen, finished, message = search.chosen(count, progress)
     rest = np.sort(np.random.default_rng(seed).permutation(len(q))[:count])
-    both = [judged(Equations(model, [at_poses(measurement, q[k])], parameters, WHO), B) for k in (chosen, rest)]
-    return PoseSelection(q[chosen], len(q), criterion, *both, search.exchanges, finished, message)
+    ours, others = (judged(Equations(model, [at_poses(measurement, q[k])], parameters, WHO), B) for k in (chosen, rest))
+    return PoseSelection(q[chosen], len(q), criterion, ours, others, search.exchanges, finished, message)
 
 
 def at_poses(measurement: Measurement, q: Array) -> Measurement:
     """The same measurement, planned at other poses."""
     cleared = {name: None for name in ("points", "poses", "distances", "pixels", "seen") if hasattr(measurement, name)}
     per_pose = measurement.covariance is not None and np.ndim(measurement.covariance) == 3
-    if per_pose or any(np.ndim(v) and len(np.atleast_1d(v)) == measurement.count > 3 for v in measurement.properties.values()):
-        raise GyrostatError(f"{WHO}: '{measurement.name}' has numbers for each of its poses. Hint: one for all of them.")
+    if per_pose or any(
+        np.ndim(v) and len(np.atleast_1d(v)) == measurement.count > 3 for v in measurement.properties.values()
+    ):
+        raise GyrostatError(
+            f"{WHO}: '{measurement.name}' has numbers for each of its poses. Hint: one for all of them."
+        )
     return replace(measurement, q=q, **cleared)  # type: ignore[type-var]
 
 
@@ -112,7 +118,9 @@ def _candidates(model: Model, measurement: Measurement, given: Any, allowed: Any
     keep = np.ones(len(q), dtype=bool)
     in_view = getattr(measurement, "in_view", None)
     if in_view is not None:
-        keep &= in_view([placed.R[:, k] for k in range(placed.R.shape[1])], [placed.p[:, k] for k in range(placed.p.shape[1])])
+        keep &= in_view(
+            [placed.R[:, k] for k in range(placed.R.shape[1])], [placed.p[:, k] for k in range(placed.p.shape[1])]
+        )
     if allowed is not None:
         if not callable(allowed):
             raise GyrostatError(f"{WHO}: allowed must be a function of (q, T), got {clipped(allowed)}.")
@@ -130,23 +138,40 @@ class _Exchange:
         self.M = np.einsum("nki,nkj->nij", J, J) if criterion not in ("D", "O1") else np.empty(0)
 
     def chosen(self, count: int, progress: Any) -> tuple[Array, bool, str]:
-        chosen: list[int] = []
+        begun = np.sort(self.rng.permutation(len(self.J))[:count])
         try:
             with Progress(progress, WHO, None) as shown:
-                M = np.eye(self.J.shape[2])  # an error of each unknown as large as may be, without any pose
-                for _ in range(count):
-                    gain = self._gains(M)
-                    gain[chosen] = -np.inf
-                    chosen.append(int(np.argmax(gain)))
-                    M = M + self.J[chosen[-1]].T @ self.J[chosen[-1]]
-                for _ in range(PASSES):
-                    if not self._pass(chosen, M, shown):
-                        break
-                    M = np.eye(len(M)) + sum(self.J[k].T @ self.J[k] for k in chosen)
+                begun = self._improved(self._greedy(count), shown)
+                for _ in range(0 if self.criterion in ("D", "O1") else STARTS):  # these have many local optima
+                    other = self._improved(self.rng.permutation(len(self.J))[:count], shown)
+                    begun = max(begun, other, key=self._judged)
         except KeyboardInterrupt:
-            left = [k for k in range(len(self.J)) if k not in chosen][: count - len(chosen)]
-            return np.sort(np.array(chosen + left)), False, "interrupted: the poses so far"
-        return np.sort(np.array(chosen)), True, "no exchange makes it better"
+            return np.sort(begun), False, "interrupted: the poses so far"
+        return np.sort(begun), True, "no exchange makes it better"
+
+    def _judged(self, chosen: Array) -> float:
+        s = np.linalg.svd(self.J[chosen].reshape(-1, self.J.shape[2]), compute_uv=False)
+        return float(value(self.criterion, s[None], len(chosen))[0])
+
+    def _greedy(self, count: int) -> Array:
+        """One pose after the other, each the one that raises det M most."""
+        chosen: list[int] = []
+        M = np.eye(self.J.shape[2])  # an error of each unknown as large as may be, without any pose
+        for _ in range(count):
+            gain = self._gains(M)
+            gain[chosen] = -np.inf
+            chosen.append(int(np.argmax(gain)))
+            M = M + self.J[chosen[-1]].T @ self.J[chosen[-1]]
+        return np.array(chosen)
+
+    def _improved(self, begun: Array, shown: Progress) -> Array:
+        """Passes of exchanges until one changes nothing."""
+        chosen = begun.tolist()
+        for _ in range(PASSES):
+            M = np.eye(self.J.shape[2]) + sum(self.J[k].T @ self.J[k] for k in chosen)
+            if not self._pass(chosen, M, shown):
+                break
+        return np.array(chosen)
 
     def _gains(self, M: Array) -> Array:
         """log det(1 + J_i M^-1 J_i^T) (n,)."""
@@ -160,7 +185,9 @@ class _Exchange:
         for place in range(len(chosen)):
             one = chosen[place]
             rest = M - self.J[one].T @ self.J[one]
-            better = self._better_d(rest, one, chosen) if self.criterion in ("D", "O1") else self._better(rest, one, chosen)
+            better = (
+                self._better_d(rest, one, chosen) if self.criterion in ("D", "O1") else self._better(rest, one, chosen)
+            )
             if better != one:
                 chosen[place] = better
                 M = rest + self.J[better].T @ self.J[better]

@@ -1,6 +1,6 @@
 """A state that wanders, seen now and then: Kalman's filter, the smoother of Rauch, Tung and Striebel, likelihood.
 
-    x_(k+1) = x_k + w_k,  w_k ~ N(0, Q (t_(k+1) - t_k)),     y_k = R_k x_k + noise of unit variance,    x_0 ~ N(0, 1)"""
+x_(k+1) = x_k + w_k,  w_k ~ N(0, Q (t_(k+1) - t_k)),     y_k = R_k x_k + noise of unit variance,    x_0 ~ N(0, 1)"""
 
 from __future__ import annotations
 

@@ -26,7 +26,9 @@ def calibration_report(result: CalibrationResult) -> Report:
         "model and noise are as stated)."
     )
     report.heading("Errors")
-    report.table(("measurement", "numbers", "rms before", "rms after", "unit", "largest after", "left out"), _errors(result))
+    report.table(
+        ("measurement", "numbers", "rms before", "rms after", "unit", "largest after", "left out"), _errors(result)
+    )
     report.figure(residual_figure(result), "Residuals at every pose, before and after, logarithmic")
     report.heading("Not identified")
     for sentence in result.unidentifiable or ("All unknowns are identified.",):

@@ -23,9 +23,9 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class CalibrationResult(StudyData):
-    """``model``: corrected, by ``model.replace``; ``parameters``, ``units``, ``initial``, ``values`` (n,) of all unknowns,
-    those of measuring systems at the end; tilts and turns count from the model that was given. ``covariance`` (n, n);
-    ``determined`` (n,): False for those in a direction that was left open, whose standard deviation is that beside it.
+    """``model``: corrected, by ``model.replace``; ``parameters``, ``units``, ``initial``, ``values`` (n,) of all
+    unknowns, those of measuring systems at the end; tilts and turns count from the model that was given.
+    ``covariance`` (n, n); ``determined`` (n,): False for those in a direction that was left open, whose standard deviation is that beside it.
 
     ``unidentifiable``: these directions in words. ``residuals``, ``residuals_before``: predicted minus measured (poses,
     k) by measurement, in its units. ``noise``: estimated over assumed standard deviation where none was stated, else 1.
@@ -59,7 +59,9 @@ class CalibrationResult(StudyData):
 
     def _number(self, name: str) -> int:
         if name not in self.parameters:
-            raise GyrostatError(f"calibration: there is no '{clipped(name)}'. Hint: {nearest(str(name), self.parameters)}")
+            raise GyrostatError(
+                f"calibration: there is no {clipped(name)}. Hint: {nearest(str(name), self.parameters)}"
+            )
         return self.parameters.index(name)
 
     @property
@@ -170,6 +172,6 @@ class CalibrationResult(StudyData):
 
     def __repr__(self) -> str:
         return (
-            f"<calibration of '{self.model.name}': {len(self.parameters)} unknowns, {len(self.unidentifiable)} directions "
-            f"not identified, chi2/freedom {self.variance_factor:.3g}, {self.message}>"
+            f"<calibration of '{self.model.name}': {len(self.parameters)} unknowns, {len(self.unidentifiable)} "
+            f"directions not identified, chi2/freedom {self.variance_factor:.3g}, {self.message}>"
         )

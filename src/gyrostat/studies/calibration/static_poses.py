@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, ShapeError, StateError, clipped
+from gyrostat.graph.loops.explain import refuse_unsolved
 from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.behind_springs import behind_springs
 from gyrostat.spec.gear import Gear
@@ -123,7 +124,7 @@ class StaticPoses:
             _, _, tau, rates = self._run(q[None], self.base, [(k, None, None) for k in along])
             return tau[0, rows], rates["tau"][0, :, rows].T
 
-        q = np.zeros(self.model.nq)
+        q, stiff, J = np.zeros(self.model.nq), np.empty((0, 0)), np.empty((0, 0))
         for _ in range(3):
             tau, J = torque(q, [*at.rotors, *at.commanded])
             stiff = J[:, :count]
@@ -156,12 +157,15 @@ class StaticPoses:
         """Placements at commands c (n, c), and the deflections (n, s); ``values`` of live properties may have an axis
         over the poses."""
         numbers = self._numbers(values)
-        q, at = self._start(c, dict(zip(self.live, numbers, strict=True)), deflections), list(self.coordinates.deflecting)
+        q, at = (
+            self._start(c, dict(zip(self.live, numbers, strict=True)), deflections),
+            list(self.coordinates.deflecting),
+        )
         if not at:
             R, p, _, _ = self._run(q, numbers, [])
             return Placements(R, p, q), np.zeros((len(c), 0))
         along = [(k, None, None) for k in at]
-        last = np.inf
+        last, step = np.inf, np.zeros((len(c), len(at)))
         for _ in range(ROUNDS):
             R, p, tau, rates = self._run(q, numbers, along)
             K = np.swapaxes(rates["tau"][:, :, : len(at)], 1, 2)
@@ -259,8 +263,6 @@ class StaticPoses:
         return out["R"][:, 0], out["p"][:, 0], tau, rates
 
     def _explain(self, q: Array) -> None:
-        from gyrostat.graph.loops.explain import refuse_unsolved
-
         refuse_unsolved(kept_network(self.model), q, self.who)
 
 

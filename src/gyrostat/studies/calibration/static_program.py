@@ -1,4 +1,4 @@
-"""Placements of frames, and the static forces at joints that deflect, as one compiled program with exact derivatives."""
+"""Placements of frames, and the static forces at joints that deflect, as a compiled program with its derivatives."""
 
 from __future__ import annotations
 

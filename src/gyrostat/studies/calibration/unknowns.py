@@ -39,7 +39,7 @@ LENGTHS = ("translation", "length", "a", "d", "offset", "com", "position", "anch
 ANGLES = ("alpha", "theta", "rest")
 SOFT = ("stiffness", "E", "G", "cubic")
 EXPECTED = {"m": 0.02, "rad": 0.02}
-"""How large errors of lengths and angles may be: a direction that measurements leave open beyond it is not identified."""
+"""How large errors of lengths and angles may be: a direction that is left open beyond it is not identified."""
 RATIO, RELATIVE, COMPLIANCE = 0.02, 1.0, 10.0
 """The same of gear ratios, other numbers, and compliances, relative to what the model has."""
 
@@ -289,9 +289,7 @@ def _tilts(model: Model, path: str, one: str, limits: tuple[float, float], who: 
     for n in about:
         inside = next((LETTERS[k] for k in range(3) if abs(n[k]) > 1.0 - 1e-12), "")
         name = f"{path}.{inside}" if inside else f"{path} about ({', '.join(f'{c:.3g}' for c in n)})"
-        unknowns.append(
-            Unknown(name, path, "number", np.cross(n, axis), "rad", EXPECTED["rad"], limits, 0.0)
-        )
+        unknowns.append(Unknown(name, path, "number", np.cross(n, axis), "rad", EXPECTED["rad"], limits, 0.0))
     if not one:
         return unknowns
     chosen = [u for u in unknowns if u.name == f"{path}.{one}"]
