@@ -122,7 +122,8 @@ class LeastSquares:
         weight.append(float(np.linalg.norm(self.jacobian(x), 2)) or 1.0)
         name, scale = self.loss
         found = least_squares(
-            e, x, jac=J, bounds=(self.low, self.high), method="trf", loss=name, f_scale=scale,
+            e, x, jac=J,  # type: ignore[arg-type]
+            bounds=(self.low, self.high), method="trf", loss=name, f_scale=scale,
             xtol=1e-9, ftol=1e-10, gtol=1e-8, max_nfev=200,
         )  # fmt: skip
         if found.status == 0:

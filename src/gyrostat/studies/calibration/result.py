@@ -25,7 +25,8 @@ Array = np.ndarray
 class CalibrationResult(StudyData):
     """``model``: corrected, by ``model.replace``; ``parameters``, ``units``, ``initial``, ``values`` (n,) of all
     unknowns, those of measuring systems at the end; tilts and turns count from the model that was given.
-    ``covariance`` (n, n); ``determined`` (n,): False for those in a direction that was left open, whose standard deviation is that beside it.
+    ``covariance`` (n, n); ``determined`` (n,): False for those in a direction that was left open, whose standard
+    deviation is that beside it.
 
     ``unidentifiable``: these directions in words. ``residuals``, ``residuals_before``: predicted minus measured (poses,
     k) by measurement, in its units. ``noise``: estimated over assumed standard deviation where none was stated, else 1.
