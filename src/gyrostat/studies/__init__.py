@@ -14,6 +14,14 @@ from gyrostat.studies.calibration.static_poses import StaticPoses
 from gyrostat.studies.design.objective import Objective
 from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
 from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
+from gyrostat.studies.fastest_path.carried import Carried
+from gyrostat.studies.fastest_path.fastest_path import FastestPath
+from gyrostat.studies.fastest_path.time_optimal import TimeOptimal, time_optimal
+from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
+from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
+from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
+from gyrostat.studies.optimal_control.periodicity import Periodicity
+from gyrostat.studies.optimal_control.phase import Phase
 from gyrostat.studies.report import Report
 
 __all__ = [
@@ -21,14 +29,20 @@ __all__ = [
     "Calibration",
     "CalibrationResult",
     "Camera",
+    "Carried",
     "Distances",
     "Drift",
+    "FastestPath",
     "FixedPoint",
     "ISOCube",
     "Objective",
     "Observability",
+    "OptimalControl",
+    "OptimalMotion",
     "Pareto",
     "ParetoFront",
+    "Periodicity",
+    "Phase",
     "PlaneContact",
     "Points",
     "PoseSelection",
@@ -36,12 +50,19 @@ __all__ = [
     "Report",
     "Sensitivities",
     "StaticPoses",
+    "TimeOptimal",
     "WarmUp",
+    "at_least",
+    "at_most",
+    "between",
     "calibrate",
     "calibrate_drift",
+    "equal",
     "iso_configurations",
     "observability",
+    "optimal_control",
     "pareto",
     "select_poses",
     "sensitivities",
+    "time_optimal",
 ]
