@@ -83,9 +83,7 @@ def test_robots_lists_names_and_says_where_more_come_from(capsys):
 
 def test_findings_that_say_the_same_share_a_line(tmp_path):
     links = "".join(f'<link name="l{k}"><inertial><mass value="-1"/></inertial></link>\n' for k in range(3))
-    joints = "".join(
-        f'<joint name="j{k}" type="fixed"><parent link="l0"/><child link="l{k}"/></joint>' for k in (1, 2)
-    )
+    joints = "".join(f'<joint name="j{k}" type="fixed"><parent link="l0"/><child link="l{k}"/></joint>' for k in (1, 2))
     Path("bad.urdf").write_text(f'<robot name="bad">{links}{joints}</robot>')
     findings = gs.audit("bad.urdf").errors
     lines = [told(same) for same in grouped(findings)]
