@@ -302,6 +302,26 @@ def test_an_interrupted_calibration_keeps_the_best_so_far():
     assert np.abs(result.residuals["points"]).max() < 0.2 * np.abs(result.residuals_before["points"]).max()
     assert "chi2" in steps[0]
 
+    def stop_later(done, total, text):
+        if text.startswith("fold 2"):
+            raise KeyboardInterrupt
+
+    paths = ["x.offset", "y.offset"]
+    q = rng.normal(size=(30, 3))
+    points = Points("tip", q, q + 1e-3 * rng.normal(size=(30, 3)), std=1e-3)
+    result = gs.studies.calibrate(gantry(), points, paths, progress=stop_later)
+    assert result.finished and "cross-validation was interrupted" in result.message and result.freedom == 88
+
+
+def test_a_spring_that_is_drawn_much_too_stiff_or_too_soft_is_found():
+    rng, model = np.random.default_rng(18), six_axes()
+    q, path = six_angles(rng, 30), "q2_drive.spring.stiffness"
+    for factor in (0.1, 0.6, 20.0):
+        (seen,), _ = measured(model.replace({path: 1e6}), [Points("d6", q, std=NOISE)], ["base.x"], [0.0], rng)
+        drawn = model.replace({path: 1e6 * factor})
+        result = gs.studies.calibrate(drawn, Points("d6", q, seen, std=NOISE), [path, "base.x"], cross_validation=0)
+        assert result[path] == pytest.approx(1e6, rel=1e-2), factor
+
 
 def test_poses_with_full_covariances_are_weighted_by_them():
     rng, model = np.random.default_rng(17), six_axes(False)
