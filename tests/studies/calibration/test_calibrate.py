@@ -11,7 +11,7 @@ import gyrostat as gs
 from gyrostat.studies import CalibrationResult, Camera, Distances, FixedPoint, PlaneContact, Points, Poses
 from gyrostat.studies.calibration.equations import Equations
 from tests.studies.calibration.machines import NOISE, SIZES, THIRTY, measured, six_angles, six_axes
-from tests.studies.calibration.test_derivatives import LOOK
+from tests.studies.calibration.test_derivatives import LOOK, beam_arm
 
 
 @pytest.fixture(scope="module")
@@ -275,6 +275,24 @@ def test_outliers_do_not_move_a_robust_fit(loss):
     robust = gs.studies.calibrate(gantry(), Points("tip", q, seen, std=1e-4), paths, loss=loss)
     assert np.abs(plain.values - 1e-3).min() > 3e-3 and plain.variance_factor > 100
     assert np.abs(robust.values - 1e-3).max() < 6 * robust.standard_deviations.max() < 3e-4
+
+
+@pytest.mark.slow
+def test_elastic_links_and_ratios_of_a_closed_robot_are_found():
+    rng = np.random.default_rng(19)
+    crane, q = beam_arm(), rng.uniform(-1, 1, (25, 2))
+    (seen,), _ = measured(crane, [Points("hand", q, std=NOISE)], ["boom.E", "lift.offset"], [0.3, 2e-3], rng)
+    result = gs.studies.calibrate(crane, Points("hand", q, seen, std=NOISE), ["boom.E", "lift.offset"])
+    z = (result.values - [7e10 / 1.3, 2e-3]) / result.standard_deviations
+    assert np.abs(z).max() < 4 and result.standard_deviations[0] < 0.02 * result["boom.E"]
+    robot, q = gs.robots.palletizer(), rng.uniform(-0.2, 0.5, (25, 4))
+    paths = ["R1_drive.gear.ratio", "R2.offset", "rod1.length"]
+    N = robot[paths[0]]
+    x = np.array([2e-3 * N, 1e-3, 2e-3])
+    (seen,), _ = measured(robot, [Points("payload.tool", q, std=NOISE)], paths, x, rng)
+    result = gs.studies.calibrate(robot, Points("payload.tool", q, seen, std=NOISE), paths)
+    z = (result.values - result.initial - x) / result.standard_deviations
+    assert np.abs(z[result.determined]).max() < 4 and result.determined[0]
 
 
 def test_bounds_hold_and_are_told():
