@@ -4,15 +4,29 @@ from gyrostat.studies.achievable.achievable_motion import AchievableMotion
 from gyrostat.studies.design.objective import Objective
 from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
 from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
+from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
+from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
+from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
+from gyrostat.studies.optimal_control.periodicity import Periodicity
+from gyrostat.studies.optimal_control.phase import Phase
 from gyrostat.studies.report import Report
 
 __all__ = [
     "AchievableMotion",
     "Objective",
+    "OptimalControl",
+    "OptimalMotion",
     "Pareto",
     "ParetoFront",
+    "Periodicity",
+    "Phase",
     "Report",
     "Sensitivities",
+    "at_least",
+    "at_most",
+    "between",
+    "equal",
+    "optimal_control",
     "pareto",
     "sensitivities",
 ]
