@@ -63,15 +63,17 @@ class Link:
 
 
 class Collocation:
-    """The nonlinear programme of all segments: what Ipopt asks for. ``scale`` multiplies the cost."""
+    """The nonlinear programme of all segments: what Ipopt asks for. ``weights`` of the terms of the cost are inputs of
+    the functions; ``scale`` multiplies the cost."""
 
-    def __init__(self, segments: Sequence[Segment], links: Sequence[Link], scale: float = 1.0):
+    def __init__(self, segments: Sequence[Segment], links: Sequence[Link], weights: Any, scale: float = 1.0):
         self.segments, self.links, self.scale = tuple(segments), tuple(links), scale
+        self.weights = np.asarray(weights, dtype=float)
         sizes = [(s.intervals + 1) * s.m for s in segments]
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         self.n = int(self.starts[-1])
-        self.low = np.concatenate([s.low.ravel() for s in segments])
-        self.high = np.concatenate([s.high.ravel() for s in segments])
+        self.lower = np.concatenate([s.low.ravel() for s in segments])
+        self.upper = np.concatenate([s.high.ravel() for s in segments])
         self.masks = [np.isfinite(s.row_low) | np.isfinite(s.row_high) for s in segments]
         self._constraints()
         self._pattern()
@@ -91,9 +93,9 @@ class Collocation:
             at += defects + int(mask.sum())
         self.link_place = at
         shifts = np.array([-link.shift for link in self.links])
-        self.g_low = np.concatenate([*low, shifts])
-        self.g_high = np.concatenate([*high, shifts])
-        self.ng = len(self.g_low)
+        self.low = np.concatenate([*low, shifts])
+        self.high = np.concatenate([*high, shifts])
+        self.m = len(self.low)
 
     def _pattern(self) -> None:
         rows, cols, hr, hc = [], [], [], []
@@ -108,13 +110,19 @@ class Collocation:
             cols.append((start + nodes[:, None] * m + np.arange(m)).ravel())
             L = np.tril_indices(m)
             node = np.arange(N + 1)[:, None] * m + start
-            hr += [(node + L[0]).ravel(), (np.arange(N)[:, None, None] * m + start + m + np.arange(m)[:, None] + np.zeros((m, m), int)).ravel()]
-            hc += [(node + L[1]).ravel(), (np.arange(N)[:, None, None] * m + start + np.arange(m) + np.zeros((m, m), int)).ravel()]
+            hr += [
+                (node + L[0]).ravel(),
+                (np.arange(N)[:, None, None] * m + start + m + np.arange(m)[:, None] + np.zeros((m, m), int)).ravel(),
+            ]
+            hc += [
+                (node + L[1]).ravel(),
+                (np.arange(N)[:, None, None] * m + start + np.arange(m) + np.zeros((m, m), int)).ravel(),
+            ]
         for k, link in enumerate(self.links):
             rows.append(np.full(2, self.link_place + k))
             cols.append(np.array([self._place(link.a, -1, link.column_a), self._place(link.b, 0, link.column_b)]))
-        self.jr, self.jc = (np.concatenate(x).astype(np.int32) for x in (rows, cols))
-        self.hr, self.hc = (np.concatenate(x).astype(np.int32) for x in (hr, hc))
+        self.jacobian_pattern = np.concatenate(rows), np.concatenate(cols)
+        self.hessian_pattern = np.concatenate(hr), np.concatenate(hc)
 
     def _place(self, segment: int, node: int, column: int) -> int:
         s = self.segments[segment]
@@ -122,7 +130,9 @@ class Collocation:
 
     def split(self, x: Array) -> list[Array]:
         """Points (intervals + 1, m) of each segment."""
-        return [x[a:b].reshape(-1, s.m) for a, b, s in zip(self.starts[:-1], self.starts[1:], self.segments, strict=True)]
+        return [
+            x[a:b].reshape(-1, s.m) for a, b, s in zip(self.starts[:-1], self.starts[1:], self.segments, strict=True)
+        ]
 
     # ------------------------------------------------------------------ values
     def middle(self, s: Segment, z: Array, F: Array) -> Array:
@@ -132,19 +142,20 @@ class Collocation:
         middle[:, : s.ny] += s.h / 8.0 * (f[:-1] - f[1:])
         return middle
 
-    def times(self, s: Segment) -> tuple[Array, Array]:
-        """Parts of the phase at nodes and middles."""
-        return s.grid[:, None], (0.5 * (s.grid[1:] + s.grid[:-1]))[:, None]
+    def data(self, s: Segment) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Parts of the phase and weights, at nodes and middles."""
+        t, tc = s.grid[:, None], (0.5 * (s.grid[1:] + s.grid[:-1]))[:, None]
+        return (t, np.tile(self.weights, (len(t), 1))), (tc, np.tile(self.weights, (len(tc), 1)))
 
     def values(self, x: Array) -> list[tuple[Array, Array, Array, Array]]:
         """z, F at nodes, z_c, F in the middles, of each segment."""
         if self._at is None or not np.array_equal(self._at, x):
             self._values = []
             for s, z in zip(self.segments, self.split(x), strict=True):
-                t, tc = self.times(s)
-                F = s.function.value(z, t)
+                at, between = self.data(s)
+                F = s.function.value(z, *at)
                 zc = self.middle(s, z, F)
-                self._values.append((z, F, zc, s.function.value(zc, tc)))
+                self._values.append((z, F, zc, s.function.value(zc, *between)))
             self._at = x.copy()
         return self._values
 
@@ -160,7 +171,10 @@ class Collocation:
             y, f, c = z[:, : s.ny], F[:, : s.ny], C[:, : s.ny]
             parts.append((y[1:] - y[:-1] - s.h / 6.0 * (f[:-1] + 4.0 * c + f[1:])).ravel())
             parts.append(F[:, s.ny + 1 :][self.masks[k]])
-        links = [link.sign * x[self._place(link.a, -1, link.column_a)] - x[self._place(link.b, 0, link.column_b)] for link in self.links]
+        links = [
+            link.sign * x[self._place(link.a, -1, link.column_a)] - x[self._place(link.b, 0, link.column_b)]
+            for link in self.links
+        ]
         return np.concatenate([*parts, np.array(links)])
 
     # ------------------------------------------------------------------ derivatives
@@ -169,8 +183,8 @@ class Collocation:
         if self._first is None or not np.array_equal(self._first, x):
             self._kept = []
             for s, (z, _, zc, _) in zip(self.segments, self.values(x), strict=True):
-                t, tc = self.times(s)
-                A, Ac = s.function.jacobian(z, t), s.function.jacobian(zc, tc)
+                at, between = self.data(s)
+                A, Ac = s.function.jacobian(z, *at), s.function.jacobian(zc, *between)
                 half = np.broadcast_to(0.5 * np.eye(s.m), (s.intervals, s.m, s.m))
                 Z0, Z1 = half.copy(), half.copy()
                 Z0[:, : s.ny] += s.h[:, :, None] / 8.0 * A[:-1, : s.ny]
@@ -204,7 +218,9 @@ class Collocation:
 
     def hessian(self, x: Array, sigma: float, multipliers: Array) -> Array:
         parts = []
-        for k, (s, (z, _, zc, _), (A, Ac, Z0, Z1)) in enumerate(zip(self.segments, self.values(x), self._slopes(x), strict=True)):
+        for k, (s, (z, _F, zc, _C), (_A, Ac, Z0, Z1)) in enumerate(
+            zip(self.segments, self.values(x), self._slopes(x), strict=True)
+        ):
             ny, w = s.ny, s.h / 6.0
             d, p = self.places[k]
             rows = multipliers[p : p + int(self.masks[k].sum())]
@@ -219,8 +235,8 @@ class Collocation:
             mu = np.einsum("kr,kri->ki", Wc, Ac)[:, :ny] * (s.h / 8.0)  # z_c depends on f_0 and f_1
             W[:-1, :ny] += mu
             W[1:, :ny] -= mu
-            t, tc = self.times(s)
-            H, Hc = s.function.hessian(z, W, t), s.function.hessian(zc, Wc, tc)
+            at, between = self.data(s)
+            H, Hc = s.function.hessian(z, W, *at), s.function.hessian(zc, Wc, *between)
             H[:-1] += Z0.swapaxes(1, 2) @ Hc @ Z0
             H[1:] += Z1.swapaxes(1, 2) @ Hc @ Z1
             cross = Z1.swapaxes(1, 2) @ Hc @ Z0
@@ -228,7 +244,7 @@ class Collocation:
             parts += [H[:, L[0], L[1]].ravel(), cross.ravel()]
         return np.concatenate(parts)
 
-    def errors(self, x: Array) -> dict[str, Any]:
-        """Largest violations."""
+    def violation(self, x: Array) -> float:
+        """The largest of all equations and conditions, scaled."""
         g = self.constraints(x)
-        return {"constraints": float(np.max(np.maximum(np.maximum(self.g_low - g, g - self.g_high), 0.0), initial=0.0))}
+        return float(np.max(np.maximum(np.maximum(self.low - g, g - self.high), 0.0), initial=0.0))

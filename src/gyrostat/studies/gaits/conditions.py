@@ -19,16 +19,11 @@ from gyrostat.studies.gaits.stance_functions import Moment, Row
 Array = np.ndarray
 
 
-def running_cost(gait: Gait) -> Callable[[Moment], Any]:
-    """The integrand."""
-    weights = gait.cost
-
-    def cost(m: Moment) -> Any:
-        v = m.v[6:]
-        terms = {"torque": lambda: m.u @ m.u, "velocity": lambda: v @ v, "power": lambda: (m.u * v) @ (m.u * v)}
-        return sum(weight * terms[word]() for word, weight in weights.items() if weight)
-
-    return cost
+def running_cost(m: Moment, weights: Any) -> Any:
+    """The integrand: u.u, v.v of all joints, the squares of their powers, in the order of ``TERMS``."""
+    v = m.v[6:]
+    power = m.u * v
+    return weights[0] * (m.u @ m.u) + weights[1] * (v @ v) + weights[2] * (power @ power)
 
 
 def rows_of(gait: Gait, phase: StancePhase) -> list[Row]:
@@ -78,7 +73,10 @@ def _force_rows(gait: Gait, foot: Foot, weight: float) -> list[Row]:
         def pressure(m: Moment) -> Any:
             n, f = world(m)
             x, y, z = -n[1], n[0], f[2]
-            return np.array([x - (x0 + inset) * z, (x1 - inset) * z - x, y - (y0 + inset) * z, (y1 - inset) * z - y]) * 10.0
+            return (
+                np.array([x - (x0 + inset) * z, (x1 - inset) * z - x, y - (y0 + inset) * z, (y1 - inset) * z - y])
+                * 10.0
+            )
 
         rows.append(Row(f"pressure {name}", pressure, 0.0, np.inf))
     return rows

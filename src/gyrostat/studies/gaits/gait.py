@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,11 @@ from gyrostat.errors import GyrostatError, clipped, nearest
 from gyrostat.solvers.functions import fk
 from gyrostat.spec.model import Model
 from gyrostat.studies.gaits.legged_robot import LeggedRobot, Mirror, legged, mirror
-from gyrostat.studies.gaits.patterns import GaitPattern, StancePhase, gait_pattern
+from gyrostat.studies.gaits.patterns import StancePhase, gait_pattern
 from gyrostat.studies.study_data import StudyData
 
 Array = np.ndarray
-COSTS = ("torque", "velocity", "power", "energy")
+TERMS = ("torque", "velocity", "power")
 STABILITY = ("static", "dynamic")
 BENT = {"hip_pitch": -0.4, "knee": 0.8, "ankle_pitch": -0.4}
 
@@ -29,7 +29,8 @@ class Gait(StudyData):
     """What is asked for.
 
     ``robot``: a model whose legs are known (humanoid, Aibo), or a :class:`LeggedRobot`. ``pattern``: a name of
-    ``gs.studies.PATTERNS`` or a :class:`GaitPattern`. ``stride``: length [m] of a whole stride, ``period`` [s] its time.
+    ``gs.studies.PATTERNS`` or a :class:`GaitPattern`. ``stride``: length [m] of a whole stride, in
+    ``period`` [s].
     ``nodes``: grid points of what is computed, half a stride where the gait is its own mirror image (``symmetric``).
 
     ``cost``: weights of the integrals of "torque" u.u [N^2 m^2 s], "velocity" v.v of all joints [rad^2 / s], "power" (u
@@ -40,8 +41,9 @@ class Gait(StudyData):
     zero-moment point. ``friction``: greatest ratio of horizontal to vertical force, in a pyramid inside the cone.
     ``clearance`` [m]: height of the sine that swinging feet stay above, ``highest`` [m]: how
     high the frame of a swinging foot may be above its home. ``tilt`` [rad]: how far the
-    base may turn about each axis. ``touchdown``: ``"soft"``, feet land at rest, or
-    ``"impact"``, inelastic. ``q0`` (nq,): how the robot stands; a foot's home is where it is then."""
+    base may turn about each axis.
+    ``lift_off``: whether a foot that leaves bears no force at last, where others stand on. Feet land at rest, so that
+    there is no impact. ``q0`` (nq,): how the robot stands; a foot's home is where it is then."""
 
     robot: Any
     pattern: Any
@@ -55,18 +57,23 @@ class Gait(StudyData):
     clearance: float = 0.03
     highest: float = 0.1
     tilt: float = 0.3
-    touchdown: str = "soft"
     lift_off: bool = True
     symmetric: bool | None = None
     q0: Any = None
     name: str = ""
-    checked: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         who = f"gait '{self.name}'" if self.name else "gait"
         object.__setattr__(self, "robot", legged(self.robot))
         object.__setattr__(self, "pattern", gait_pattern(self.pattern))
-        for what, least in (("period", 0.0), ("friction", 0.0), ("tilt", 0.0), ("highest", 0.0), ("clearance", -1e-12), ("margin", -1e-12)):
+        for what, least in (
+            ("period", 0.0),
+            ("friction", 0.0),
+            ("tilt", 0.0),
+            ("highest", 0.0),
+            ("clearance", -1e-12),
+            ("margin", -1e-12),
+        ):
             value = getattr(self, what)
             if not isinstance(value, int | float) or not least < value < np.inf:
                 raise GyrostatError(f"{who}: {what} must be above zero, got {clipped(value)}")
@@ -74,9 +81,11 @@ class Gait(StudyData):
             raise GyrostatError(f"{who}: stride must be a length [m], got {clipped(self.stride)}")
         if isinstance(self.nodes, bool) or not isinstance(self.nodes, int) or not 5 <= self.nodes <= 5000:
             raise GyrostatError(f"{who}: nodes must be a whole number from 5 to 5000, got {clipped(self.nodes)}")
-        for what, known in (("stability", STABILITY), ("touchdown", ("soft", "impact"))):
+        for what, known in (("stability", STABILITY),):
             if getattr(self, what) not in known:
-                raise GyrostatError(f"{who}: {what} is {clipped(getattr(self, what))}. Hint: {nearest(str(getattr(self, what)), known)}")
+                raise GyrostatError(
+                    f"{who}: {what} is {clipped(getattr(self, what))}. Hint: {nearest(str(getattr(self, what)), known)}"
+                )
         object.__setattr__(self, "cost", read_cost(self.cost, who))
         for foot in self.pattern.feet:
             self.robot.foot(foot)
@@ -118,6 +127,11 @@ class Gait(StudyData):
     def phases(self) -> tuple[StancePhase, ...]:
         """Those that are computed."""
         return self.pattern.half(self._exchange()) if self.symmetric else self.pattern.phases
+
+    @property
+    def weights(self) -> Array:
+        """(3,) of ``TERMS``."""
+        return np.array([self.cost.get(word, 0.0) for word in TERMS])
 
     @property
     def part(self) -> float:
@@ -165,8 +179,10 @@ def read_cost(given: Any, who: str) -> dict[str, float]:
         raise GyrostatError(f"{who}: cost must be a word or weights by word, got {clipped(given)}. Hint: 'effort'")
     weights: dict[str, float] = {}
     for word, weight in given.items():
-        if word not in (*COSTS[:3], "effort"):
-            raise GyrostatError(f"{who}: there is no cost {clipped(word)}. Hint: {nearest(str(word), (*COSTS[:3], 'effort'))}")
+        if word not in (*TERMS, "effort"):
+            raise GyrostatError(
+                f"{who}: there is no cost {clipped(word)}. Hint: {nearest(str(word), (*TERMS, 'effort'))}"
+            )
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.0 <= weight < np.inf:
             raise GyrostatError(f"{who}: the weight of '{word}' is {clipped(weight)}, expected a number from 0 on")
         for one in ("torque", "velocity") if word == "effort" else (word,):

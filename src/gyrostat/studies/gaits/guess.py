@@ -8,9 +8,9 @@ import numpy as np
 from gyrostat.configuration.manifold import difference
 from gyrostat.errors import GyrostatError
 from gyrostat.solvers.functions import center_of_mass, fk, jacobian, rnea
+from gyrostat.studies.gaits.conditions import sole
 from gyrostat.studies.gaits.gait import Gait
 from gyrostat.studies.gaits.problem import GaitProblem
-from gyrostat.studies.gaits.conditions import sole
 
 Array = np.ndarray
 LOWEST = 0.05
@@ -20,9 +20,7 @@ LOWEST = 0.05
 def first_guess(problem: GaitProblem) -> Array:
     """Variables of the programme."""
     gait, parts = problem.gait, []
-    times = [
-        p.start + (p.end - p.start) * s.grid for p, s in zip(gait.phases, problem.programme.segments, strict=True)
-    ]
+    times = [p.start + (p.end - p.start) * s.grid for p, s in zip(gait.phases, problem.programme.segments, strict=True)]
     s_all = np.linspace(0.0, gait.part, 40 * len(gait.phases) + 1)
     c_all = _masses(gait, s_all)
     drop = 0.0
@@ -58,7 +56,7 @@ def _masses(gait: Gait, s: Array) -> Array:
     from scipy.ndimage import gaussian_filter1d
 
     n = len(s) - 1
-    whole = np.linspace(0.0, 1.0, int(round(n / gait.part)) + 1)[:-1]
+    whole = np.linspace(0.0, 1.0, round(n / gait.part) + 1)[:-1]
     centre = np.array([_support(gait, x + 1e-7) for x in whole])
     forward = gait.stride * whole
     off = centre - np.stack([forward, np.zeros_like(forward)], axis=1)
@@ -74,7 +72,7 @@ def _support(gait: Gait, s: float) -> Array:
     feet = next((p.feet for p in gait.pattern.phases if p.start <= s < p.end), gait.pattern.phases[-1].feet)
     if not feet:
         feet = gait.pattern.feet
-        return np.mean([gait.home[f][:2] for f in feet], axis=0) + [gait.stride * s, 0.0]
+        return np.mean([gait.home[f][:2] for f in feet], axis=0) + np.array([gait.stride * s, 0.0])
     points = []
     for f in feet:
         foot = gait.robot.foot(f)
@@ -141,5 +139,3 @@ def _efforts(gait: Gait, q: Array, v: Array, a: Array, feet: tuple[str, ...]) ->
     J_all = np.concatenate(J)
     f = np.linalg.lstsq(J_all[:, :6].T, tau[:6], rcond=None)[0]
     return (tau - J_all.T @ f)[6:]
-
-

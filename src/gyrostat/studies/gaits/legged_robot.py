@@ -62,7 +62,9 @@ class LeggedRobot(StudyData):
         for foot in self.feet:
             if foot.name == name:
                 return foot
-        raise GyrostatError(f"{WHO}: '{self.model.name}' has no foot '{name}'. Hint: {nearest(name, [f.name for f in self.feet])}")
+        raise GyrostatError(
+            f"{WHO}: '{self.model.name}' has no foot '{name}'. Hint: {nearest(name, [f.name for f in self.feet])}"
+        )
 
     def closed_forms(self) -> dict[str, Any]:
         """Blocks of inverse kinematics by frame."""
@@ -80,7 +82,8 @@ def legged(robot: Model | LeggedRobot) -> LeggedRobot:
     if "front_left_lower" in names and "front_left_rotator" in names:
         return _aibo(robot)
     raise GyrostatError(
-        f"{WHO}: the feet of '{robot.name}' are not known. Hint: gs.studies.LeggedRobot(model, feet=[gs.studies.Foot(...)])"
+        f"{WHO}: the feet of '{robot.name}' are not known. "
+        "Hint: gs.studies.LeggedRobot(model, feet=[gs.studies.Foot(...)])"
     )
 
 
@@ -144,7 +147,9 @@ def mirror(robot: Model | LeggedRobot, exchange: Mapping[str, str] | None = None
             partner[list(at)], sign[list(at)] = range(to.start, to.stop), [-1.0, 1.0, -1.0, 1.0, -1.0, 1.0]
             continue
         if block.nv != 1:
-            raise GyrostatError(f"mirror: the joint '{block.entity}' has {block.nv} rates. Hint: write it as single joints")
+            raise GyrostatError(
+                f"mirror: the joint '{block.entity}' has {block.nv} rates. Hint: write it as single joints"
+            )
         partner[at.start] = to.start
         one, two = (model.wiring.entities[name] for name in (block.entity, other))
         kinds = {getattr(x, "kind", "") for x in (one, two)}

@@ -64,7 +64,9 @@ class GaitPattern(StudyData):
     def __post_init__(self) -> None:
         who = f"gait '{self.name}'" if self.name else "gait"
         if not self.feet or len(set(self.feet)) != len(self.feet):
-            raise GyrostatError(f"{who}: feet must be different names, got {clipped(self.feet)}. Hint: ('left', 'right')")
+            raise GyrostatError(
+                f"{who}: feet must be different names, got {clipped(self.feet)}. Hint: ('left', 'right')"
+            )
         for what in ("duty", "phase"):
             numbers = np.asarray(getattr(self, what), dtype=float)
             if numbers.shape != (len(self.feet),) or not np.isfinite(numbers).all():

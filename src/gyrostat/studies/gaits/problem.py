@@ -21,7 +21,6 @@ from gyrostat.studies.gaits.conditions import (
 )
 from gyrostat.studies.gaits.directional_function import DirectionalFunction
 from gyrostat.studies.gaits.gait import Gait
-from gyrostat.studies.gaits.patterns import StancePhase
 from gyrostat.studies.gaits.stance_functions import Row, Scales, StanceFunctions
 
 Array = np.ndarray
@@ -40,7 +39,6 @@ class GaitProblem:
 
 def gait_problem(gait: Gait, cost_scale: float = 1.0) -> GaitProblem:
     """Everything but the numbers of a solution."""
-    n = len(gait.phases)
     blocks = gait.robot.closed_forms()
     functions, segments = [], []
     scales = Scales(u=0.05 * total_weight(gait))
@@ -55,16 +53,25 @@ def gait_problem(gait: Gait, cost_scale: float = 1.0) -> GaitProblem:
         rows = rows_of(gait, phase)
         inner = len(rows)
         first, last = _end_rows(gait, k)
-        made = StanceFunctions(gait.robot, reduced, running_cost(gait), [*rows, *first, *last], scales)
+        made = StanceFunctions(gait.robot, reduced, running_cost, [*rows, *first, *last], scales)
         functions.append(made)
-        F = DirectionalFunction(made.point, made.size, {"t": (1,)}, f"{gait.model.name}_gait_{k}")
+        F = DirectionalFunction(made.point, made.size, {"t": (1,), "weights": (3,)}, f"{gait.model.name}_gait_{k}")
         N = gait.intervals[k]
         low, high = _variable_bounds(gait, made)
         row_low, row_high = _row_bounds(made, inner, len(first), N)
         segments.append(
-            Segment(F, made.ny, (phase.end - phase.start) * gait.period, np.linspace(0.0, 1.0, N + 1), np.tile(low, (N + 1, 1)), np.tile(high, (N + 1, 1)), row_low, row_high)
+            Segment(
+                F,
+                made.ny,
+                (phase.end - phase.start) * gait.period,
+                np.linspace(0.0, 1.0, N + 1),
+                np.tile(low, (N + 1, 1)),
+                np.tile(high, (N + 1, 1)),
+                row_low,
+                row_high,
+            )
         )
-    return GaitProblem(gait, tuple(functions), Collocation(segments, _links(gait, functions), cost_scale))
+    return GaitProblem(gait, tuple(functions), Collocation(segments, _links(gait, functions), gait.weights, cost_scale))
 
 
 def _end_rows(gait: Gait, k: int) -> tuple[list[Row], list[Row]]:

@@ -1,8 +1,7 @@
 """Re-simulation of a collocated motion, interval by interval, and a grid on which its errors are equal.
 
 The error of an interval is how far the motion that begins at its first point, under its linear controls, ends from its
-second one. Between the ends an interval is integrated by Gauss-Legendre-free means: Runge-Kutta of order 8 in a fixed
-number of steps, two numbers of which must agree."""
+second one. Between the ends an interval is integrated by classical Runge-Kutta steps, extrapolated."""
 
 from __future__ import annotations
 
@@ -13,18 +12,19 @@ from gyrostat.studies.gaits.collocation import Collocation, Segment
 Array = np.ndarray
 
 
-def interval_errors(s: Segment, z: Array, steps: int = 12) -> Array:
+def interval_errors(s: Segment, z: Array, weights: Array, steps: int = 12) -> Array:
     """(intervals, ny): of all intervals at once, by classical Runge-Kutta steps, extrapolated from two step sizes."""
-    fine, coarse = (_resimulated(s, z, n) for n in (2 * steps, steps))
+    fine, coarse = (_resimulated(s, z, weights, n) for n in (2 * steps, steps))
     return fine + (fine - coarse) / 15.0 - z[1:, : s.ny]
 
 
-def _resimulated(s: Segment, z: Array, steps: int) -> Array:
+def _resimulated(s: Segment, z: Array, weights: Array, steps: int) -> Array:
     y, u0, u1 = z[:-1, : s.ny].copy(), z[:-1, s.ny :], z[1:, s.ny :]
     h, t0, dt = s.h / steps, s.grid[:-1, None], np.diff(s.grid)[:, None]
+    rest = np.tile(weights, (s.intervals, 1))
 
     def rate(y: Array, w: float) -> Array:
-        return s.function.value(np.concatenate([y, u0 + w * (u1 - u0)], axis=1), t0 + w * dt)[:, : s.ny]
+        return s.function.value(np.concatenate([y, u0 + w * (u1 - u0)], axis=1), t0 + w * dt, rest)[:, : s.ny]
 
     for k in range(steps):
         w, half = k / steps, 0.5 / steps
@@ -44,7 +44,7 @@ def equal_errors(s: Segment, errors: Array, order: float = 5.0, smooth: float = 
     density = np.maximum(density, smooth * density.mean())
     for _ in range(3):
         padded = np.concatenate([density[:1], density, density[-1:]])
-        density = np.maximum(density, 0.5 * np.maximum(padded[:-2], padded[2:]))
+        density = np.maximum(density, 0.4 * np.maximum(padded[:-2], padded[2:]))
     mass = np.concatenate([[0.0], np.cumsum(density * width)])
     return np.interp(np.linspace(0.0, mass[-1], len(s.grid)), mass, s.grid)
 
@@ -62,4 +62,4 @@ def moved_points(s: Segment, z: Array, F: Array, grid: Array) -> Array:
 def largest_error(programme: Collocation, x: Array) -> float:
     """[rad, m, rad/s, m/s], of all intervals."""
     parts = zip(programme.segments, programme.split(x), strict=True)
-    return max(float(np.abs(interval_errors(s, z)).max()) for s, z in parts)
+    return max(float(np.abs(interval_errors(s, z, programme.weights)).max()) for s, z in parts)

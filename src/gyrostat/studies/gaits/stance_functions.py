@@ -82,7 +82,12 @@ class StanceFunctions:
     """``reduced``: the dynamics; ``rows``: conditions at every point; ``cost``: of a moment."""
 
     def __init__(
-        self, robot: LeggedRobot, reduced: ReducedDynamics, cost: Callable[[Moment], Any], rows: Sequence[Row], scales: Scales
+        self,
+        robot: LeggedRobot,
+        reduced: ReducedDynamics,
+        cost: Callable[[Moment, Any], Any],
+        rows: Sequence[Row],
+        scales: Scales,
     ):
         self.robot, self.model, self.reduced = robot, robot.model, reduced
         self.cost, self.rows, self.scales = cost, tuple(rows), scales
@@ -120,12 +125,12 @@ class StanceFunctions:
         whole[self.independent], rates[self.independent] = z[: self.n], z[self.n : self.ny]
         return local_rates(self.model, whole, rates)[self.independent]
 
-    def point(self, z: Any, t: Any) -> Any:
+    def point(self, z: Any, t: Any, weights: Any) -> Any:
         """(x', v' scaled, cost, conditions)."""
         m, a = self.moment(z, t[0])
         rows = [np.atleast_1d(np.asarray(row.value(m), dtype=object)) for row in self.rows]
         rate = np.concatenate([self.coordinates_rate(z) / self.scales.x, a / self.scales.v])
-        return np.concatenate([rate, [self.cost(m)], *rows])
+        return np.concatenate([rate, [self.cost(m, weights)], *rows])
 
     # ------------------------------------------------------------------ bounds
     @cached_property

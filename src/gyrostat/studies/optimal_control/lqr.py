@@ -38,8 +38,8 @@ GAUSS = (0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0)
 
 @dataclass(frozen=True, eq=False)
 class Regulator(StudyData):
-    """The gains at ``t`` (n,) [s], n = 1 for an infinite horizon: ``K`` (n, m, 2 nv), ``P`` (n, 2 nv, 2 nv): the cost to
-    go is x^T P x. ``q``, ``v``, ``u`` (n, any): what is regulated about; ``inputs`` (m,) are named, ``T`` (m, nv) takes
+    """The gains at ``t`` (n,) [s], n = 1 for an infinite horizon: ``K`` (n, m, 2 nv), ``P`` (n, 2 nv, 2 nv): the cost
+    to go is x^T P x. ``q``, ``v``, ``u`` (n, any): what is regulated about; ``inputs`` (m,) are named, ``T`` (m, nv) takes
     u to the efforts. ``poles``: of the regulated system, of an infinite horizon, as far as they are in what loops and
     contacts leave free."""
 
@@ -130,7 +130,9 @@ class _Cost:
             raise ShapeError(f"{WHO}: N has shape {self.N.shape}, expected ({n}, {m}): x with u")
         least = np.linalg.eigvalsh(self.Q - self.N @ np.linalg.solve(self.R, self.N.T)).min()
         if least < -1e-9 * max(1.0, np.abs(self.Q).max()):
-            raise StateError(f"{WHO}: Q - N R^-1 N^T has the eigenvalue {least:.4g}, expected none below zero. Hint: less N")
+            raise StateError(
+                f"{WHO}: Q - N R^-1 N^T has the eigenvalue {least:.4g}, expected none below zero. Hint: less N"
+            )
 
     def of(self, space: Space) -> Linear:
         b = space.basis
@@ -145,7 +147,9 @@ class _At:
         self.q = coordinates(model, q, WHO)
         self.v = np.zeros(model.nv) if v is None else rates(model, v, WHO, "v")
         if self.q.ndim != 1 or self.v.ndim != 1:
-            raise ShapeError(f"{WHO}: q {self.q.shape} and v {self.v.shape} must be those of one state. Hint: t= for many")
+            raise ShapeError(
+                f"{WHO}: q {self.q.shape} and v {self.v.shape} must be those of one state. Hint: t= for many"
+            )
         self.inputs = inputs_of(model, inputs, self.q)
         needed = standing_efforts(model, self.q, self.v, self.inputs, contacts) if u is None else u
         self.u = np.asarray(needed, dtype=float)
@@ -171,7 +175,9 @@ class _Along:
     def __init__(self, model: Model, q: Any, v: Any, u: Any, t: Any, inputs: Any, contacts: Any):
         self.model = model
         if contacts is not None:
-            raise GyrostatError(f"{WHO}: contacts are for robots at rest. Hint: gs.studies.ddp regulates motions on contacts")
+            raise GyrostatError(
+                f"{WHO}: contacts are for robots at rest. Hint: gs.studies.ddp regulates motions on contacts"
+            )
         self.path = q if isinstance(q, Trajectory) else None
         if self.path is not None:
             if self.path.n != model.nq or model.nq != model.nv:
@@ -195,7 +201,9 @@ class _Along:
             raise StateError(f"{WHO}: a motion by samples needs v (n, nv). Hint: a trajectory knows its rates")
         speeds = rates(self.model, packed(self.model, v, "v", WHO), WHO, "v")
         if len(places) != len(t) or speeds.shape != (len(t), self.model.nv):
-            raise ShapeError(f"{WHO}: q {places.shape} and v {speeds.shape} must have a row for each of {len(t)} instants")
+            raise ShapeError(
+                f"{WHO}: q {places.shape} and v {speeds.shape} must have a row for each of {len(t)} instants"
+            )
         return places, speeds, np.gradient(speeds, t, axis=0, edge_order=min(2, len(t) - 1))
 
     def _efforts(self, u: Any, a: Array) -> Array:
@@ -239,7 +247,9 @@ class _Along:
         if len(t) == len(self.t) and np.allclose(t, self.t):
             return self.q, self.v, self.u
         if self.model.layout.turning:
-            raise GyrostatError(f"{WHO}: samples of quaternions are not interpolated. Hint: t at multiples of sample_time")
+            raise GyrostatError(
+                f"{WHO}: samples of quaternions are not interpolated. Hint: t at multiples of sample_time"
+            )
         return tuple(_interpolated(t, self.t, x) for x in (self.q, self.v, self.u))  # type: ignore[return-value]
 
 
@@ -276,9 +286,7 @@ def _digital(space: Space, cost: _Cost, sample_time: float | None, summed: bool)
     return Linear(held.A, held.B, system.Q, system.R, system.N) if summed else held
 
 
-def _until(
-    along: Any, cost: _Cost, times: Array, end: Array, sample_time: float | None, summed: bool
-) -> Regulator:
+def _until(along: Any, cost: _Cost, times: Array, end: Array, sample_time: float | None, summed: bool) -> Regulator:
     last = along.space(times[-1])
     P = last.basis.T @ end @ last.basis
     Ps = [last.project.T @ P @ last.project]

@@ -91,7 +91,7 @@ def flow_back(first: Linear, second: Linear, h: float, P: Array) -> Array:
 
     n = len(P)
     H1, H2 = hamiltonian(first), hamiltonian(second)
-    exponent = -0.5 * h * (H1 + H2) + np.sqrt(3.0) / 12.0 * h * h * (H2 @ H1 - H1 @ H2)
+    exponent = -0.5 * h * (H1 + H2) - np.sqrt(3.0) / 12.0 * h * h * (H2 @ H1 - H1 @ H2)
     parts = max(1, int(np.ceil(np.abs(exponent).sum(axis=0).max() / 2.0)))
     E = expm(exponent / parts)
     for _ in range(parts):
@@ -112,16 +112,15 @@ def hamiltonian(system: Linear) -> Array:
 
 def expect_stabilisable(A: Array, B: Array, digital: bool, names: Sequence[str], who: str) -> None:
     """Refuse a system with a motion that does not decay and that no input reaches [Popov, Belevitch, Hautus]."""
-    poles, vectors = np.linalg.eig(A.T)
-    for s, w in zip(poles, vectors.T, strict=True):
+    for s in np.linalg.eigvals(A):
         decays = abs(s) < 1.0 - HIDDEN if digital else s.real < -HIDDEN
         if decays:
             continue
         pencil = np.concatenate([s * np.eye(len(A)) - A, B], axis=1)
-        values = np.linalg.svd(pencil, compute_uv=False)
+        left, values, _ = np.linalg.svd(pencil)
         if values[-1] > HIDDEN * values[0]:
             continue
-        worst = names[int(np.argmax(np.abs(w)))]
+        worst = names[int(np.argmax(np.abs(left[:, -1])))]
         raise GyrostatError(
             f"{who}: no input reaches a motion with the pole {complex(s):.4g}, most of it '{worst}', and it does not "
             "decay. Hint: more inputs=, or a model in which it is held"

@@ -70,7 +70,8 @@ def inputs_of(model: Model, names: Sequence[str] | None, q: Array) -> Inputs:
         for name in chosen:
             if name not in powers.names:
                 raise StateError(
-                    f"{WHO}: '{model.name}' has no actuated joint {clipped(name)}. Hint: {nearest(str(name), powers.names)}"
+                    f"{WHO}: '{model.name}' has no actuated joint {clipped(name)}. "
+                    f"Hint: {nearest(str(name), powers.names)}"
                 )
     if not chosen:
         raise StateError(f"{WHO}: '{model.name}' has no actuated joint. Hint: passive=False, or a drive")
