@@ -1,9 +1,22 @@
 """Questions that need many evaluations of a model: what it can do, how it is fitted to a machine, how it moves best."""
 
 from gyrostat.studies.achievable.achievable_motion import AchievableMotion
+from gyrostat.studies.calibration.calibration import Calibration, calibrate
+from gyrostat.studies.calibration.camera import Camera
+from gyrostat.studies.calibration.distances import Distances, FixedPoint, PlaneContact
+from gyrostat.studies.calibration.drift import Drift, WarmUp, calibrate_drift
+from gyrostat.studies.calibration.iso_9283 import ISOCube, iso_configurations
+from gyrostat.studies.calibration.observability import Observability, observability
+from gyrostat.studies.calibration.pose_measurements import Points, Poses
+from gyrostat.studies.calibration.pose_selection import PoseSelection, select_poses
+from gyrostat.studies.calibration.result import CalibrationResult
+from gyrostat.studies.calibration.static_poses import StaticPoses
 from gyrostat.studies.design.objective import Objective
 from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
 from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
+from gyrostat.studies.fastest_path.carried import Carried
+from gyrostat.studies.fastest_path.fastest_path import FastestPath
+from gyrostat.studies.fastest_path.time_optimal import TimeOptimal, time_optimal
 from gyrostat.studies.gaits.gait import Gait
 from gyrostat.studies.gaits.legged_robot import Foot, LeggedRobot, Mirror, legged, mirror
 from gyrostat.studies.gaits.motion import GaitMotion
@@ -20,34 +33,57 @@ from gyrostat.studies.report import Report
 __all__ = [
     "PATTERNS",
     "AchievableMotion",
+    "Calibration",
+    "CalibrationResult",
+    "Camera",
+    "Carried",
+    "Distances",
+    "Drift",
+    "FastestPath",
+    "FixedPoint",
     "Foot",
     "Gait",
     "GaitMotion",
     "GaitPattern",
+    "ISOCube",
     "LeggedRobot",
     "Mirror",
     "Objective",
+    "Observability",
     "OptimalControl",
     "OptimalMotion",
     "Pareto",
     "ParetoFront",
     "Periodicity",
     "Phase",
+    "PlaneContact",
+    "Points",
+    "PoseSelection",
+    "Poses",
     "Regulator",
     "Report",
     "Sensitivities",
     "StancePhase",
+    "StaticPoses",
+    "TimeOptimal",
+    "WarmUp",
     "at_least",
     "at_most",
     "between",
+    "calibrate",
+    "calibrate_drift",
     "equal",
     "gait_pattern",
     "gait_phases",
+    "iso_configurations",
     "legged",
     "lqr",
     "mirror",
+    "observability",
     "optimal_control",
     "optimal_gait",
     "pareto",
+    "select_poses",
     "sensitivities",
+    "time_optimal",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ def test_phases_fill_a_stride_and_every_foot_stands_for_its_duty(name):
     pattern = gs.studies.gait_pattern(name)
     phases = pattern.phases
     assert phases[0].start == 0.0 and phases[-1].end == 1.0
-    assert all(a.end == b.start and a.feet != b.feet for a, b in zip(phases, phases[1:], strict=False))
+    assert all(a.end == b.start and a.feet != b.feet for a, b in pairwise(phases))
     for foot, beta in zip(pattern.feet, pattern.duty, strict=True):
         assert abs(sum(p.end - p.start for p in phases if foot in p.feet) - beta) < 1e-12
     for k, phase in enumerate(phases):

@@ -168,9 +168,7 @@ def test_what_a_regulator_cannot_do_is_said():
             for n in "ab"
         ),
     )
-    with pytest.raises(
-        gs.GyrostatError, match="no input reaches a motion with the pole .* most of it '[dv] b'"
-    ):
+    with pytest.raises(gs.GyrostatError, match=r"no input reaches a motion with the pole .* most of it '[dv] b'"):
         gs.studies.lqr(two, [0, 0], Q=1.0, R=1.0)
 
 

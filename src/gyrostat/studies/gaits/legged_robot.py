@@ -13,7 +13,9 @@ import numpy as np
 
 from gyrostat.configuration.manifold import neutral
 from gyrostat.errors import GyrostatError, nearest
-from gyrostat.robots.leg_kinematics import leg_solvers
+from gyrostat.robots.aibo import LEGS, LOWER, OFFSET, UPPER
+from gyrostat.robots.humanoid import SHANK, THIGH
+from gyrostat.robots.leg_kinematics import aibo_leg_joints, humanoid_leg_joints, leg_solvers
 from gyrostat.solvers.functions import crba, fk
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
@@ -88,9 +90,6 @@ def legged(robot: Model | LeggedRobot) -> LeggedRobot:
 
 
 def _humanoid(model: Model) -> LeggedRobot:
-    from gyrostat.robots.humanoid import SHANK, THIGH
-    from gyrostat.robots.leg_kinematics import humanoid_leg_joints
-
     feet = []
     for side in ("left", "right"):
         corners = tuple(f"{side}_foot.{end}_{way}" for end in ("toe", "heel") for way in ("left", "right"))
@@ -102,9 +101,6 @@ def _humanoid(model: Model) -> LeggedRobot:
 
 
 def _aibo(model: Model) -> LeggedRobot:
-    from gyrostat.robots.aibo import LEGS, LOWER, OFFSET, UPPER
-    from gyrostat.robots.leg_kinematics import aibo_leg_joints
-
     reach = 0.985 * float(np.hypot(UPPER + LOWER, OFFSET))
     feet = [
         Foot(leg, f"{leg}_lower.foot", aibo_leg_joints(leg), "point", (), f"torso.{leg}", f"{leg}_lower.foot", reach)

@@ -117,7 +117,8 @@ def contact_rows(model: Model, q: Array, contacts: Any) -> Array:
     for contact in as_contacts(contacts, WHO):
         if contact.kind not in ("fixed", "point"):
             raise GyrostatError(
-                f"{WHO}: the contact '{contact.frame}' is {contact.kind}, expected fixed or point. Hint: gs.FrameContact"
+                f"{WHO}: the contact '{contact.frame}' is {contact.kind}, expected fixed or point. "
+                "Hint: gs.FrameContact"
             )
         whole = jacobian(model, q, contact.frame)
         rows.append(whole if contact.kind == "fixed" else whole[3:])
