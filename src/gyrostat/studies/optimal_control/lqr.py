@@ -39,7 +39,7 @@ GAUSS = (0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0)
 @dataclass(frozen=True, eq=False)
 class Regulator(StudyData):
     """Gains at ``t`` (n,) [s], n = 1 for an infinite horizon: ``K`` (n, m, 2 nv), and ``P`` (n, 2 nv, 2 nv): the cost
-    to go is x^T P x. ``q``, ``v``, ``u`` (n, any): what is regulated about; ``inputs`` (m,) are named, and ``T`` (m, nv)
+    to go is x^T P x. ``q``, ``v``, ``u`` (n, any): what is regulated about; ``inputs`` (m,) are named, ``T`` (m, nv)
     takes u to the efforts. ``poles``: of the regulated system, of an infinite horizon, as far as they are in what loops
     and contacts leave free."""
 
