@@ -22,6 +22,14 @@ from gyrostat.studies.gaits.legged_robot import Foot, LeggedRobot, Mirror, legge
 from gyrostat.studies.gaits.motion import GaitMotion
 from gyrostat.studies.gaits.patterns import PATTERNS, GaitPattern, StancePhase, gait_pattern, gait_phases
 from gyrostat.studies.gaits.solve import optimal_gait
+from gyrostat.studies.identification.elasticity import ElasticityEstimate, identify_elasticity
+from gyrostat.studies.identification.exciting_trajectory import ExcitingTrajectory, exciting_trajectory
+from gyrostat.studies.identification.identification import Identification
+from gyrostat.studies.identification.identify import identify
+from gyrostat.studies.identification.measured_response import MeasuredResponse, measured_response
+from gyrostat.studies.identification.measured_run import MeasuredRun, measured_run
+from gyrostat.studies.identification.output_error import OutputError, output_error
+from gyrostat.studies.identification.payload import PayloadEstimate, identify_payload
 from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
 from gyrostat.studies.optimal_control.lqr import Regulator, lqr
 from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
@@ -39,6 +47,8 @@ __all__ = [
     "Carried",
     "Distances",
     "Drift",
+    "ElasticityEstimate",
+    "ExcitingTrajectory",
     "FastestPath",
     "FixedPoint",
     "Foot",
@@ -46,14 +56,19 @@ __all__ = [
     "GaitMotion",
     "GaitPattern",
     "ISOCube",
+    "Identification",
     "LeggedRobot",
+    "MeasuredResponse",
+    "MeasuredRun",
     "Mirror",
     "Objective",
     "Observability",
     "OptimalControl",
     "OptimalMotion",
+    "OutputError",
     "Pareto",
     "ParetoFront",
+    "PayloadEstimate",
     "Periodicity",
     "Phase",
     "PlaneContact",
@@ -73,15 +88,22 @@ __all__ = [
     "calibrate",
     "calibrate_drift",
     "equal",
+    "exciting_trajectory",
     "gait_pattern",
     "gait_phases",
+    "identify",
+    "identify_elasticity",
+    "identify_payload",
     "iso_configurations",
     "legged",
     "lqr",
+    "measured_response",
+    "measured_run",
     "mirror",
     "observability",
     "optimal_control",
     "optimal_gait",
+    "output_error",
     "pareto",
     "select_poses",
     "sensitivities",
