@@ -72,7 +72,7 @@ class PointDynamics:
         """Second derivatives (k, nz, nz) of weights . y; weights (k, ny)."""
         nz = self.space.nz
         mu = solved(at.K.swapaxes(1, 2), weights[..., None])[..., 0]
-        S = self.residual.hessian(np.concatenate([z, at.y], axis=1), mu, *data)
+        S = self.residual.hessian(np.concatenate([z, at.y], axis=1), mu, *data, first=nz)
         mixed = S[:, :nz, nz:] @ at.Y
         return -(S[:, :nz, :nz] + mixed + mixed.swapaxes(1, 2))
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback, pushforward
+from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.engine.tracing.record import record
 
@@ -49,6 +50,10 @@ class SmoothFunction:
     # ------------------------------------------------------------------ first derivatives
     @cached_property
     def _first(self) -> tuple[Kernel | None, Array, Array]:
+        """Kernel of the entries of J, their rows and columns; for large functions the kernel goes along directions."""
+        if self.large:
+            i, j = np.nonzero(dependence(self.program))
+            return Kernel(pushforward(self.program, ["out"], ["z"]), f"{self.name}_first"), i, j
         import casadi as ca
 
         symbols, results, guards = self._symbols
@@ -68,8 +73,22 @@ class SmoothFunction:
 
     def first(self, z: Array, *data: Array) -> Array:
         """Entries (n, nnz) of J."""
-        kernel = self._first[0]
-        return np.zeros((len(z), 0)) if kernel is None else called(kernel, z, *data)
+        kernel, i, j = self._first
+        if kernel is None:
+            return np.zeros((len(z), 0))
+        if not self.large:
+            return called(kernel, z, *data)
+        places = np.unique(j)
+        along = self._in_directions(kernel, places, z, *data)  # (n, directions, rows)
+        return along[:, np.searchsorted(places, j), i]
+
+    def _in_directions(self, kernel: Kernel, places: Array, *inputs: Array) -> Array:
+        """Results (n, directions, ...) of a kernel whose last input is a direction among variables ``places``."""
+        n, k = len(inputs[0]), len(places)
+        seeds = np.broadcast_to(np.eye(self.size)[places], (n, k, self.size))
+        rest = [np.repeat(x, k, axis=0) for x in inputs]
+        found = called(kernel, *rest, seeds.reshape(n * k, self.size))
+        return found.reshape(n, k, *found.shape[1:])
 
     def jacobian(self, z: Array, *data: Array) -> Array:
         """J (n, k, size)."""
@@ -102,35 +121,24 @@ class SmoothFunction:
 
     @cached_property
     def _along(self) -> tuple[Kernel, Array]:
-        """Change of the gradient along a direction, and the variables that second derivatives depend on."""
-        gradient = pullback(self.program, ["out"], ["z"])
-        program = pushforward(gradient, ["bar_z"], ["z"])
-        return Kernel(program, f"{self.name}_second"), self._nonlinear()
-
-    def _nonlinear(self) -> Array:
-        """Variables that appear in any second derivative, by numbers at a random point."""
-        rng = np.random.default_rng(0)
+        """Change of the gradient along a direction, and the variables that appear in second derivatives, by numbers at
+        a random point."""
         gradient = pullback(self.program, ["out"], ["z"])
         kernel = Kernel(pushforward(gradient, ["bar_z"], ["z"]), f"{self.name}_second")
-        shapes = [s.shape for s in self.program.inputs[1:]]
-        z, data = rng.normal(size=self.size), [rng.normal(size=s) for s in shapes]
-        seeds = np.eye(self.size)
-        H = called(
-            kernel, *(np.broadcast_to(x, (self.size, *x.shape)) for x in (z, *data, rng.normal(size=self.rows))), seeds
-        )
-        return np.flatnonzero(np.any(H != 0.0, axis=1))
+        rng = np.random.default_rng(0)
+        given = [rng.normal(size=slot.shape) for slot in (*self.program.inputs, self.program.outputs[0])]
+        H = called(kernel, *(np.broadcast_to(x, (self.size, *x.shape)) for x in given), np.eye(self.size))
+        return kernel, np.flatnonzero(np.any(H != 0.0, axis=1))
 
-    def hessian(self, z: Array, weights: Array, *data: Array) -> Array:
-        """H (n, size, size), symmetric."""
+    def hessian(self, z: Array, weights: Array, *data: Array, first: int | None = None) -> Array:
+        """H (n, size, size), symmetric; with ``first`` only rows of that many variables are needed, and others may be
+        missing."""
         H = np.zeros((len(z), self.size, self.size))
         if self.large:
             kernel, places = self._along
+            places = places if first is None else places[places < first]
             if len(places):
-                n, k = len(z), len(places)
-                seeds = np.broadcast_to(np.eye(self.size)[places], (n, k, self.size))
-                rest = [np.broadcast_to(x[:, None], (n, k, *x.shape[1:])) for x in (z, *data, weights)]
-                H[:, places] = called(kernel, *rest, seeds)
-                H = 0.5 * (H + H.swapaxes(1, 2))
+                H[:, places] = self._in_directions(kernel, places, z, *data, weights)
             return H
         kernel, i, j = self._second
         if kernel is not None:
@@ -145,6 +153,24 @@ class SmoothFunction:
         places = np.zeros((self.rows, self.size), dtype=bool)
         places[self._first[1], self._first[2]] = True
         return places
+
+
+def dependence(program: Program) -> Array:
+    """(rows, size): which entries of the first output depend on which entries of the first input."""
+    reach: list[int] = []
+    for code, *operands in program.nodes:
+        if code == INPUT:
+            reach.append(1 << operands[1] if operands[0] == 0 else 0)
+        elif code == CONST:
+            reach.append(0)
+        else:
+            bits = 0
+            for k in operands[: OPERATIONS[code].arity]:
+                bits |= reach[k]
+            reach.append(bits)
+    size = program.inputs[0].size
+    rows = [[(reach[node] >> k) & 1 for k in range(size)] for node in program.results[0]]
+    return np.array(rows, dtype=bool).reshape(len(rows), size)
 
 
 def called(kernel: Kernel, *inputs: Array) -> Array:
