@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.studies.optimal_control.compiled_dynamics import CompiledDynamics, compilable
 from gyrostat.studies.optimal_control.phase_space import PhaseSpace
 from gyrostat.studies.optimal_control.point_dynamics import PointDynamics, Slopes
 from gyrostat.studies.optimal_control.point_functions import running_outputs
@@ -32,7 +33,7 @@ class Flow:
 
     def __init__(self, space: PhaseSpace, cost: Callable[[Any], Any] | None):
         self.space = space
-        self.dynamics = PointDynamics(space)
+        self.dynamics = CompiledDynamics(space) if compilable(space) else PointDynamics(space)
         self.running = running_outputs(space, cost)
         self.n, self.ne = space.n, 2 * space.n + 1
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
+from gyrostat.studies.optimal_control.batch_call import batch_call
 from gyrostat.studies.optimal_control.phase_space import PhaseSpace
 from gyrostat.studies.optimal_control.smooth_function import SmoothFunction
 
@@ -36,12 +36,12 @@ class PointDynamics:
         self.name = f"{space.model.name}_point"
 
     @cached_property
-    def _terms(self) -> Kernel:
+    def _terms(self) -> Any:
         def function(z: Array, clock: Array, spent: Array) -> dict[str, Any]:
             R, K = self.space.terms(self.space.split(z, clock, spent))
             return {"R": R, "K": K}
 
-        return Kernel(record(function, {"z": (self.space.nz,), **self.space.data}, f"{self.name}_terms"), self.name)
+        return batch_call(record(function, {"z": (self.space.nz,), **self.space.data}, f"{self.name}_terms"), self.name)
 
     @cached_property
     def residual(self) -> SmoothFunction:
@@ -58,8 +58,7 @@ class PointDynamics:
         return self._solved(z, data)[0]
 
     def _solved(self, z: Array, data: tuple[Array, ...]) -> tuple[Array, Array]:
-        found = self._terms.call(z, *data, nonfinite="return")
-        R, K = found["R"], found["K"]
+        R, K = self._terms(z, *data)
         return -solved(K, R[..., None])[..., 0], K
 
     def slopes(self, z: Array, *data: Array) -> Slopes:

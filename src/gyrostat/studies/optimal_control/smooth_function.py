@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback, pushforward
 from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.engine.tracing.record import record
+from gyrostat.studies.optimal_control.batch_call import batch_call
 
 Array = np.ndarray
+Batch = Callable[..., Any]
 LARGE = 40_000
 """Operations times variables from which on second derivatives go direction by direction."""
 
@@ -40,20 +41,20 @@ class SmoothFunction:
         return expressions(self.program)
 
     @cached_property
-    def _value(self) -> Kernel:
-        return Kernel(self.program, self.name)
+    def _value(self) -> Batch:
+        return batch_call(self.program, self.name)
 
     def value(self, z: Array, *data: Array) -> Array:
         """out (n, k)."""
-        return called(self._value, z, *data)
+        return self._value(z, *data)
 
     # ------------------------------------------------------------------ first derivatives
     @cached_property
-    def _first(self) -> tuple[Kernel | None, Array, Array]:
+    def _first(self) -> tuple[Batch | None, Array, Array]:
         """Kernel of the entries of J, their rows and columns; for large functions the kernel goes along directions."""
         if self.large:
             i, j = np.nonzero(dependence(self.program))
-            return Kernel(pushforward(self.program, ["out"], ["z"]), f"{self.name}_first"), i, j
+            return batch_call(pushforward(self.program, ["out"], ["z"]), f"{self.name}_first"), i, j
         import casadi as ca
 
         symbols, results, guards = self._symbols
@@ -64,7 +65,7 @@ class SmoothFunction:
         f = ca.Function("first", symbols, [ca.cse(ca.vertcat(*J.nonzeros())), guards])
         slot = Slot("first", (len(i),))
         program = from_casadi(f, self.program.inputs, [slot], [np.arange(len(i))], f"{self.name}_first")
-        return Kernel(program, f"{self.name}_first"), i, j
+        return batch_call(program, f"{self.name}_first"), i, j
 
     @property
     def first_pattern(self) -> tuple[Array, Array]:
@@ -77,17 +78,17 @@ class SmoothFunction:
         if kernel is None:
             return np.zeros((len(z), 0))
         if not self.large:
-            return called(kernel, z, *data)
+            return kernel(z, *data)
         places = np.unique(j)
         along = self._in_directions(kernel, places, z, *data)  # (n, directions, rows)
         return along[:, np.searchsorted(places, j), i]
 
-    def _in_directions(self, kernel: Kernel, places: Array, *inputs: Array) -> Array:
+    def _in_directions(self, kernel: Batch, places: Array, *inputs: Array) -> Array:
         """Results (n, directions, ...) of a kernel whose last input is a direction among variables ``places``."""
         n, k = len(inputs[0]), len(places)
         seeds = np.broadcast_to(np.eye(self.size)[places], (n, k, self.size))
         rest = [np.repeat(x, k, axis=0) for x in inputs]
-        found = called(kernel, *rest, seeds.reshape(n * k, self.size))
+        found = kernel(*rest, seeds.reshape(n * k, self.size))
         return found.reshape(n, k, *found.shape[1:])
 
     def jacobian(self, z: Array, *data: Array) -> Array:
@@ -97,13 +98,23 @@ class SmoothFunction:
         return J
 
     # ------------------------------------------------------------------ second derivatives
+    @property
+    def second_pattern(self) -> tuple[Array, Array]:
+        """Rows and columns of entries of the lower triangle of H, of functions that are not large."""
+        return self._second[1:]
+
+    def second(self, z: Array, weights: Array, *data: Array) -> Array:
+        """Entries (n, nnz) of H."""
+        kernel = self._second[0]
+        return np.zeros((len(z), 0)) if kernel is None else kernel(z, *data, weights)
+
     @cached_property
     def large(self) -> bool:
         """Whether second derivatives go direction by direction."""
         return len(self.program.nodes) * self.size > LARGE
 
     @cached_property
-    def _second(self) -> tuple[Kernel | None, Array, Array]:
+    def _second(self) -> tuple[Batch | None, Array, Array]:
         import casadi as ca
 
         symbols, results, guards = self._symbols
@@ -117,17 +128,17 @@ class SmoothFunction:
         f = ca.Function("second", [*symbols, weights], [ca.cse(ca.vertcat(*H.nonzeros())), guards])
         slots = [*self.program.inputs, Slot("weights", (self.rows,))]
         program = from_casadi(f, slots, [Slot("second", (len(i),))], [np.arange(len(i))], f"{self.name}_second")
-        return Kernel(program, f"{self.name}_second"), i, j
+        return batch_call(program, f"{self.name}_second"), i, j
 
     @cached_property
-    def _along(self) -> tuple[Kernel, Array]:
+    def _along(self) -> tuple[Batch, Array]:
         """Change of the gradient along a direction, and the variables that appear in second derivatives, by numbers at
         a random point."""
         gradient = pullback(self.program, ["out"], ["z"])
-        kernel = Kernel(pushforward(gradient, ["bar_z"], ["z"]), f"{self.name}_second")
+        kernel = batch_call(pushforward(gradient, ["bar_z"], ["z"]), f"{self.name}_second")
         rng = np.random.default_rng(0)
         given = [rng.normal(size=slot.shape) for slot in (*self.program.inputs, self.program.outputs[0])]
-        H = called(kernel, *(np.broadcast_to(x, (self.size, *x.shape)) for x in given), np.eye(self.size))
+        H = kernel(*(np.broadcast_to(x, (self.size, *x.shape)) for x in given), np.eye(self.size))
         return kernel, np.flatnonzero(np.any(H != 0.0, axis=1))
 
     def hessian(self, z: Array, weights: Array, *data: Array, first: int | None = None) -> Array:
@@ -142,7 +153,7 @@ class SmoothFunction:
             return H
         kernel, i, j = self._second
         if kernel is not None:
-            entries = called(kernel, z, *data, weights)
+            entries = kernel(z, *data, weights)
             H[:, i, j] = entries
             H[:, j, i] = entries
         return H
@@ -171,8 +182,3 @@ def dependence(program: Program) -> Array:
     size = program.inputs[0].size
     rows = [[(reach[node] >> k) & 1 for k in range(size)] for node in program.results[0]]
     return np.array(rows, dtype=bool).reshape(len(rows), size)
-
-
-def called(kernel: Kernel, *inputs: Array) -> Array:
-    """The one output of a kernel; what is not finite comes back as it is."""
-    return next(iter(kernel.call(*inputs, nonfinite="return").values()))
