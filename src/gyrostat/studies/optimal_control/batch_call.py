@@ -8,7 +8,7 @@ from typing import Any
 from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.program import Program
 
-SHORT = 30_000
+SHORT = 12_000
 """Operations up to which code for one state is made beside that for batches: the fast call needs both."""
 
 

@@ -38,6 +38,8 @@ def compilable(space: PhaseSpace) -> bool:
 class CompiledDynamics(PointDynamics):
     """As :class:`PointDynamics`; ``Slopes.K`` holds M^-1."""
 
+    whole = True
+
     @cached_property
     def _accelerations(self) -> Any:
         space = self.space

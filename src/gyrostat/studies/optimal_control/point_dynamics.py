@@ -31,6 +31,9 @@ class Slopes(NamedTuple):
 class PointDynamics:
     """The dynamics of a phase at batches of points z (k, nz) with data ``clock`` (k, 2), ``spent`` (k, free)."""
 
+    whole = False
+    """Whether R is differentiated as a whole, however large."""
+
     def __init__(self, space: PhaseSpace):
         self.space = space
         self.name = f"{space.model.name}_point"
@@ -51,7 +54,7 @@ class PointDynamics:
         def function(z: Array, clock: Array, spent: Array) -> Array:
             return space.residual(space.split(z[: space.nz], clock, spent), z[space.nz :])
 
-        return SmoothFunction(function, space.nz + space.ny, space.data, f"{self.name}_residual")
+        return SmoothFunction(function, space.nz + space.ny, space.data, f"{self.name}_residual", self.whole)
 
     def value(self, z: Array, *data: Array) -> Array:
         """y (k, ny)."""

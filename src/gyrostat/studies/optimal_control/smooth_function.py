@@ -2,43 +2,42 @@
 
     out(z, data) (k,),    J = d out / dz,    H = d^2 (weights . out) / dz^2
 
-Small functions are differentiated as a whole (CasADi's graph, only entries that are not zero). Large ones take second
+Small functions are differentiated as a whole, only entries that are not zero. Large ones take second
 derivatives direction by direction, reverse then forward over the recorded program: the code stays six times as long as
 the function, however many variables there are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback, pushforward
-from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
-from gyrostat.engine.tracing.program import Program, Slot
+from gyrostat.engine.tracing.derivative import jacobian, pullback, pushforward
+from gyrostat.engine.tracing.program import Program, Slot, prune
 from gyrostat.engine.tracing.record import record
+from gyrostat.engine.tracing.sparsity import dependence
 from gyrostat.studies.optimal_control.batch_call import batch_call
 
 Array = np.ndarray
 Batch = Callable[..., Any]
-LARGE = 40_000
+LARGE = 12_000
 """Operations times variables from which on second derivatives go direction by direction."""
 
 
 class SmoothFunction:
-    """``function(z, **data) -> out``; ``size`` = len(z), ``data``: shapes of further inputs."""
+    """``function(z, **data) -> out``; ``size`` = len(z), ``data``: shapes of further inputs;
+    ``whole``: differentiated as a whole, however large."""
 
-    def __init__(self, function: Callable[..., Any], size: int, data: Mapping[str, tuple[int, ...]], name: str):
-        self.size, self.name = size, name
+    def __init__(self, function: Callable[..., Any], size: int, data: Mapping[str, tuple[int, ...]], name: str,
+                 whole: bool = False):  # fmt: skip
+        self.size, self.name, self.whole = size, name, whole
         self.program: Program = record(
             lambda **x: {"out": np.asarray(function(**x), dtype=object)}, {"z": (size,), **data}, name
         )
         self.rows = self.program.outputs[0].size
-
-    @cached_property
-    def _symbols(self) -> Any:
-        return expressions(self.program)
 
     @cached_property
     def _value(self) -> Batch:
@@ -53,19 +52,19 @@ class SmoothFunction:
     def _first(self) -> tuple[Batch | None, Array, Array]:
         """Kernel of the entries of J, their rows and columns; for large functions the kernel goes along directions."""
         if self.large:
-            i, j = np.nonzero(dependence(self.program))
+            i, j = np.nonzero(dependence(self.program, 0, 0))
             return batch_call(pushforward(self.program, ["out"], ["z"]), f"{self.name}_first"), i, j
-        import casadi as ca
+        J, pattern = jacobian(self.program, "out", "z")
+        i, j = np.nonzero(pattern.reshape(self.rows, self.size))
+        return self._entries(J, i, j, "first"), i, j
 
-        symbols, results, guards = self._symbols
-        J = ca.jacobian(results[0], symbols[0])
-        i, j = (np.array(x, dtype=int) for x in J.sparsity().get_triplet())
+    def _entries(self, program: Program, i: Array, j: Array, name: str) -> Batch | None:
+        """Entries i, j of a program with one output (rows, size)."""
         if not len(i):
-            return None, i, j
-        f = ca.Function("first", symbols, [ca.cse(ca.vertcat(*J.nonzeros())), guards])
-        slot = Slot("first", (len(i),))
-        program = from_casadi(f, self.program.inputs, [slot], [np.arange(len(i))], f"{self.name}_first")
-        return batch_call(program, f"{self.name}_first"), i, j
+            return None
+        chosen = tuple(program.results[0][k] for k in i * self.size + j)
+        entries = replace(program, outputs=(Slot(name, (len(i),)),), results=(chosen,))
+        return batch_call(prune(entries), f"{self.name}_{name}")
 
     @property
     def first_pattern(self) -> tuple[Array, Array]:
@@ -111,24 +110,14 @@ class SmoothFunction:
     @cached_property
     def large(self) -> bool:
         """Whether second derivatives go direction by direction."""
-        return len(self.program.nodes) * self.size > LARGE
+        return not self.whole and len(self.program.nodes) * self.size > LARGE
 
     @cached_property
     def _second(self) -> tuple[Batch | None, Array, Array]:
-        import casadi as ca
-
-        symbols, results, guards = self._symbols
-        weights = ca.SX.sym("weights", self.rows)
-        gradient = ca.jacobian(ca.dot(weights, results[0]), symbols[0]).T
-        H = ca.tril(ca.jacobian(gradient, symbols[0]))
-        H = ca.sparsify(H)
-        i, j = (np.array(x, dtype=int) for x in H.sparsity().get_triplet())
-        if not len(i):
-            return None, i, j
-        f = ca.Function("second", [*symbols, weights], [ca.cse(ca.vertcat(*H.nonzeros())), guards])
-        slots = [*self.program.inputs, Slot("weights", (self.rows,))]
-        program = from_casadi(f, slots, [Slot("second", (len(i),))], [np.arange(len(i))], f"{self.name}_second")
-        return batch_call(program, f"{self.name}_second"), i, j
+        gradient = pullback(self.program, ["out"], ["z"])
+        H, pattern = jacobian(gradient, "bar_z", "z")
+        i, j = np.nonzero(np.tril(pattern.reshape(self.size, self.size)))
+        return self._entries(H, i, j, "second"), i, j
 
     @cached_property
     def _along(self) -> tuple[Batch, Array]:
@@ -164,21 +153,3 @@ class SmoothFunction:
         places = np.zeros((self.rows, self.size), dtype=bool)
         places[self._first[1], self._first[2]] = True
         return places
-
-
-def dependence(program: Program) -> Array:
-    """(rows, size): which entries of the first output depend on which entries of the first input."""
-    reach: list[int] = []
-    for code, *operands in program.nodes:
-        if code == INPUT:
-            reach.append(1 << operands[1] if operands[0] == 0 else 0)
-        elif code == CONST:
-            reach.append(0)
-        else:
-            bits = 0
-            for k in operands[: OPERATIONS[code].arity]:
-                bits |= reach[k]
-            reach.append(bits)
-    size = program.inputs[0].size
-    rows = [[(reach[node] >> k) & 1 for k in range(size)] for node in program.results[0]]
-    return np.array(rows, dtype=bool).reshape(len(rows), size)
