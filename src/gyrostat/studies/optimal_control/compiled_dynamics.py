@@ -20,7 +20,7 @@ from gyrostat.algorithms.recursions.rne import sweep_forces
 from gyrostat.algorithms.recursions.sensitivity import uncovered
 from gyrostat.engine.tracing.record import record
 from gyrostat.solvers.dynamics.locked_joints import symmetric_inverse
-from gyrostat.studies.optimal_control.batch_call import batch_call
+from gyrostat.studies.optimal_control.batch_call import LONG, batch_call
 from gyrostat.studies.optimal_control.phase_space import PhaseSpace
 from gyrostat.studies.optimal_control.point_dynamics import PointDynamics, Slopes
 
@@ -47,7 +47,7 @@ class CompiledDynamics(PointDynamics):
         def function(z: Array) -> dict[str, Any]:
             return {"a": self._solved_at(z[: space.nw])[0]}
 
-        return batch_call(record(function, {"z": (space.nz,)}, f"{self.name}_a"), f"{self.name}_a")
+        return batch_call(record(function, {"z": (space.nz,)}, f"{self.name}_a"), f"{self.name}_a", LONG)
 
     def _solved_at(self, w: Array) -> tuple[Array, Any, Array, Array]:
         """a, factors of M, q and v."""
@@ -71,23 +71,24 @@ class CompiledDynamics(PointDynamics):
             Y[:, 2 * n : space.nw] = inverse[:, list(space.controls)]
             return {"a": a, "Y": Y, "inverse": inverse}
 
-        return batch_call(record(function, {"z": (space.nz,)}, f"{self.name}_node"), f"{self.name}_node")
+        return batch_call(record(function, {"z": (space.nz,)}, f"{self.name}_node"), f"{self.name}_node", LONG)
 
-    @cached_property
-    def _bent(self) -> Any:
-        """H (packed lower triangle) of w . a from entries of S and Y."""
+    def bending(self, places: Array) -> Any:
+        """H (packed lower triangle) of w . a from entries of S and Y, and of what is added at ``places`` of it."""
         nz, (i, j) = self.space.nz, self.residual.second_pattern
 
-        def function(S: Array, Y: Array) -> dict[str, Any]:
+        def function(S: Array, Y: Array, more: Array) -> dict[str, Any]:
             full: Any = np.zeros((nz + self.space.n,) * 2, dtype=object)
             full[...] = 0.0
             full[i, j] = S
             full[j, i] = S
             mixed = full[:nz, nz:] @ Y
-            return {"H": -(full[:nz, :nz] + mixed + mixed.T)[np.tril_indices(nz)]}
+            H = -(full[:nz, :nz] + mixed + mixed.T)[np.tril_indices(nz)]
+            H[places] = H[places] + more
+            return {"H": H}
 
-        shapes = {"S": (len(i),), "Y": (self.space.n, nz)}
-        return batch_call(record(function, shapes, f"{self.name}_bent"), f"{self.name}_bent")
+        shapes = {"S": (len(i),), "Y": (self.space.n, nz), "more": (len(places),)}
+        return batch_call(record(function, shapes, f"{self.name}_bent"), f"{self.name}_bent", LONG)
 
     def value(self, z: Array, *data: Array) -> Array:
         return self._accelerations(z)
@@ -95,11 +96,18 @@ class CompiledDynamics(PointDynamics):
     def slopes(self, z: Array, *data: Array) -> Slopes:
         return Slopes(*self._node(z))
 
-    def packed_curvature(self, z: Array, at: Slopes, weights: Array, *data: Array) -> Array:
-        """Lower triangles (k, nz (nz + 1) / 2) of second derivatives of weights . a."""
+    @cached_property
+    def _bent(self) -> Any:
+        return self.bending(np.zeros(0, dtype=int))
+
+    def packed_curvature(
+        self, z: Array, at: Slopes, weights: Array, *data: Array, bent: Any = None, more: Array | None = None
+    ) -> Array:
+        """Lower triangles (k, nz (nz + 1) / 2) of second derivatives of weights . a; with ``bent`` (of :meth:`bending`)
+        and ``more`` added to them."""
         mu = (at.K @ weights[..., None])[..., 0]
         S = self.residual.second(np.concatenate([z, at.y], axis=1), mu, *data)
-        return self._bent(S, at.Y)
+        return (bent or self._bent)(S, at.Y, np.zeros((len(z), 0)) if more is None else more)
 
     def curvature(self, z: Array, at: Slopes, weights: Array, *data: Array) -> Array:
         nz = self.space.nz

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.engine.tracing.record import record
-from gyrostat.studies.optimal_control.batch_call import batch_call
+from gyrostat.studies.optimal_control.batch_call import LONG, batch_call
 from gyrostat.studies.optimal_control.compiled_dynamics import CompiledDynamics
 from gyrostat.studies.optimal_control.flow import Flow
 from gyrostat.studies.optimal_control.hermite_simpson import HermiteSimpson
@@ -48,7 +48,11 @@ class CompiledPhase(PhaseEquations):
 
     @property
     def programs(self) -> IntervalPrograms:
-        return self.flow.space.__dict__.setdefault("_interval_programs", IntervalPrograms(self))
+        kept = self.flow.dynamics.__dict__.setdefault("_intervals", {})
+        key = self.places[0].tobytes()
+        if key not in kept:
+            kept[key] = IntervalPrograms(self)
+        return kept[key]
 
     def _points(self, z: Array, data: tuple[Array, Array]) -> PointSlopes:
         flow, n = self.flow, self.flow.n
@@ -90,6 +94,8 @@ class CompiledPhase(PhaseEquations):
 
     def jacobian(self, s: Any) -> Array:
         parts = [s.entries.ravel()]
+        if not self.conditions:
+            return parts[0]
         for c, (G, _) in zip(self.conditions, s.conditions, strict=True):
             parts.append(G[:, c.recorded.function.places].ravel())
         return np.concatenate(parts)
@@ -101,7 +107,7 @@ class CompiledPhase(PhaseEquations):
         lam = rows[: self.defects].reshape(-1, n2)
         lq, lv = lam[:, :n], lam[:, n:]
         # gradient of lambda . f_m - sigma l_m by x_m
-        g = np.concatenate([np.zeros_like(lq), lq], axis=1) + np.einsum("kij,ki->kj", m.at.Y[:, :, :n2], lv)
+        g = np.concatenate([np.zeros_like(lq), lq], axis=1) + (lv[:, None] @ m.at.Y)[:, 0, :n2]
         g -= sigma * m.gradient[:, :n2]
         through = -h * h / 12.0 * g[:, n:]  # what x_m weighs a with; its part along q' = v is linear
         on_a = np.zeros((len(x.z), n))
@@ -110,26 +116,36 @@ class CompiledPhase(PhaseEquations):
         steps = np.zeros(len(x.z))
         steps[:-1] += h[:, 0]
         steps[1:] += h[:, 0]
-        packed = self._cost_curvature(x, sigma * steps / 6.0, self.data)
-        more = self._bend_conditions(s, sigma, rows, packed)
-        packed += self.flow.dynamics.packed_curvature(x.z, x.at, on_a + more, *self.data)
-        H = self._cost_curvature(m, sigma * h[:, 0] * (4.0 / 6.0), self._middle_data)
-        H += self.flow.dynamics.packed_curvature(m.z, m.at, -4.0 / 6.0 * h * lv, *self._middle_data)
-        K00, K11, K10 = self.programs.congruent(x.at.Y[:-1], x.at.Y[1:], H, h)
+        out = np.empty(len(x.z) * (nw * (nw + 1) // 2) + len(h) * nw * nw)
+        packed, K10 = out[: -len(h) * nw * nw].reshape(len(x.z), -1), out[-len(h) * nw * nw :]
+        if self.conditions or self.costs:
+            packed[...] = 0.0
+            on_a += self._bend_conditions(s, sigma, rows, packed)
+            packed += self._curvature(x, sigma * steps / 6.0, on_a, self.data)
+        else:
+            packed[...] = self._curvature(x, sigma * steps / 6.0, on_a, self.data)
+        H = self._curvature(m, sigma * h[:, 0] * (4.0 / 6.0), -4.0 / 6.0 * h * lv, self._middle_data)
+        K00, K11, found = self.programs.congruent(x.at.Y[:-1], x.at.Y[1:], H, h)
         packed[:-1] += K00
         packed[1:] += K11
-        return np.concatenate([packed.ravel(), K10.ravel()])
+        K10[:] = found.ravel()
+        return out
 
-    def _cost_curvature(self, x: PointSlopes, weights: Array, data: tuple[Array, Array]) -> Array:
-        """Packed lower triangles of weights times second derivatives of the rate of the cost."""
-        n, nw, running = self.flow.n, self.nw, self.flow.running.smooth
-        packed = np.zeros((len(x.z), nw * (nw + 1) // 2))
-        i, j = running.second_pattern
-        if len(i):
-            w = np.zeros((len(x.z), n + 1))
-            w[:, n] = weights
-            packed[:, i * (i + 1) // 2 + j] = running.second(np.concatenate([x.z, x.at.y], axis=1), w, *data)
-        return packed
+    def _curvature(self, x: PointSlopes, weight: Array, on_a: Array, data: tuple[Array, Array]) -> Array:
+        """Packed lower triangles of second derivatives of weight times the rate of the cost, and of on_a . a."""
+        n, running, dynamics = self.flow.n, self.flow.running.smooth, self.flow.dynamics
+        w = np.zeros((len(x.z), n + 1))
+        w[:, n] = weight
+        more = running.second(np.concatenate([x.z, x.at.y], axis=1), w, *data)
+        return dynamics.packed_curvature(x.z, x.at, on_a, *data, bent=self._bent, more=more)
+
+    @cached_property
+    def _bent(self) -> Any:
+        i, j = self.flow.running.smooth.second_pattern
+        kept = self.flow.__dict__.setdefault("_bent", {})
+        if "bent" not in kept:
+            kept["bent"] = self.flow.dynamics.bending(i * (i + 1) // 2 + j)
+        return kept["bent"]
 
     def _bend_conditions(self, s: Any, sigma: float, rows: Array, packed: Array) -> Array:
         """Add second derivatives of conditions to ``packed``; returns what they weigh accelerations with."""
@@ -190,7 +206,7 @@ class IntervalPrograms:
             return {"J": J[self.places[0]], "c0": c0, "c1": c1}
 
         shapes = {f"Y{k}": (n, nw) for k in "01m"} | {f"g{k}": (nw,) for k in "01m"} | {"h": (1,)}
-        return batch_call(record(function, shapes, f"{self.name}_J"), f"{self.name}_J")
+        return batch_call(record(function, shapes, f"{self.name}_J"), f"{self.name}_J", LONG)
 
     @cached_property
     def congruent(self) -> Any:
@@ -207,4 +223,4 @@ class IntervalPrograms:
             return {"K00": (D0.T @ H0)[i, j], "K11": (D1.T @ H1)[i, j], "K10": K10}
 
         shapes = {"Y0": (n, nw), "Y1": (n, nw), "H": (len(i),), "h": (1,)}
-        return batch_call(record(function, shapes, f"{self.name}_H"), f"{self.name}_H")
+        return batch_call(record(function, shapes, f"{self.name}_H"), f"{self.name}_H", LONG)

@@ -19,11 +19,11 @@ from gyrostat.engine.tracing.derivative import jacobian, pullback, pushforward
 from gyrostat.engine.tracing.program import Program, Slot, prune
 from gyrostat.engine.tracing.record import record
 from gyrostat.engine.tracing.sparsity import dependence
-from gyrostat.studies.optimal_control.batch_call import batch_call
+from gyrostat.studies.optimal_control.batch_call import LONG, SHORT, batch_call
 
 Array = np.ndarray
 Batch = Callable[..., Any]
-LARGE = 12_000
+LARGE = 5_000
 """Operations times variables from which on second derivatives go direction by direction."""
 
 
@@ -64,7 +64,7 @@ class SmoothFunction:
             return None
         chosen = tuple(program.results[0][k] for k in i * self.size + j)
         entries = replace(program, outputs=(Slot(name, (len(i),)),), results=(chosen,))
-        return batch_call(prune(entries), f"{self.name}_{name}")
+        return batch_call(prune(entries), f"{self.name}_{name}", LONG if self.whole else SHORT)
 
     @property
     def first_pattern(self) -> tuple[Array, Array]:
