@@ -98,8 +98,8 @@ def in_casadi(phase: gs.studies.Phase, nodes: int, x: Array, weights: Array) -> 
     rooms = [import_module(f"{ROOM}.{name}") for name in ("compiled_dynamics", "compiled_phase", "smooth_function")]
     original = rooms[0].batch_call  # type: ignore[attr-defined]
 
-    def watched(program: Any, name: str) -> Callable[..., Any]:
-        function = original(program, name)
+    def watched(program: Any, name: str, *more: int) -> Callable[..., Any]:
+        function = original(program, name, *more)
 
         def call(*inputs: Array) -> Any:
             found = function(*inputs)

@@ -9,8 +9,8 @@ from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.program import Program
 
 SHORT, LONG = 3_000, 40_000
-"""Operations up to which code for one state is made beside that for batches, which the fast call needs: usually, and where
-every microsecond counts."""
+"""Operations up to which code for one state is made beside that for batches, as the fast call needs: usually, and
+where every microsecond counts."""
 
 
 def batch_call(program: Program, name: str, short: int = SHORT) -> Callable[..., Any]:
