@@ -24,9 +24,7 @@ def lever(gravity=(0, 0, 0), **properties):
 
 def elastic(model, *joints):
     for name in joints:
-        model = model.with_drive(
-            name, **({"rotor_inertia": 1e-4, "gear_ratio": 50.0, "stiffness": 4000.0} | properties)
-        )
+        model = model.with_drive(name, rotor_inertia=1e-4, gear_ratio=50.0, stiffness=4000.0)
     return model
 
 

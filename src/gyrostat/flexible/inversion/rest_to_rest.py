@@ -57,9 +57,9 @@ def rest_to_rest(
     """Outputs from ``start`` to ``goal`` (p,) in ``duration`` [s], without any vibration at the end.
 
     ``outputs``, ``q0``, ``rtol``, ``intervals``: as of :func:`gs.flexible.inverse_dynamics`. ``order``: derivatives
-    that vanish at the ends (springs of drives need 4 and more); ``shapes``: polynomials for each output, by default enough
-    for all modes. Modes so fast that the motion does not reach them are left alone; what is left is told, and more than
-    1e-5 refused: the duration is then too short, or there are too few shapes."""
+    that vanish at the ends (springs of drives need 4 and more); ``shapes``: polynomials for each output, by default
+    enough for all modes. Modes so fast that the motion does not reach them are left alone; what is left is told, and
+    more than 1e-5 refused: the duration is then too short, or there are too few shapes."""
     expect_model(model, WHO)
     equations = undriven_equations(model, outputs)
     p = len(equations.names)

@@ -93,9 +93,9 @@ def inverted(problem: Problem, rtol: float, most: int) -> Inverted:
     if best is not None and best.error < SETTLED:
         return best
     raise StateError(
-        f"{WHO}: torques still change by {change:.1e} of the largest with {count // 2} intervals, {rtol:g} is asked "
-        "for. Hint: a motion with more continuous derivatives (springs differentiate it four times and more), no friction "
-        "with a jump behind springs, a greater rtol, or more intervals"
+        f"{WHO}: torques still change by {change:.1e} of the largest with {count // 2} intervals, {rtol:g} is "
+        "asked for. Hint: a motion with more continuous derivatives (springs differentiate it four times and more), no "
+        "friction with a jump behind springs, a greater rtol, or more intervals"
     )
 
 
