@@ -1,6 +1,16 @@
 """Questions that need many evaluations of a model: what it can do, how it is fitted to a machine, how it moves best."""
 
 from gyrostat.studies.achievable.achievable_motion import AchievableMotion
+from gyrostat.studies.calibration.calibration import Calibration, calibrate
+from gyrostat.studies.calibration.camera import Camera
+from gyrostat.studies.calibration.distances import Distances, FixedPoint, PlaneContact
+from gyrostat.studies.calibration.drift import Drift, WarmUp, calibrate_drift
+from gyrostat.studies.calibration.iso_9283 import ISOCube, iso_configurations
+from gyrostat.studies.calibration.observability import Observability, observability
+from gyrostat.studies.calibration.pose_measurements import Points, Poses
+from gyrostat.studies.calibration.pose_selection import PoseSelection, select_poses
+from gyrostat.studies.calibration.result import CalibrationResult
+from gyrostat.studies.calibration.static_poses import StaticPoses
 from gyrostat.studies.design.objective import Objective
 from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
 from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
@@ -16,24 +26,43 @@ from gyrostat.studies.report import Report
 
 __all__ = [
     "AchievableMotion",
+    "Calibration",
+    "CalibrationResult",
+    "Camera",
     "Carried",
+    "Distances",
+    "Drift",
     "FastestPath",
+    "FixedPoint",
+    "ISOCube",
     "Objective",
+    "Observability",
     "OptimalControl",
     "OptimalMotion",
     "Pareto",
     "ParetoFront",
     "Periodicity",
     "Phase",
+    "PlaneContact",
+    "Points",
+    "PoseSelection",
+    "Poses",
     "Report",
     "Sensitivities",
+    "StaticPoses",
     "TimeOptimal",
+    "WarmUp",
     "at_least",
     "at_most",
     "between",
+    "calibrate",
+    "calibrate_drift",
     "equal",
+    "iso_configurations",
+    "observability",
     "optimal_control",
     "pareto",
+    "select_poses",
     "sensitivities",
     "time_optimal",
 ]

@@ -242,6 +242,8 @@ class Stages:
                 us = np.repeat(np.diff(x) / self.steps, self.M + 1)
                 least = 1e-16 * float(x.max()) + 1e-300
                 block = self.rows.tangent(self.points, self.A, xs.ravel(), us, least)
+                for side in margin:  # they were seen at a faster motion
+                    side[:] = np.maximum(0.25 * side, ROUNDING * self.sizes)
                 again = self.swept(block, margin, self.ends[0] ** 2)
                 if len(again) == 5:
                     return again, block
