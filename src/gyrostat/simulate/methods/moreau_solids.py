@@ -26,6 +26,10 @@ from gyrostat.spatial.representation import Pose
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+APART = 1.0
+"""Gap [m] of a corner that has gone."""
+NEAR = 0.01
+"""Gap [m] up to which facets are looked for at the end of a step."""
 SLOW = "nearest points"
 """What the part in Python is called in counters."""
 
@@ -125,6 +129,20 @@ class SolidContacts:
             rows[slots, 0], rows[slots, 1], rows[slots, 2:5], rows[slots, 5:8] = 1.0, gaps, points, n
             self.calls += 1
         self.seconds += time.perf_counter() - begin
+
+    def gaps_at(self, poses: Array) -> Array:
+        """Gaps (pairs * PATCH,) [m] of the same corners for other poses (ports, 12), APART where they are none."""
+        begin = time.perf_counter()
+        gaps = np.full(len(self.answers), APART)
+        for k, pair in enumerate(self.pairs):
+            rows = slice(at.PATCH * k, at.PATCH * (k + 1))
+            if not self.answers[rows, 0].any():
+                continue
+            b, _, points, found = pair.touching(poses, NEAR)
+            gaps[rows][_numbered((points - b.p) @ b.R, self._before[k])] = found
+            self.calls += 1
+        self.seconds += time.perf_counter() - begin
+        return gaps
 
 
 def _placed(pose: Array, place: Pose) -> Pose:

@@ -21,7 +21,7 @@ from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
-from gyrostat.simulate.methods.drivers.moreau_depth import BACK, DEPTH, FASTEST_BACK
+from gyrostat.simulate.methods.drivers.moreau_depth import DEPTH, FASTEST_BACK
 from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT
 from gyrostat.simulate.rollout.moreau_rounds import (
     AFTER,
@@ -36,6 +36,7 @@ from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Patt
 Array = np.ndarray
 APART = 1e3
 """Speed [m/s, rad/s] with which a row that is not corrected is said to separate."""
+BACK = 0.25
 LEAST = 1e-12
 """Rate [m/s, rad/s] that is not shortened."""
 KNOWN = "t", "middle", "v", "tau", "h", "live"
