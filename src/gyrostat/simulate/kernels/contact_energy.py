@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 UNKNOWN, BOUNDED, KEPT_ENERGY = 0, 1, 2
-"""What forces without contact do to the energy beside the work of efforts: nobody knows (components of users, bases that
-move); they never raise it; they keep it."""
+"""What forces without contact do to the energy beside the work of efforts: nobody knows (components of users, bases
+that move); they never raise it; they keep it."""
 KEEPING = RotorInertia, Motor, Spring
 PASSIVE = *KEEPING, Damper, Friction, Backlash
 """Kinds of elements on shafts."""

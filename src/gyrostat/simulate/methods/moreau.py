@@ -235,7 +235,8 @@ class Moreau(FixedSteps):
             "newton_steps": int(words[at.NEWTONS]), "unsolved_steps": int(words[at.UNSOLVED_STEPS]),
             "impacts": int(words[at.IMPACTS]), "corrected_steps": int(words[at.CORRECTED]),
             "added_contacts": int(words[at.ADDED]), "hard_problems": int(words[at.HARD]),
-            "shortened_steps": int(words[at.SHORTENED]), "largest_residual": float(ctl[at.WORST]), "deepest_penetration": float(ctl[at.DEEPEST]),
+            "shortened_steps": int(words[at.SHORTENED]),
+            "largest_residual": float(ctl[at.WORST]), "deepest_penetration": float(ctl[at.DEEPEST]),
             "mean_residual": float(ctl[at.RESIDUAL_SUM]) / max(1, solved),
         }  # fmt: skip
 

@@ -160,8 +160,8 @@ def add_row(count: int, d: float, g: ptr, x: ptr) -> int:
 
 
 def correct_depth(box: words, rows: int, h: float, part: float) -> int:
-    """SPARE + 4 (rows,): the impulses [N s^2, N m s^2] that take a part of all depths back. Rows that push or hold are copied, so that others cost nothing;
-    sweeps."""
+    """SPARE + 4 (rows,): the impulses [N s^2, N m s^2] that take a part of all depths back. Rows that push or hold
+    are copied, so that others cost nothing; sweeps."""
     G, stride, nb = doubles(box[DELASSUS]), box[STRIDE], box[CONTACT_COUNT]
     P, m = doubles(box[SPARE]) + 4, nb + box[SCALAR_COUNT]
     wide = (m + 7) // 8 * 8

@@ -120,7 +120,7 @@ LIFTS, HOPELESS = 3, 0.5
 """Displacements out of a penetration within a step, at most; part of the depth that one must not leave, for the next to
 be tried."""
 SHALLOW, PATIENCE = 1e-6, 100.0
-"""Penetration [m, rad] that is left while the kinetic energy is that many times what it takes to be lifted out of it."""
+"""Penetration [m, rad] that is left while the kinetic energy is that many times what it takes to be lifted out."""
 BACK = 0.25
 """Part of the penetration of a start that one step takes back."""
 MORE_CONTACTS = 4
@@ -266,6 +266,7 @@ def out_of_depth(env: words, box: words, ctl: ptr, h: float, y1: ptr, rows: int)
     e = doubles(box[ENERGIES])
     if deep <= SHALLOW and e[0] > PATIENCE * deep * pushed(box) / h:
         ctl[DEEPEST] = max(ctl[DEEPEST], deep)
+        box[OWED] = 0
         return 0.0
     for _ in range(1 if box[OWED] == 1 else LIFTS):
         if not (deep > DEPTH):
