@@ -88,6 +88,17 @@ def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsy
             ),
         ),
         pytest.param(
+            "calibration",
+            ("poses", "accuracy", "residuals"),
+            (
+                "60 poses with 4 markers: 15 of ISO 9283",
+                "'to_q4.translation.x'",
+                "cannot be told apart",
+                "x repeatability",
+            ),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             "space-manipulator",
             ("turn", "agreement", "cases"),
             ("120                  5.942", "0.0992                 3.22", "hinges held: 0.182, 0.227, 1.2, 1.79 Hz"),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
-from gyrostat.engine.tracing.derivative import to_casadi
+from gyrostat.engine.tracing.casadi_functions import to_casadi
 from gyrostat.engine.tracing.record import record
 from tests.support.comparing import assert_close
 from tests.support.solver_zoo import OPTIONS, TIP, branched, elastic, solver_classes, state_of

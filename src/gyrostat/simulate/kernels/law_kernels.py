@@ -16,11 +16,14 @@ import numpy as np
 from gyrostat.configuration.tangent import coordinate_rates
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.llvm.compile import LOADING
-from gyrostat.engine.tracing.derivative import expressions, from_casadi, pullback
+from gyrostat.engine.tracing.derivative import columns_along, input_leaves, pullback
 from gyrostat.engine.tracing.lifted_constants import Lifted, lifted_constants
 from gyrostat.engine.tracing.operations import INPUT
-from gyrostat.engine.tracing.program import Program, Slot, prune
-from gyrostat.engine.tracing.record import record
+from gyrostat.engine.tracing.program import Program, prune
+from gyrostat.engine.tracing.record import finish, record
+from gyrostat.engine.tracing.replay import inlined, replay
+from gyrostat.engine.tracing.sparsity import dependence
+from gyrostat.engine.tracing.tape import Tape
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
@@ -76,32 +79,29 @@ class LawKernels:
 
 def law_slopes(model: Model, law: Program) -> Program:
     """tau_q, tau_v, tau_p, p_q, p_v, p_p of a law with the inputs t, q, v, p, m, ..., as one program."""
-    import casadi as ca
-
-    symbols, (tau, rate), guards = expressions(law)
-    q, v, p = symbols[1:4]
-    T = _tangent(ca, model, q)
-    blocks: list[Any] = []
-    places: list[Array] = []
-    slots: list[Slot] = []
-    for of, value in (("tau", tau), ("p", rate)):
-        for wrt, symbol in (("q", q), ("v", v), ("p", p)):
-            J = ca.jacobian(value, symbol)
-            J = ca.sparsify(ca.mtimes(J, T)) if wrt == "q" and T is not None else J
-            rows, columns = (np.array(x, dtype=int) for x in J.sparsity().get_triplet())
-            blocks.append(ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1))
-            width = model.nv if wrt == "q" else int(symbol.numel())
-            places.append(rows * width + columns)
-            slots.append(Slot(f"{of}_{wrt}", (int(value.numel()), width)))
-    function = ca.Function("slopes", symbols, [*ca.cse(blocks), guards])
-    slopes = from_casadi(function, law.inputs, slots, places, f"{law.name}_slopes")
+    tape = Tape()
+    leaves = input_leaves(tape, law.inputs)
+    values = replay(law, leaves)
+    T = _tangent(model, leaves[1])
+    slopes: dict[str, Array] = {}
+    for output, of in enumerate(("tau", "p")):
+        for wrt, name in ((1, "q"), (2, "v"), (3, "p")):
+            pattern = dependence(law, output, wrt)
+            directions = [{(wrt, e): 1.0} for e in range(law.inputs[wrt].size)]
+            if name == "q" and T is not None:
+                present = np.array([[not (type(x) is float and x == 0.0) for x in row] for row in T])
+                pattern = (pattern.astype(int) @ present) > 0
+                directions = [{(1, k): T[k, j] for k in np.flatnonzero(present[:, j])} for j in range(model.nv)]
+            slopes[f"{of}_{name}"] = columns_along(law, values, output, pattern, directions)
+    guards = np.array([values[k] for k in law.guards], dtype=object)
+    program = finish(tape, f"{law.name}_slopes", {s.name: s.shape for s in law.inputs}, slopes, guards)
     constants = len(law.inputs) - 1, INPUT  # numbers of the law's own, which may be NaN where nobody goes
-    guards = tuple(k for k in slopes.guards if slopes.nodes[k][1::-1] != constants)
-    return prune(replace(slopes, guards=guards))
+    kept = tuple(k for k in program.guards if program.nodes[k][1::-1] != constants)
+    return prune(replace(program, guards=kept))
 
 
-def _tangent(ca: Any, model: Model, q: Any) -> Any:
-    """dq/dt = T v (nq, nv) as an expression; None where q and v are alike."""
+def _tangent(model: Model, q: Sequence[Any]) -> Array | None:
+    """dq/dt = T v (nq, nv) as recorded values; None where q and v are alike."""
     if model.nq == model.nv:
         return None
 
@@ -109,6 +109,4 @@ def _tangent(ca: Any, model: Model, q: Any) -> Any:
         columns = [coordinate_rates(model, q, unit) for unit in np.eye(model.nv)]
         return {"T": np.stack(columns, axis=1)}
 
-    program = record(function, {"q": (model.nq,)}, "tangent")
-    _, (entries,), _ = expressions(program, [q])
-    return ca.sparsify(ca.reshape(entries, model.nv, model.nq).T)
+    return inlined(record(function, {"q": (model.nq,)}, "tangent"), np.array(q, dtype=object))["T"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.recursions.rne import Loads
-from gyrostat.engine.tracing.derivative import to_casadi
+from gyrostat.engine.tracing.casadi_functions import to_casadi
 from gyrostat.engine.tracing.program import Program, Slot
 from gyrostat.errors import StateError
 from gyrostat.graph.network import Network

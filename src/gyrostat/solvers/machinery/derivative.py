@@ -8,7 +8,7 @@ import numpy as np
 
 from gyrostat.engine.cpython.direct import Direct
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.tracing.derivative import to_casadi
+from gyrostat.engine.tracing.casadi_functions import to_casadi
 from gyrostat.engine.tracing.program import Program
 from gyrostat.errors import ShapeError
 from gyrostat.solvers.machinery.machine_call import blank, default_options, install_machine_call, written_class
@@ -71,7 +71,7 @@ class Derivative(Direct):
             )
 
     def casadi(self) -> ca.Function:
-        """The derivative for CasADi: :func:`~gyrostat.engine.tracing.derivative.to_casadi`."""
+        """The derivative for CasADi: :func:`~gyrostat.engine.tracing.casadi_functions.to_casadi`."""
         return to_casadi(self.kernel.program)
 
     def __reduce__(self) -> tuple[Any, ...]:

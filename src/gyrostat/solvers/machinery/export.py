@@ -10,7 +10,7 @@ import numpy as np
 
 from gyrostat.configuration.closed_configurations import closed_example
 from gyrostat.engine.export_c import export_c
-from gyrostat.engine.tracing.derivative import to_casadi
+from gyrostat.engine.tracing.casadi_functions import to_casadi
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:

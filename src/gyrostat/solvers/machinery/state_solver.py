@@ -336,7 +336,7 @@ class StateSolver(Solver):
 
     def casadi(self) -> ca.Function:
         """The same function for CasADi, with matrices as matrices, see
-        :func:`~gyrostat.engine.tracing.derivative.to_casadi`.
+        :func:`~gyrostat.engine.tracing.casadi_functions.to_casadi`.
 
         Inputs are the parts of the state in the order of a call, then time or motion of the base where it is driven,
         then live properties. That a quaternion has unit length is not looked at there."""
