@@ -137,6 +137,12 @@ def test_energy_never_grows_when_a_shape_tumbles_on_a_box(kind, size, seed):
     assert result.counters.statistics["deepest_penetration"] < 1e-4
 
 
+def test_an_ellipsoid_without_friction_stays_where_it_rests_on_a_box():
+    result = run(two("ellipsoid", (0.1, 0.08, 0.05), friction=0.0), at(0.05, x=0.02, y=0.01), t_end=0.5)
+    assert np.abs(result.q[-1] - result.q[0]).max() < 1e-5
+    assert np.abs(result.q[-1, 7:9] - result.q[0, 7:9]).max() < 1e-9
+
+
 def test_torsional_friction_of_a_patch_takes_part():
     model = two("box", TOP, friction=0.0, torsional=0.02)
     result = run(model, at(0.05), np.eye(12)[8] * 3.0, t_end=0.1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.algorithms.energies import kinetic_energy_of, potential_energy_of
+from gyrostat.algorithms.matrices.energies import kinetic_energy_of, potential_energy_of
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.user_components.component_equations import foreign
 from gyrostat.engine.tracing.program import Program

@@ -15,7 +15,12 @@ import numpy as np
 
 from gyrostat.algorithms.contact.contact_faces import Faces, faces_of
 from gyrostat.algorithms.contact.contact_kinematics import place_of
-from gyrostat.algorithms.contact.contact_normals import Extent, extent_of, touching_normal
+from gyrostat.algorithms.contact.contact_normals import (
+    Extent,
+    extent_of,
+    farthest_of_ellipsoid,
+    touching_normal,
+)
 from gyrostat.algorithms.contact.contact_patches import contact_patch
 from gyrostat.algorithms.contact.field_contacts import FieldContacts
 from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, solids_of
@@ -58,6 +63,11 @@ class SolidPair:
         a, b = (_placed(poses[port], place) for port, place in self.places)
         gap, n, on_a, on_b, _ = nearest_of_pair(self.candidate, self.solids, a, b, np.inf)
         n = touching_normal(self.extents[0], a, self.extents[1], b, n, gap)
+        both = self.candidate.a, self.candidate.b
+        if both[0].kind == "ellipsoid":
+            on_a = farthest_of_ellipsoid(both[0].size, a, -n)
+        if both[1].kind == "ellipsoid":
+            on_b = farthest_of_ellipsoid(both[1].size, b, n)
         return b, *contact_patch(self.faces[0], a, self.faces[1], b, n, on_a, on_b)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
-from gyrostat.algorithms.energies import kinetic_energy_of, potential_energy_of
+from gyrostat.algorithms.matrices.energies import kinetic_energy_of, potential_energy_of
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.algorithms.recursions.rne import Loads
 from gyrostat.graph.network import Network
