@@ -90,8 +90,8 @@ def touching_normal(a: Extent, pose_a: Pose, b: Extent, pose_b: Pose, n: Array, 
 
 
 def farthest_of_ellipsoid(size: Sequence[float], pose: Pose, d: Array) -> Array:
-    """The point (3,) of an ellipsoid that lies farthest along d, in the world. Nearest points of an iteration know it to
-    the root of their tolerance only."""
+    """The point (3,) of an ellipsoid that lies farthest along d, in the world. Nearest points of an iteration know it
+    to the root of their tolerance only."""
     y = np.square(size) * (d @ pose.R)
     return pose.p + pose.R @ (y / np.sqrt(y @ (d @ pose.R)))
 
