@@ -11,6 +11,8 @@ DEMOS = {
     "elastic": "seven axes with elastic gears: motor torques, against the rigid model [H04 5.1, Figs. 5.2-5.3]",
     "palletizer": "palletizing robot with two coupled loops: order of solution, torques, cost [H04 5.2, Figs. 5.4-5.5]",
     "palletizer-path": "the palletizing robot's fastest pick-and-place, within what its motors give [H04 5.2]",
+    "gait": "a humanoid walks, statically stable: optimal control in two phases [H04 5.4, Fig. 5.9]",
+    "aibo": "a four-legged robot trots: optimal control on point feet [H04 5.4]",
     "calibration": "large six-axis robot: poses, identification by cameras, corrected commands [H04 5.3]",
     "beam": "eigenfrequencies of beams by in-cut joints and by finite elements [AS 2.2, Table 1]",
     "flexible-robot": "three driven joints and two flexible links, 27 degrees of freedom [AS 3, Figs. 2-3]",

@@ -68,7 +68,7 @@ class OptimalControl(StudyData):
     def ipopt_options(self) -> dict[str, Any]:
         """Options for Ipopt, those of the user last."""
         usual = {"print_level": 0, "sb": "yes", "tol": float(self.tolerance), "max_iter": self.iterations,
-                 "mumps_pivot_order": 0, "mu_strategy": "adaptive"}  # fmt: skip
+                 "mumps_pivot_order": 0}  # fmt: skip
         return usual | dict(self.options)
 
     def run(self, guess: Any = None, progress: Any = None) -> OptimalMotion:
