@@ -62,6 +62,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
+    "flexible": (("*",), ("inversion",)),
     "robots": (("loops", "*"),),
     "graph": (frozenset({"loops", "*"}),),  # networks hold loops, which are found on networks
     "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "sdf", "urdf", "xacro", "yaml"), ("*",)),
