@@ -17,6 +17,11 @@ from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
 from gyrostat.studies.fastest_path.carried import Carried
 from gyrostat.studies.fastest_path.fastest_path import FastestPath
 from gyrostat.studies.fastest_path.time_optimal import TimeOptimal, time_optimal
+from gyrostat.studies.gaits.gait import Gait
+from gyrostat.studies.gaits.legged_robot import Foot, LeggedRobot, Mirror, legged, mirror
+from gyrostat.studies.gaits.motion import GaitMotion
+from gyrostat.studies.gaits.patterns import PATTERNS, GaitPattern, StancePhase, gait_pattern, gait_phases
+from gyrostat.studies.gaits.solve import optimal_gait
 from gyrostat.studies.identification.elasticity import ElasticityEstimate, identify_elasticity
 from gyrostat.studies.identification.exciting_trajectory import ExcitingTrajectory, exciting_trajectory
 from gyrostat.studies.identification.identification import Identification
@@ -26,6 +31,7 @@ from gyrostat.studies.identification.measured_run import MeasuredRun, measured_r
 from gyrostat.studies.identification.output_error import OutputError, output_error
 from gyrostat.studies.identification.payload import PayloadEstimate, identify_payload
 from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
+from gyrostat.studies.optimal_control.lqr import Regulator, lqr
 from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
 from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
 from gyrostat.studies.optimal_control.periodicity import Periodicity
@@ -33,6 +39,7 @@ from gyrostat.studies.optimal_control.phase import Phase
 from gyrostat.studies.report import Report
 
 __all__ = [
+    "PATTERNS",
     "AchievableMotion",
     "Calibration",
     "CalibrationResult",
@@ -44,10 +51,16 @@ __all__ = [
     "ExcitingTrajectory",
     "FastestPath",
     "FixedPoint",
+    "Foot",
+    "Gait",
+    "GaitMotion",
+    "GaitPattern",
     "ISOCube",
     "Identification",
+    "LeggedRobot",
     "MeasuredResponse",
     "MeasuredRun",
+    "Mirror",
     "Objective",
     "Observability",
     "OptimalControl",
@@ -62,8 +75,10 @@ __all__ = [
     "Points",
     "PoseSelection",
     "Poses",
+    "Regulator",
     "Report",
     "Sensitivities",
+    "StancePhase",
     "StaticPoses",
     "TimeOptimal",
     "WarmUp",
@@ -74,14 +89,20 @@ __all__ = [
     "calibrate_drift",
     "equal",
     "exciting_trajectory",
+    "gait_pattern",
+    "gait_phases",
     "identify",
     "identify_elasticity",
     "identify_payload",
     "iso_configurations",
+    "legged",
+    "lqr",
     "measured_response",
     "measured_run",
+    "mirror",
     "observability",
     "optimal_control",
+    "optimal_gait",
     "output_error",
     "pareto",
     "select_poses",
