@@ -80,7 +80,7 @@ class ExcitingTrajectory(StudyData):
         for ax, x, label in zip(figure.subplots(3, 1, sharex=True), range(3), ("q", "v", "a"), strict=True):
             ax.plot(t, shown[:, x], lw=1.0)
             ax.set_ylabel(label)
-        ax.set_xlabel("t [s]")
+        figure.axes[-1].set_xlabel("t [s]")
         figure.axes[0].legend(self.model.dofs, fontsize=7, ncols=4, loc="upper right")
         report.heading("Motion").figure(figure, "one period: positions, rates, accelerations")
         report.heading("Series").table(
