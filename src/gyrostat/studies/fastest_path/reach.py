@@ -56,7 +56,7 @@ class Stages:
         self.N, self.steps = N, np.ascontiguousarray(2.0 * np.diff(grid))
         at = grid[:-1, None] + np.diff(grid)[:, None] * (np.arange(points + 1) / points)
         at[:, -1] = np.nextafter(grid[1:], -np.inf)  # what jumps there is taken from the left
-        if rows.curved:  # as friction does, where a joint turns round
+        if rows.torques.dry:  # as dry friction does, where a joint turns round
             inward = 1e-7 * np.diff(grid)
             moving = np.ones(N + 1)
             moving[[0, -1, *stops]] = 0.0  # at rest friction follows the root of the distance

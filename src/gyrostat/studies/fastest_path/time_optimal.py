@@ -103,7 +103,7 @@ class TimeOptimal(StudyData):
             raise StateError(f"{WHO}: stops must lie inside ({path.start:g}, {path.end:g}), got {clipped(self.stops)}")
         stops = stops[stops > begin]
         grid = read_grid(path, self.grid, stops, begin)
-        if self.rows.curved:
+        if self.rows.torques.dry:
             shafts = np.concatenate([np.eye(self.model.nv), self.rows.torques.W])
             grid = with_points(grid, turning_points(path, grid, shafts), stops)
         at = np.searchsorted(grid, stops)

@@ -70,7 +70,8 @@ class TorqueRows:
         self.at_rest = np.array([[float(x[0][0]), float(x[1][0])] for x in still]).reshape(len(rows), 2)
         self.names = [f"torque of {r.name}" for r in rows]
         self.names += [f"torque of {rows[k].name} (at speed)" for k in self.varying] * 2
-        self.curved = bool(self.varying) or self._rubs()
+        rubs = self._rubs()
+        self.curved = bool(self.varying) or rubs
 
     @property
     def drive_names(self) -> tuple[str, ...]:
@@ -88,6 +89,8 @@ class TorqueRows:
         q, zero = np.tile(neutral(self.model), (4, 1)), np.zeros_like(v)
         odd = self.solver(q, v, zero) - self.solver(q, -v, zero)
         small = self.solver(q, 1e-6 * v, zero) - self.solver(q, zero, zero)
+        creeping = self.solver(q, 1e-10 * v, zero) - self.solver(q, zero, zero)
+        self.dry = bool(np.abs(creeping).max(initial=0.0) > 1e-6)
         return bool(max(np.abs(odd).max(initial=0.0), np.abs(small).max(initial=0.0)) > 1e-9)
 
     def tau(self, q: Array, v: Array, a: Array) -> Array:
