@@ -315,13 +315,33 @@ class Result:
         return self.energy - self.energy[0] - (self.work - self.work[0])
 
     # ------------------------------------------------------------------ pictures
-    def plot(self, joints: Any = None, *, title: str | None = None, figure: Any = None) -> Figure:
-        """A figure of q, v, a and tau over time; see :func:`gyrostat.plot_motion`."""
+    def plot(
+        self, joints: Any = None, *, reference: Any = None, title: str | None = None, figure: Any = None
+    ) -> Figure:
+        """A figure of q, v, a and tau over time, with limits, events and a ``reference``; see
+        :func:`gyrostat.plot_motion`."""
         from gyrostat.view.plots import plot_motion
 
-        return plot_motion(
-            self.model, self.t, self.q, self.v, self.a, self.tau, joints=joints, title=title, figure=figure
-        )
+        motion = self.model, self.t, self.q, self.v, self.a, self.tau
+        return plot_motion(*motion, joints, reference=reference, events=self.events, title=title, figure=figure)
+
+    def plot_phase(self, joints: Any = None, **options: Any) -> Figure:
+        """Rates over coordinates; see :func:`gyrostat.plot_phase`."""
+        from gyrostat.view.phase import plot_phase
+
+        return plot_phase(self.model, self.q, self.v, joints, **options)
+
+    def plot_energy(self, **options: Any) -> Figure:
+        """Energies, work and what is lost [J]; see :func:`gyrostat.plot_energy`."""
+        from gyrostat.view.run_figures import plot_energy
+
+        return plot_energy(self, **options)
+
+    def plot_forces(self, ports: Any = None, **options: Any) -> Figure:
+        """Forces of contacts or at ports over time; see :func:`gyrostat.plot_forces`."""
+        from gyrostat.view.run_figures import plot_forces
+
+        return plot_forces(self, ports, **options)
 
     def view(self, **options: Any) -> Any:
         """Replay in the browser; see :func:`gyrostat.view`."""
