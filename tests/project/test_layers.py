@@ -22,6 +22,7 @@ LAYERS = (
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
     "environments",
     "studies",
+    "store",
     "flexible",
     "simulate",
     "view",
