@@ -199,6 +199,15 @@ from gyrostat.solvers.kinematics.inverse.branches import inverse_kinematics_bran
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import InverseKinematics as InverseKinematics
 from gyrostat.solvers.kinematics.inverse.inverse_kinematics import inverse_kinematics as inverse_kinematics
 
+# ---- shapes that can meet
+from gyrostat.solvers.collision.collision_pairs import collision_pairs as collision_pairs
+from gyrostat.solvers.collision.distances import Distances as Distances
+from gyrostat.solvers.collision.distances import distances as distances
+from gyrostat.solvers.collision.distances import in_collision as in_collision
+
+# ---- inverse kinematics as tasks; the whole package
+from gyrostat import tasks as tasks
+
 # ---- contact: frames that are held, impacts
 from gyrostat.algorithms.contact.frame_contact import FrameContact as FrameContact
 from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives as ContactDynamicsDerivatives

@@ -27,6 +27,7 @@ LAYERS = (
     "simulate",
     "view",
     "robots",
+    "tasks",
     "solvers",
     "algorithms",
     "io",
@@ -79,7 +80,13 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("trajectories",),
     ),
     "simulate.methods": (("*",), ("drivers",)),
-    "solvers": (("functions", "legs", "sensors"), ("builders",), ("dynamics",), ("kinematics",), ("machinery",)),
+    "solvers": (
+        ("functions", "legs", "sensors"),
+        ("builders",),
+        ("dynamics", "collision"),
+        ("kinematics",),
+        ("machinery",),
+    ),
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (

@@ -4,6 +4,9 @@ from gyrostat.studies.achievable.achievable_motion import AchievableMotion
 from gyrostat.studies.design.objective import Objective
 from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
 from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
+from gyrostat.studies.fastest_path.carried import Carried
+from gyrostat.studies.fastest_path.fastest_path import FastestPath
+from gyrostat.studies.fastest_path.time_optimal import TimeOptimal, time_optimal
 from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
 from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
 from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
@@ -13,6 +16,8 @@ from gyrostat.studies.report import Report
 
 __all__ = [
     "AchievableMotion",
+    "Carried",
+    "FastestPath",
     "Objective",
     "OptimalControl",
     "OptimalMotion",
@@ -22,6 +27,7 @@ __all__ = [
     "Phase",
     "Report",
     "Sensitivities",
+    "TimeOptimal",
     "at_least",
     "at_most",
     "between",
@@ -29,4 +35,5 @@ __all__ = [
     "optimal_control",
     "pareto",
     "sensitivities",
+    "time_optimal",
 ]

@@ -12,8 +12,8 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.engine.kernel import Kernel
-from gyrostat.engine.tracing.choose import maximum, where
 from gyrostat.engine.tracing.casadi_functions import to_casadi
+from gyrostat.engine.tracing.choose import maximum, where
 from gyrostat.engine.tracing.derivative import directional, pullback, pushforward
 from gyrostat.engine.tracing.local_derivatives import CHOICES, FLAT, SMOOTH
 from gyrostat.engine.tracing.operations import BY_NAME, INPUT, OPERATIONS

@@ -75,21 +75,27 @@ class OfFrame(StateSolver):
         return options | {"frame": self.frame, "expressed_in": self.expressed_in}
 
     def frame_jacobian(self, net: Network, on: Setting, q: Array) -> Array:
-        """J (6, nv): unit velocities through the kinematics [H04 3.2.2.1], of the joints between world and frame."""
-        on = Setting(ABSOLUTE, on.gravity, on.t)
-        at, place = net.located[self.frame]
-        rest = np.zeros(net.model.nv)
-        path = replace(net, components=tuple(c for c, _ in net.path(at)))
-        rates = list(dict.fromkeys(k for c in path.components for ties in c.ties for k, _ in ties))
+        """J (6, nv) of the frame, as it is asked for."""
+        return recorded_jacobian(net, on, q, self.frame, self.expressed_in)
 
-        def velocity(v: Array) -> Array:
-            motion = sweep_motion(path, on, q, v, rest)[at]
-            return expressed(motion.V, motion.pose.then(*place), self.expressed_in)
 
-        columns = pseudo_velocities(lambda chosen: velocity(np.eye(len(rest))[:, rates] @ chosen), len(rates))
-        J = np.full((6, len(rest)), 0.0, dtype=columns.dtype)
-        J[:, rates] = columns - velocity(rest)[:, None] if net.driven else columns
-        return J
+def recorded_jacobian(net: Network, on: Setting, q: Array, frame: str, expressed_in: str) -> Array:
+    """J (6, nv) of a located port: unit velocities through the kinematics [H04 3.2.2.1], of the joints between world
+    and frame. Entries of all other rates are the number zero."""
+    on = Setting(ABSOLUTE, on.gravity, on.t)
+    at, place = net.located[frame]
+    rest = np.zeros(net.model.nv)
+    path = replace(net, components=tuple(c for c, _ in net.path(at)))
+    rates = list(dict.fromkeys(k for c in path.components for ties in c.ties for k, _ in ties))
+
+    def velocity(v: Array) -> Array:
+        motion = sweep_motion(path, on, q, v, rest)[at]
+        return expressed(motion.V, motion.pose.then(*place), expressed_in)
+
+    columns = pseudo_velocities(lambda chosen: velocity(np.eye(len(rest))[:, rates] @ chosen), len(rates))
+    J = np.full((6, len(rest)), 0.0, dtype=columns.dtype)
+    J[:, rates] = columns - velocity(rest)[:, None] if net.driven else columns
+    return J
 
 
 class Jacobian(OfFrame):

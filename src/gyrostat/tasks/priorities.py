@@ -1,0 +1,68 @@
+"""Steps with strict priorities: level by level, each inside what those before it left [Kanoun, Lamiraux, Wieber 2011].
+
+Of level k, with Z a basis of the motions that the levels before do not feel and d what they decided,
+
+    min over z of |A (d + Z z) - r|^2 + damping |z|^2     inside the bounds of d + Z z,
+
+a quadratic program only if the bounds are met. Closed loops, and whatever else must hold exactly, come before all
+levels. What no level asks for is left at rest: of all steps it is the one of least norm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gyrostat.tasks.program import Rows
+from gyrostat.tasks.quadratic_program import bounded_minimum
+
+Array = np.ndarray
+RANK = 1e-9
+"""Singular values below this share of the largest are directions that a level does not feel."""
+ROUNDING = 1e-12
+
+
+def prioritised(rows: Rows, levels: list[slice], held: Array, unit: float) -> Array:
+    """d (nv,) of a stack; ``levels``: places of their rows; ``unit``: a size of steps, as that of bounds."""
+    n = len(held)
+    Z = np.eye(n)[:, ~held]
+    d = np.zeros(n)
+    C = np.concatenate([np.eye(n), rows.rows])
+    low, high = np.concatenate([rows.low, rows.least]), np.concatenate([rows.high, rows.most])
+    if len(rows.J):
+        d, Z = _exactly(rows.J, -rows.g, Z)
+    for number, level in enumerate(levels):
+        if not Z.shape[1]:
+            break
+        last = number == len(levels) - 1
+        A = rows.A[level] @ Z
+        wanted = rows.r[level] - rows.A[level] @ d
+        damping = float(rows.damping[number])
+        z, kernel = _least_squares(A, wanted, damping, not last)
+        new = d + Z @ z
+        if _breaks(C @ new, low, high):
+            H = A.T @ A + max(damping, ROUNDING) * np.eye(A.shape[1])
+            size, at = float(np.diag(H).max()), C @ d
+            y = bounded_minimum(H / size, A.T @ wanted / (-size * unit), C @ Z, (low - at) / unit, (high - at) / unit)
+            new = d + Z @ (y * unit)
+        d, Z = new, Z if last else Z @ kernel
+    return d
+
+
+def _exactly(J: Array, g: Array, Z: Array) -> tuple[Array, Array]:
+    """The least motion with J d = g among those of Z, and what J does not feel."""
+    U, s, Vt = np.linalg.svd(J @ Z)
+    rank = int(np.sum(s > 1e-7 * max(float(s.max(initial=0.0)), 1e-300)))
+    z = Vt[:rank].T @ ((U.T @ g)[:rank] / s[:rank])
+    return Z @ z, Z @ Vt[rank:].T
+
+
+def _least_squares(A: Array, r: Array, damping: float, with_kernel: bool) -> tuple[Array, Array]:
+    """z of least |A z - r|^2 + damping |z|^2, of least norm, and a basis of what A does not feel."""
+    U, s, Vt = np.linalg.svd(A, full_matrices=with_kernel)
+    felt = s > RANK * max(float(s.max(initial=0.0)), 1e-300)
+    rank = int(felt.sum())
+    part = (U[:, : len(s)].T @ r)[:rank] * s[:rank] / (s[:rank] ** 2 + damping)
+    return Vt[:rank].T @ part, Vt[rank:].T if with_kernel else np.zeros((A.shape[1], 0))
+
+
+def _breaks(value: Array, low: Array, high: Array) -> bool:
+    return bool(np.any(value > high + ROUNDING) or np.any(value < low - ROUNDING))
