@@ -246,7 +246,8 @@ from gyrostat.simulate.rollout.result import Rollout as Rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
 from gyrostat.simulate.run.simulator import Simulator as Simulator
 
-# ---- stores of many runs
+# ---- jobs, stores of many runs
+from gyrostat.studies.jobs.job import Job as Job
 from gyrostat.store.store import StoredRun as StoredRun
 from gyrostat.store.store import Store as Store
 from gyrostat.store.store import StoredTask as StoredTask

@@ -90,6 +90,8 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (
+        ("sweeps",),
+        ("jobs",),
         ("design", "gaits"),
         ("fastest_path", "identification"),
         ("optimal_control",),

@@ -289,7 +289,7 @@ class Store:
         return counts
 
     def faults(self) -> list[str]:
-        """What is not as it was written, in words: arrays that are missing or changed, models that are not their hash."""
+        """What is not as it was written, in words: arrays that are missing or changed, models changed."""
         rows = self._database.rows("SELECT DISTINCT file FROM arrays ORDER BY file")
         told = [f"arrays {file} are missing or changed" for (file,) in rows if not self._arrays.sound(file)]
         texts = self._database.rows("SELECT hash, text FROM models ORDER BY hash")

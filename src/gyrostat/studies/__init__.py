@@ -13,11 +13,15 @@ from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
 from gyrostat.studies.optimal_control.periodicity import Periodicity
 from gyrostat.studies.optimal_control.phase import Phase
 from gyrostat.studies.report import Report
+from gyrostat.studies.sweeps.sensitivity import Indices
+from gyrostat.studies.sweeps.study import Study
+from gyrostat.studies.sweeps.study_result import StudyResult
 
 __all__ = [
     "AchievableMotion",
     "Carried",
     "FastestPath",
+    "Indices",
     "Objective",
     "OptimalControl",
     "OptimalMotion",
@@ -27,6 +31,8 @@ __all__ = [
     "Phase",
     "Report",
     "Sensitivities",
+    "Study",
+    "StudyResult",
     "TimeOptimal",
     "at_least",
     "at_most",
