@@ -77,8 +77,8 @@ from gyrostat.environments.task import GymTask as GymTask
 from gyrostat.io.audit import Audit as Audit
 from gyrostat.io.dh.from_table import from_dh as from_dh
 from gyrostat.io.dh.table import DHRow as DHRow
-from gyrostat.io.files import audit as audit
-from gyrostat.io.files import load as load
+from gyrostat.robots.by_name import audit as audit
+from gyrostat.robots.by_name import load as load
 from gyrostat.io.files import save as save
 from gyrostat.io.strings import audit_string as audit_string
 from gyrostat.io.strings import load_string as load_string
@@ -243,6 +243,7 @@ from gyrostat.simulate.results.files import load_result as load_result
 from gyrostat.simulate.rollout.rollout import rollout as rollout
 from gyrostat.simulate.rollout.result import DivergedError as DivergedError
 from gyrostat.simulate.rollout.result import Rollout as Rollout
+from gyrostat.simulate.rollout.files import load_rollout as load_rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
 from gyrostat.simulate.run.simulator import Simulator as Simulator
 

@@ -28,7 +28,7 @@ def test_importing_gyrostat_takes_less_than_a_quarter_of_a_second():
 @pytest.mark.parametrize("name", gs.__all__)
 def test_every_public_name_is_there_and_is_no_module(name):
     value = getattr(gs, name)
-    rooms = ("blocks", "flexible", "robots", "sections", "sensors", "studies", "trajectories")
+    rooms = ("blocks", "flexible", "robots", "sections", "sensors", "studies", "tasks", "trajectories")
     assert isinstance(value, ModuleType) == (name in rooms)
     assert name in dir(gs)
 

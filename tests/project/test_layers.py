@@ -63,6 +63,7 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
         ("*",),
     ),
     "engine": (("*",), ("cpython",), ("drivers",), ("llvm",), ("tracing",)),
+    "flexible": (("*",), ("inversion",)),
     "robots": (("loops", "*"),),
     "graph": (frozenset({"loops", "*"}),),  # networks hold loops, which are found on networks
     "io": (("strings",), ("files",), ("formats",), ("dh", "mjcf", "sdf", "urdf", "xacro", "yaml"), ("*",)),
@@ -122,6 +123,9 @@ LAZY = {
     ("studies.vibration.modes", "view.viewer.viewer"): "nobody needs a viewer to find frequencies",
     ("simulate.results.result", "view.plots"): "matplotlib takes half a second to load",
     ("simulate.results.result", "view.viewer.viewer"): "the viewer needs viser",
+    ("simulate.rollout.result", "simulate.rollout.files"): "files need more than a rollout does",
+    ("simulate.rollout.result", "view.fans"): "matplotlib takes half a second to load",
+    ("simulate.rollout.result", "view.viewer.viewer"): "the viewer needs viser",
     ("simulate.trajectories.trajectory", "simulate.trajectories.compose"): "a + b makes a trajectory of another kind",
     ("spec.entity", "spec.rules"): "rules are about entities; an entity says its own",
     ("spec.model", "configuration.layout"): UPWARD["spec.model", "configuration"],

@@ -56,11 +56,12 @@ def info(
 
 
 def _list_robots(json: bool) -> None:
-    from gyrostat.cli.models import robots, short_names
+    from gyrostat.cli.models import robots
     from gyrostat.cli.output import shortened, show_json, show_table
+    from gyrostat.robots.catalogue import short_names
 
     known = robots()
-    short = {full: name for name, full in short_names(known.items()).items()}
+    short = {full: name for name, full in short_names().items()}
     rows = [(name, short.get(name, ""), " ".join((make.__doc__ or "").split())) for name, make in known.items()]
     if json:
         show_json([dict(zip(("name", "short", "text"), row, strict=True)) for row in rows])

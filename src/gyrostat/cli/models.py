@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,42 +21,34 @@ def is_file_name(word: str) -> bool:
 
 def robots() -> dict[str, Callable[[], Model]]:
     """Robots by name: every public function of ``gyrostat.robots`` that needs no arguments."""
-    import gyrostat.robots as wheel
+    from gyrostat.robots.catalogue import catalogue
 
-    makers: dict[str, Callable[[], Model]] = {}
-    for name in wheel.__all__:
-        make = getattr(wheel, name)
-        if inspect.isfunction(make) and _needs_nothing(make):
-            makers[name] = make
-    return makers
+    return catalogue()
 
 
-def _needs_nothing(function: Callable[..., Any]) -> bool:
-    named = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = inspect.signature(function).parameters.values()
-    return all(p.default is not p.empty or p.kind in named for p in parameters)
+def robot(word: str) -> Callable[[], Model] | Path:
+    """The function that makes a robot of this name, or the file that has it."""
+    from gyrostat.errors import LoadError, clipped, nearest
+    from gyrostat.robots.by_name import available, found
+    from gyrostat.robots.catalogue import short_names
 
-
-def short_names(known: Iterable[tuple[str, Callable[..., Any]]]) -> dict[str, str]:
-    """Short name -> full name: the file that holds a robot alone, ``lwr`` for ``kuka_lwr4``."""
-    by_file: dict[str, list[str]] = {}
-    for name, make in known:
-        by_file.setdefault(make.__module__.rpartition(".")[2], []).append(name)
-    return {file: names[0] for file, names in by_file.items() if len(names) == 1 and names[0] != file}
-
-
-def robot(word: str) -> Callable[[], Model]:
-    """The function that makes a robot of this name."""
-    from gyrostat.errors import clipped, nearest
-
-    known = robots()
-    short = short_names(known.items())
-    name = short.get(word, word)
-    if name not in known:
+    try:
+        known = found(word)
+    except LoadError as error:
+        raise MisuseError(str(error)) from None
+    if known is None:
         there = " (a file of that name exists: write ./ in front of it)" if Path(word).is_file() else ""
-        hint = nearest(word, [*short, *known])
+        hint = nearest(word, [*short_names(), *dict.fromkeys(one.name for one in available())])
         raise MisuseError(f"there is no robot {clipped(word)}{there}. Hint: {hint} Files have a dot in their name")
-    return known[name]
+    return known.path or robots()[known.name]
+
+
+def file_of(word: str) -> str | None:
+    """The file that a word names, or that has the robot of this name; None for a robot that comes with gyrostat."""
+    if is_file_name(word):
+        return word
+    made = robot(word)
+    return str(made) if isinstance(made, Path) else None
 
 
 def load(word: str, reading: Reading, quiet: bool = False) -> Model:
@@ -65,13 +56,15 @@ def load(word: str, reading: Reading, quiet: bool = False) -> Model:
     import gyrostat as gs
     from gyrostat.cli.log import told
 
-    if is_file_name(word):
+    file = file_of(word)
+    if file is not None:
         with told(quiet):
-            return gs.load(word, **_options(word, reading))
-    make = robot(word)
+            return gs.load(file, **_options(file, reading))
     for name in ("policy", "root", "arg"):
         if getattr(reading, name) not in (None, []):
             raise MisuseError(f"--{name} is for files, and '{word}' is a robot that comes with gyrostat")
+    make = robot(word)
+    assert not isinstance(make, Path)
     model = make()
     if reading.base is not None and reading.base != model.context.base:
         model = model.replace({"context.base": reading.base})
@@ -85,8 +78,9 @@ def audit(word: str, reading: Reading) -> Audit:
     from gyrostat.io.audit import Audit, from_problems
 
     try:
-        if is_file_name(word):
-            return gs.audit(word, **_options(word, reading))
+        file = file_of(word)
+        if file is not None:
+            return gs.audit(file, **_options(file, reading))
         gs.check(load(word, reading))
     except gs.SpecError as error:
         return from_problems(word, error.problems)

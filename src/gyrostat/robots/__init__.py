@@ -2,6 +2,8 @@
 
 from gyrostat.robots.aibo import aibo
 from gyrostat.robots.arm6 import arm6
+from gyrostat.robots.by_name import available as available
+from gyrostat.robots.by_name import search_path as search_path
 from gyrostat.robots.catalogue import catalogue as catalogue
 from gyrostat.robots.chain import chain
 from gyrostat.robots.elastic_arm import elastic_arm

@@ -106,7 +106,7 @@ def _panel(ax: Axes, t: Array, x: Array, channel: Channel, quantity: str) -> Non
     for k, name in enumerate(channel.names(quantity)):
         label = name if x.shape[1] > 1 else None
         ax.plot(t, x[:, k], color=COLORS[k % len(COLORS)], lw=1.4, label=label)
-    ax.set_ylabel(_pretty(channel.unit(quantity)), fontsize=9)
+    ax.set_ylabel(pretty(channel.unit(quantity)), fontsize=9)
     ax.grid(alpha=0.25)
     ax.tick_params(labelsize=8)
     ax.margins(x=0.0)
@@ -116,7 +116,7 @@ def _panel(ax: Axes, t: Array, x: Array, channel: Channel, quantity: str) -> Non
         _shade(ax, t, x[:, 0], *channel.limits[quantity])
 
 
-def _pretty(unit: str) -> str:
+def pretty(unit: str) -> str:
     return unit.replace("^2", "\N{SUPERSCRIPT TWO}").replace("N m", "N\N{MIDDLE DOT}m")
 
 

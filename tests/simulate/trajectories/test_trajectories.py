@@ -511,8 +511,8 @@ def test_lines_that_cannot_be_followed_say_where():
     free = {"hold": ["q4", "q5", "q6"]}
     with pytest.raises(gs.StateError, match=r"at 18.8 % of the line: the frame cannot follow"):
         tr.cartesian_line(arm, "l6", Q0, [3.0, 0.0, 0.0], 1.0, **free)
-    with pytest.raises(gs.StateError, match="6 rates for 3 conditions"):
-        tr.cartesian_line(arm, "l6", Q0, [0.5, 0.0, 0.0], 1.0)
+    with pytest.raises(gs.SpecError, match="no rates to spare for a posture"):
+        tr.cartesian_line(arm, "l6", Q0, line_target(arm), 1.0, posture=Q0)
     with pytest.raises(gs.SpecError, match="either duration or law"):
         tr.cartesian_line(arm, "l6", Q0, [0.5, 0.0, 0.0])
     with pytest.raises(gs.SpecError, match="from 0 to 1"):

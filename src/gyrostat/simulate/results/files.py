@@ -143,7 +143,7 @@ def _loaded(source: str | io.BytesIO, name: str, model: Model | None = None) -> 
             if total > MAX_BYTES:
                 raise _refused(name, f"holds {total} bytes, at most {MAX_BYTES} are read", "keep fewer samples")
             more = [key for key in ("wrench", "contact", "moment", "sensitivity") if f"{key}.npy" in file.namelist()]
-            arrays = {key: _array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta", *more]}
+            arrays = {key: read_array(file, key, name) for key in [*ARRAYS, *EVENTS, "meta", *more]}
             meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
     except (
         OSError,
@@ -162,7 +162,7 @@ def _loaded(source: str | io.BytesIO, name: str, model: Model | None = None) -> 
     return _result(name, meta, arrays, model)
 
 
-def _array(file: zipfile.ZipFile, key: str, name: str) -> Array:
+def read_array(file: zipfile.ZipFile, key: str, name: str, finite: bool = True) -> Array:
     """One array, never unpickled; its head must fit what is there before anything is made of it."""
     info = file.getinfo(f"{key}.npy")
     most = MAX_META if key == "meta" else MAX_BYTES
@@ -179,7 +179,7 @@ def _array(file: zipfile.ZipFile, key: str, name: str) -> Array:
     if dtype != kind or fortran or len(body) != math.prod(shape) * kind.itemsize or min(shape, default=0) < 0:
         raise ValueError(f"array '{key}' is not what its head says, or not of type {kind}")
     array = np.frombuffer(body, kind).reshape(shape).copy()
-    if kind == np.float64 and not np.isfinite(array).all():
+    if finite and kind == np.float64 and not np.isfinite(array).all():
         raise ValueError(f"array '{key}' holds numbers that are not finite")
     return array
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.errors import NonFiniteError
+from gyrostat.errors import NonFiniteError, StateError, clipped
 from gyrostat.graph.network import kept_network
 from gyrostat.simulate.plant.plant_loops import WORKSPACE, end_of_workspace
 from gyrostat.simulate.plant.torque_source import TorqueSource, trouble_ahead
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,54 @@ class Rollout:
         The motion is computed once more, then backwards [reverse mode, Griewank and Walther]: about three times the
         time of the rollout, however many parameters there are. Memory stays below 64 MB for each thread."""
         return self._gradient(weights)
+
+    # ------------------------------------------------------------------ pictures
+    def plot(self, joints: Any = None, *, quantities: Any = ("q", "v"), **options: Any) -> Figure:
+        """A figure of fans over time: bands that hold 90 % and 50 % of the robots, the median, and single robots.
+
+        ``quantities``: of "q", "v" and "tau". Options: ``bands`` [%], ``lanes`` (robots by number, or how many),
+        ``title``, ``figure``; see :func:`~gyrostat.view.fans.plot_fans`."""
+        from gyrostat.simulate.rollout.files import by_lane
+        from gyrostat.view.fans import plot_fans
+
+        names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
+        unknown = [name for name in names if name not in ("q", "v", "tau")]
+        if unknown or not names:
+            raise StateError(f"Rollout.plot: quantities are {clipped(quantities)}. Hint: of 'q', 'v' and 'tau'")
+        parts = by_lane(self, names)
+        return plot_fans(self.model, self.t, parts, joints, **options)
+
+    def view(self, robot: int = 0, **options: Any) -> Any:
+        """Replay one robot in the browser, as far as it is finite; see :func:`gyrostat.view`."""
+        from gyrostat.simulate.rollout.files import by_lane
+        from gyrostat.view.viewer.viewer import view
+
+        parts = by_lane(self, ("q", "v", "tau"))
+        count = parts["q"].shape[1]
+        if isinstance(robot, bool) or not isinstance(robot, int) or not 0 <= robot < count:
+            raise StateError(f"Rollout.view: there is no robot {clipped(robot)} among {count}. Hint: 0 to {count - 1}")
+        q, v, tau = (parts[name][:, robot] for name in ("q", "v", "tau"))
+        whole = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
+        return view(self.model, q[whole], self.t[whole], v=v[whole], tau=tau[whole], **options)
+
+    # ------------------------------------------------------------------ files and tables
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Store states, efforts and model in an .npz file, without pickles; :func:`gyrostat.load_rollout` reads it."""
+        from gyrostat.simulate.rollout.files import save_rollout
+
+        return save_rollout(self, path)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with the index (robot, t) and columns (quantity, name)."""
+        from gyrostat.simulate.rollout.files import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> Any:
+        """A Dataset with q over (t, robot, coordinate), v and tau over (t, robot, rate)."""
+        from gyrostat.simulate.rollout.files import to_xarray
+
+        return to_xarray(self)
 
     def __str__(self) -> str:
         robots, bad = int(np.prod(self.q.shape[1:-1], dtype=int)), int(np.count_nonzero(self.diverged >= 0))

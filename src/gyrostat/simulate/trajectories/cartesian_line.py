@@ -4,6 +4,10 @@ The frame goes from p0, R0 (where it is at q0) to p1, R1: p = p0 + s (p1 - p0), 
 shortest turn. s(t) from 0 to 1 is itself a trajectory. Joint rates and accelerations follow from
 J v = (R0 a, p1 - p0) s' and J v' + J' v = (R0 a, p1 - p0) s'', in the world's axes (R0 a is constant along
 the line): no finite differences.
+
+A robot with more rates than there are conditions goes on by v = J^+ x' s' + N z s', N = 1 - J^+ J: least norm, and
+z = pull (posture - q) where a posture is given. q(s) is integrated from node to node, and put back on the line; v' is
+the derivative of v, with dJ^+/dt = -J^+ J' J^+ + N J'^T J^+^T J^+ [Golub, Pereyra 1973] for J of full rank.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.packing import coordinates
 from gyrostat.errors import SpecError, StateError
 from gyrostat.simulate.trajectories.polynomial import point_to_point
 from gyrostat.simulate.trajectories.trajectory import Trajectory, expect_trajectory
@@ -30,6 +35,10 @@ Array = np.ndarray
 NODES = 64
 FARTHEST = 0.5  # [rad, m] between neighbouring nodes: more is a jump to another branch
 SINGULAR = 1e-6
+STEPS = 4
+"""Steps of integration between nodes, for a robot with rates to spare."""
+PULL = 3.0
+"""How much of the way to its posture a robot goes by s, where nothing stands against it: 1 - exp(-3) in the end."""
 
 
 def cartesian_line(
@@ -43,17 +52,19 @@ def cartesian_line(
     hold: str | Iterable[str] = (),
     tolerance: float = 1e-10,
     solver: Any = None,
+    posture: Any = None,
 ) -> Trajectory:
     """Joint motion (nq,) that takes ``frame`` on a straight line from where it is at ``q0`` to ``target``.
 
     ``target``: a homogeneous matrix (4, 4) or the motion of a frame (line and turn), or a position (3,) [m] (line
     alone; the orientation is left to the joints). In ``duration`` [s] with a quintic s(t), or with any ``law`` of one
-    coordinate from 0 to 1. Rates named in ``hold`` keep their q0: as many must be held as the robot has too many. The
+    coordinate from 0 to 1. Rates named in ``hold`` keep their q0. Of a robot with more rates than conditions the motion
+    of least norm is taken, so that joints beside the way, a gripper, stay; ``posture`` (nq,) pulls what is left. The
     frame is on the line to ``tolerance`` [m, rad] at *every* time asked for. Derivatives up to order 2. Out of reach,
     at a limit or a singularity on the way: an error that says where. ``solver``: a closed form, as in
     :func:`inverse_kinematics`.
     """
-    return CartesianLine(model, frame, q0, target, _law(duration, law), limits, hold, tolerance, solver)
+    return CartesianLine(model, frame, q0, target, _law(duration, law), limits, hold, tolerance, solver, posture)
 
 
 class CartesianLine(Trajectory):
@@ -72,6 +83,7 @@ class CartesianLine(Trajectory):
         hold: str | Iterable[str],
         tolerance: float,
         solver: Any = None,
+        posture: Any = None,
     ):
         expect_model(model, self.kind)
         if model.nq != model.nv:
@@ -91,6 +103,13 @@ class CartesianLine(Trajectory):
         if not self.task.problems.error.shifts:
             raise SpecError.one(self.kind, "target", "a rotation alone is no line", "give a matrix (4, 4)")
         self._set_line()
+        self.posture = None if posture is None else coordinates(model, posture, f"{self.kind}(posture)")
+        self.redundant = int((~self.task.problems.held).sum()) > len(self.rate)
+        if self.posture is not None and (self.posture.ndim != 1 or not self.redundant):
+            message = (
+                "there are no rates to spare for a posture" if self.posture.ndim == 1 else "one posture is expected"
+            )
+            raise SpecError.one(self.kind, "posture", message, "leave posture out")
         super().__init__(model.nq, law.duration, law.inner, law.outside, model.coordinates)
         self.nodes = self._march()
 
@@ -113,17 +132,66 @@ class CartesianLine(Trajectory):
             return derivatives
         at = np.clip(s[:, 0], 0.0, 1.0) * NODES
         k = np.minimum(at.astype(int), NODES - 1)
-        guess = self.nodes[k] + (at - k)[:, None] * (self.nodes[k + 1] - self.nodes[k])
+        if self.redundant:
+            guess = self._carried(self.nodes[k], np.clip(s[:, 0], 0.0, 1.0) - k / NODES)
+        else:
+            guess = self.nodes[k] + (at - k)[:, None] * (self.nodes[k + 1] - self.nodes[k])
         q = derivatives[:, 0] = self._solved(s[:, 0], guess)
-        if order == 0:
-            return derivatives
-        inverse = self._inverse(q, s[:, 0])
-        v = derivatives[:, 1] = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
-        if order > 1:
-            dJ = cached_solver(self.model, JacobianRate, frame=self.frame, expressed_in="aligned")(q, v)
-            needed = s[:, 2:3] * self.rate - np.einsum("bmv,bv->bm", dJ[:, 0 if self.turns else 3 :], v)
-            derivatives[:, 2] = np.einsum("bvm,bm->bv", inverse, needed)
+        if order:
+            self._rates(q, s, derivatives)
         return derivatives
+
+    def _rates(self, q: Array, s: Array, derivatives: Array) -> None:
+        """v, and a if it is wanted, at q (b, nv)."""
+        inverse, J = self._inverse(q, s[:, 0]), self._rows(q)
+        v = np.einsum("bvm,bm->bv", inverse, s[:, 1:2] * self.rate)
+        z = self._pulled(q) * s[:, 1:2]
+        if self.posture is not None:
+            v += z - np.einsum("bvm,bm->bv", inverse, np.einsum("bmv,bv->bm", J, z))
+        derivatives[:, 1] = v
+        if derivatives.shape[1] < 3:
+            return
+        dJ = cached_solver(self.model, JacobianRate, frame=self.frame, expressed_in="aligned")(q, v)
+        dJ = np.where(self.task.problems.held, 0.0, dJ[:, 0 if self.turns else 3 :])
+        needed = s[:, 2:3] * self.rate - np.einsum("bmv,bv->bm", dJ, v)
+        a = derivatives[:, 2]
+        a[...] = np.einsum("bvm,bm->bv", inverse, needed)
+        if not self.redundant:
+            return
+        # N v' of v = J^+ x + N z: J'^T (J J^T)^-1 (x - J z), and N z'
+        x = np.einsum("bvm,bv->bm", inverse, v - z)
+        free = np.einsum("bmv,bm->bv", dJ, x)
+        if self.posture is not None:
+            free += self._pulled(q) * s[:, 2:3] - PULL * v * s[:, 1:2]
+        a += free - np.einsum("bvm,bm->bv", inverse, np.einsum("bmv,bv->bm", J, free))
+
+    def _pulled(self, q: Array) -> Array:
+        """z (b, nv) by s."""
+        return np.zeros_like(q) if self.posture is None else PULL * (self.posture - q) * ~self.task.problems.held
+
+    def _carried(self, q: Array, way: Array) -> Array:
+        """q (b, nq) further along the line by ``way`` (b,) of s: the classical Runge-Kutta method."""
+        h = (way / STEPS)[:, None]
+        for _ in range(STEPS):
+            k1 = self._slope(q)
+            k2 = self._slope(q + 0.5 * h * k1)
+            k3 = self._slope(q + 0.5 * h * k2)
+            q = q + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + self._slope(q + h * k3))
+        return q
+
+    def _slope(self, q: Array) -> Array:
+        """dq/ds (b, nv) of least norm, with the posture: z + J^T (J J^T)^-1 (x' - J z)."""
+        J, z = self._rows(q), self._pulled(q)
+        needed = self.rate - np.einsum("bmv,bv->bm", J, z)
+        try:
+            return z + np.einsum("bmv,bm->bv", J, np.linalg.solve(J @ J.swapaxes(1, 2), needed[..., None])[..., 0])
+        except np.linalg.LinAlgError:
+            raise self._failed(0.0, "a singularity") from None
+
+    def _rows(self, q: Array) -> Array:
+        """J (b, m, nv) of the conditions, zero for held rates."""
+        J = cached_solver(self.model, Jacobian, frame=self.frame, expressed_in="aligned")(q)
+        return np.where(self.task.problems.held, 0.0, J[:, 0 if self.turns else 3 :])
 
     def _march(self) -> Array:
         """Along the line, every node from the one before."""
@@ -132,10 +200,20 @@ class CartesianLine(Trajectory):
         for k in range(1, NODES + 1):
             ahead = nodes[k - 1] if k == 1 else 2.0 * nodes[k - 1] - nodes[k - 2]
             s = np.array([k / NODES])
+            if self.redundant:
+                ahead = self._carried(nodes[k - 1 : k], np.array([1.0 / NODES]))[0]
+                self._expect_inside(float(s[0]), ahead)
             nodes[k] = self._solved(s, np.clip(ahead, self.task.problems.low, self.task.problems.high)[None])[0]
             if np.abs(nodes[k] - nodes[k - 1]).max() > FARTHEST:
                 raise self._failed(float(s[0]), "the joints would have to jump to another branch")
         return nodes
+
+    def _expect_inside(self, s: float, q: Array) -> None:
+        p = self.task.problems
+        out = np.flatnonzero((q < p.low) | (q > p.high))
+        if len(out):
+            name = self.model.coordinates[out[0]]
+            raise self._failed(s, f"the motion of least norm takes '{name}' to its limit; a posture pulls it away")
 
     def _solved(self, s: Array, guess: Array) -> Array:
         p = self.task.problems
@@ -150,16 +228,9 @@ class CartesianLine(Trajectory):
     def _inverse(self, q: Array, s: Array) -> Array:
         """(b, nv, m): rates from the velocity of the frame, zero for held ones."""
         held = self.task.problems.held
-        J = cached_solver(self.model, Jacobian, frame=self.frame, expressed_in="aligned")(q)
-        J = J[:, 0 if self.turns else 3 :][:, :, ~held]
+        J = self._rows(q)[:, :, ~held]
         sizes = np.linalg.svd(J, compute_uv=False)
-        free = J.shape[2]
-        if free > J.shape[1]:
-            raise StateError(
-                f"{self.kind}: {free} rates for {J.shape[1]} conditions: the motion is not unique. "
-                "Hint: keep some with hold=[...]"
-            )
-        bad = np.flatnonzero(sizes[:, free - 1] < SINGULAR * sizes[:, 0])
+        bad = np.flatnonzero(sizes[:, -1] < SINGULAR * sizes[:, 0])
         if len(bad):
             raise self._failed(
                 float(s[bad[0]]), "a singularity, or a joint that does not move the frame and is not held"

@@ -57,8 +57,8 @@ class Piecewise(Trajectory):
         return derivatives
 
     def largest_jump(self, order: int) -> float:
-        """Largest jump of a derivative up to ``order`` at a break, relative to its largest control points beside it; one
-        below 1e-15 of the motion over a piece is rounding, as on a straight line."""
+        """Largest jump of a derivative up to ``order`` at a break, relative to its largest control points beside it;
+        one below 1e-15 of the motion over a piece is rounding, as on a straight line."""
         h, worst = np.diff(self.breaks)[:, None], 0.0
         extent = 1e-5 * np.ptp(self.differences[0], axis=(0, 1))
         with np.errstate(over="ignore", invalid="ignore"):

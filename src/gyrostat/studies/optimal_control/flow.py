@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.configuration.model_cache import cached_on
+from gyrostat.studies.optimal_control.compiled_dynamics import CompiledDynamics, compilable
 from gyrostat.studies.optimal_control.phase_space import PhaseSpace
 from gyrostat.studies.optimal_control.point_dynamics import PointDynamics, Slopes
 from gyrostat.studies.optimal_control.point_functions import running_outputs
@@ -32,7 +34,7 @@ class Flow:
 
     def __init__(self, space: PhaseSpace, cost: Callable[[Any], Any] | None):
         self.space = space
-        self.dynamics = PointDynamics(space)
+        self.dynamics = known_dynamics(space)
         self.running = running_outputs(space, cost)
         self.n, self.ne = space.n, 2 * space.n + 1
 
@@ -66,3 +68,15 @@ class Flow:
         on_y = self.weights_of_y(x, weights)
         on_y = on_y if more is None else on_y + more
         return self.running.curvature(x.z, x.at, own, *x.data) + self.dynamics.curvature(x.z, x.at, on_y, *x.data)
+
+
+def known_dynamics(space: PhaseSpace) -> PointDynamics:
+    """The dynamics of a phase; machine code stays with the model, where nothing is free but the points."""
+    kind = CompiledDynamics if compilable(space) else PointDynamics
+    if space.free.size:
+        return kind(space)
+    kept = cached_on(space.model).setdefault("optimal control", {})
+    key = space.controls, tuple(map(repr, space.phase.contacts))
+    if key not in kept:
+        kept[key] = kind(space)
+    return kept[key]

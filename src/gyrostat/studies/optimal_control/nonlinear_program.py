@@ -57,7 +57,7 @@ class NonlinearProgram:
             rows += [link.function.value(z[None], *data)[0] for link, (z, _, data) in self._linked(x)]
             last = np.zeros(self.m - sum(map(len, rows)))
             np.add.at(last, self.linear[0], self.linear[2] * x[self.linear[1]])
-            self._kept = key, (cost, np.concatenate([*rows, last]))
+            self._kept = key, (cost, _joined([*rows, last]))
         return self._kept[1]
 
     # ------------------------------------------------------------------ derivatives
@@ -97,7 +97,7 @@ class NonlinearProgram:
         """Entries of the Jacobian of the rows."""
         parts = [p.jacobian(s) for p, s in zip(self.phases, self._slopes(x), strict=True)]
         parts += [link.function.first(z[None], *data)[0] for link, (z, _, data) in self._linked(x)]
-        return np.concatenate([*parts, self.linear[2]])
+        return _joined([*parts, self.linear[2]])
 
     @cached_property
     def hessian_pattern(self) -> tuple[Array, Array]:
@@ -118,7 +118,7 @@ class NonlinearProgram:
             i, j = np.tril_indices(len(z))
             parts.append(H[i, j])
             at += link.function.rows
-        return np.concatenate(parts)
+        return _joined(parts)
 
     # ------------------------------------------------------------------ links
     @cached_property
@@ -139,3 +139,9 @@ class NonlinearProgram:
             data = [*(d[-1:] for d in a.data), *(d[:1] for d in b.data)]
             found.append((link, (x[at], at, data)))
         return found
+
+
+def _joined(parts: list[Array]) -> Array:
+    """One after the other; a single one as it is."""
+    full = [x for x in parts if len(x)]
+    return full[0] if len(full) == 1 else np.concatenate([np.zeros(0), *full])

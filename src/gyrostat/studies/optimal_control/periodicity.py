@@ -34,7 +34,7 @@ class Periodicity(StudyData):
         if not isinstance(self.exchange, Mapping):
             raise GyrostatError("Periodicity: exchange must map names to names. Hint: {'left_hip': 'right_hip'}")
         both = {**self.exchange, **{b: a for a, b in self.exchange.items()}}
-        for a, b in both.items():
+        for a, b in [*self.exchange.items(), *both.items()]:
             if both[b] != a:
                 raise GyrostatError(f"Periodicity: '{b}' is exchanged with '{a}' and with '{both[b]}'.")
         object.__setattr__(self, "exchange", dict(self.exchange))

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gyrostat.engine.kernel import Kernel
 from gyrostat.engine.tracing.record import record
+from gyrostat.studies.optimal_control.batch_call import batch_call
 from gyrostat.studies.optimal_control.phase_space import PhaseSpace
 from gyrostat.studies.optimal_control.smooth_function import SmoothFunction
 
@@ -31,17 +31,20 @@ class Slopes(NamedTuple):
 class PointDynamics:
     """The dynamics of a phase at batches of points z (k, nz) with data ``clock`` (k, 2), ``spent`` (k, free)."""
 
+    whole = False
+    """Whether R is differentiated as a whole, however large."""
+
     def __init__(self, space: PhaseSpace):
         self.space = space
         self.name = f"{space.model.name}_point"
 
     @cached_property
-    def _terms(self) -> Kernel:
+    def _terms(self) -> Any:
         def function(z: Array, clock: Array, spent: Array) -> dict[str, Any]:
             R, K = self.space.terms(self.space.split(z, clock, spent))
             return {"R": R, "K": K}
 
-        return Kernel(record(function, {"z": (self.space.nz,), **self.space.data}, f"{self.name}_terms"), self.name)
+        return batch_call(record(function, {"z": (self.space.nz,), **self.space.data}, f"{self.name}_terms"), self.name)
 
     @cached_property
     def residual(self) -> SmoothFunction:
@@ -51,15 +54,14 @@ class PointDynamics:
         def function(z: Array, clock: Array, spent: Array) -> Array:
             return space.residual(space.split(z[: space.nz], clock, spent), z[space.nz :])
 
-        return SmoothFunction(function, space.nz + space.ny, space.data, f"{self.name}_residual")
+        return SmoothFunction(function, space.nz + space.ny, space.data, f"{self.name}_residual", self.whole)
 
     def value(self, z: Array, *data: Array) -> Array:
         """y (k, ny)."""
         return self._solved(z, data)[0]
 
     def _solved(self, z: Array, data: tuple[Array, ...]) -> tuple[Array, Array]:
-        found = self._terms.call(z, *data, nonfinite="return")
-        R, K = found["R"], found["K"]
+        R, K = self._terms(z, *data)
         return -solved(K, R[..., None])[..., 0], K
 
     def slopes(self, z: Array, *data: Array) -> Slopes:
@@ -72,7 +74,7 @@ class PointDynamics:
         """Second derivatives (k, nz, nz) of weights . y; weights (k, ny)."""
         nz = self.space.nz
         mu = solved(at.K.swapaxes(1, 2), weights[..., None])[..., 0]
-        S = self.residual.hessian(np.concatenate([z, at.y], axis=1), mu, *data)
+        S = self.residual.hessian(np.concatenate([z, at.y], axis=1), mu, *data, first=nz)
         mixed = S[:, :nz, nz:] @ at.Y
         return -(S[:, :nz, :nz] + mixed + mixed.swapaxes(1, 2))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, nearest
+from gyrostat.studies.optimal_control.compiled_phase import CompiledPhase, servable
 from gyrostat.studies.optimal_control.flow import Flow
 from gyrostat.studies.optimal_control.free_numbers import FreeNumbers
 from gyrostat.studies.optimal_control.grid import Grid
@@ -151,7 +152,8 @@ def transcribed(known: Recorded, edges: Sequence[Array], method: str, stages: in
         places = {"path": np.arange(rule.points), "start": np.array([0]), "end": np.array([rule.points - 1])}
         conditions = [PlacedConditions(c, places[what], what) for what, c in p.conditions]
         costs = [] if p.end_cost is None else [PlacedCost(p.end_cost, places["end"])]
-        equations = PhaseEquations(p.flow, rule, conditions, costs, first)
+        kind = CompiledPhase if servable(p.flow, rule) else PhaseEquations
+        equations = kind(p.flow, rule, conditions, costs, first)
         phases.append(equations)
         first += equations.size
         a, b = _bounds(p.space, rule.points)

@@ -1,0 +1,1 @@
+"""Inverse dynamics where something moves that no motor drives: flexible links, joints behind springs."""

@@ -1,0 +1,100 @@
+"""Figures of many robots over time: bands between percentiles, their median, and single robots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gyrostat.errors import ShapeError, SpecError, clipped
+from gyrostat.spec.model import Model
+from gyrostat.view.channels import Channel, chosen
+from gyrostat.view.plots import BLUE, COLORS, HEIGHT, TITLES, WIDTH, pretty
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = np.ndarray
+WHO = "plot_fans"
+
+
+def plot_fans(
+    model: Model,
+    t: Array,
+    quantities: dict[str, Array],
+    joints: Iterable[str] | str | None = None,
+    *,
+    bands: Sequence[float] = (90.0, 50.0),
+    lanes: int | Sequence[int] = 0,
+    title: str | None = None,
+    figure: Figure | None = None,
+) -> Figure:
+    """A row for each joint and a column for each of ``quantities`` "q", "v", "tau" (rows, N, n) over t (rows,) [s].
+
+    ``bands``: shares of the robots [%] that lie inside each band about the median; ``lanes``: robots drawn by
+    themselves, by number, or how many of them, spread over all. Robots that are not finite are left out from there."""
+    from matplotlib.figure import Figure
+
+    rows, count = chosen(model, joints, WHO), next(iter(quantities.values())).shape[1]
+    shares, single = _bands(bands), _lanes(lanes, count)
+    fig = Figure(layout="constrained") if figure is None else figure
+    fig.set_size_inches(WIDTH * len(quantities) + 1.2, HEIGHT * max(len(rows), 1) + 0.9)
+    fig.suptitle(f"{model.name}: {count} robots" if title is None else title)
+    if not rows:
+        fig.text(0.5, 0.5, "nothing in this model moves", ha="center")
+        return fig
+    axes = fig.subplots(len(rows), len(quantities), sharex=True, squeeze=False)
+    for row, channel in enumerate(rows):
+        for column, (name, values) in enumerate(quantities.items()):
+            ax = axes[row, column]
+            _fan(ax, t, values[:, :, list(channel.at(name))], channel, name, shares, single)
+            if row == 0:
+                ax.set_title(f"{TITLES[name]} {name}", fontsize=10, loc="right")
+            if row == len(rows) - 1:
+                ax.set_xlabel("t [s]")
+        axes[row, 0].annotate(
+            channel.name, (0.0, 1.0), (2, 2), "axes fraction", "offset points", fontsize=9, fontweight="bold"
+        )
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    fig.legend(handles, labels, loc="outside lower center", ncols=max(1, len(labels)), fontsize=8)
+    fig.align_ylabels(axes)
+    return fig
+
+
+def _fan(ax: Any, t: Array, x: Array, channel: Channel, name: str, shares: list[float], single: list[int]) -> None:
+    for k, part in enumerate(channel.names(name)):
+        color, values = COLORS[k % len(COLORS)], x[:, :, k]
+        label = f"{part}: " if x.shape[2] > 1 else ""
+        there = np.isfinite(values).any(axis=1)
+        for share in shares:
+            ends = np.nanpercentile(values[there], [50.0 - share / 2, 50.0 + share / 2], axis=1)
+            ax.fill_between(t[there], *ends, color=color, alpha=0.18, lw=0, label=f"{label}{share:g} % of the robots")
+        ax.plot(t[there], np.nanmedian(values[there], axis=1), color=color, lw=1.6, label=f"{label}median")
+        for lane in single:
+            ax.plot(t, values[:, lane], color=color, lw=0.6, alpha=0.7)
+    for limit in channel.limits.get(name, ()):
+        low, high = ax.get_ylim()
+        if limit is not None and np.isfinite(limit) and low <= limit <= high:
+            ax.axhline(limit, color=BLUE, lw=0.8, ls="--")
+    ax.set_ylabel(pretty(channel.unit(name)), fontsize=9)
+    ax.grid(alpha=0.25)
+    ax.tick_params(labelsize=8)
+    ax.margins(x=0.0)
+
+
+def _bands(bands: Any) -> list[float]:
+    shares = [float(x) for x in np.atleast_1d(np.asarray(bands, dtype=float))]
+    if any(not 0.0 < x <= 100.0 for x in shares):
+        raise SpecError.one(WHO, "bands", f"bands are {clipped(bands)}", "shares of the robots above 0 up to 100 [%]")
+    return sorted(shares, reverse=True)
+
+
+def _lanes(lanes: Any, count: int) -> list[int]:
+    if isinstance(lanes, int) and not isinstance(lanes, bool):
+        return sorted({int(k) for k in np.linspace(0, count - 1, min(max(lanes, 0), count))})
+    chosen_ones = [int(k) for k in lanes]
+    for k in chosen_ones:
+        if not 0 <= k < count:
+            raise ShapeError(f"{WHO}: there is no robot {k} among {count}. Hint: 0 to {count - 1}")
+    return chosen_ones

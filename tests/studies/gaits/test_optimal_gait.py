@@ -1,0 +1,92 @@
+"""Gaits that cost least: exact derivatives, and what holds along them, looked at by other means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import gyrostat as gs
+from gyrostat.studies.gaits.guess import first_guess
+from gyrostat.studies.gaits.problem import gait_problem
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
+
+
+def trot(**more):
+    asked = {"stride": 0.08, "period": 0.8, "nodes": 15, "clearance": 0.01, "highest": 0.03}
+    cost = {"torque": 1.0, "velocity": 0.01}
+    return gs.studies.Gait(gs.robots.aibo(), "trot", **(asked | {"cost": cost} | more))
+
+
+@pytest.mark.parametrize("robot", ["aibo", "humanoid"])
+def test_first_and_second_derivatives_of_the_programme_are_exact(robot):
+    walk = gs.studies.Gait(gs.robots.humanoid(), "biped walk", stride=0.3, period=4.0, stability="static", nodes=9)
+    problem = gait_problem(trot() if robot == "aibo" else walk)
+    P, x = problem.programme, first_guess(problem)
+    rng = np.random.default_rng(0)
+    d, w, e = rng.normal(size=P.n), rng.normal(size=P.m), 1e-6
+
+    def J(x):
+        return sp.coo_matrix((P.jacobian(x), P.jacobian_pattern), shape=(P.m, P.n)).tocsr()
+
+    numeric = (P.constraints(x + e * d) - P.constraints(x - e * d)) / (2 * e)
+    assert np.abs(J(x) @ d - numeric).max() < 1e-6 * np.abs(numeric).max()
+    H = sp.coo_matrix((P.hessian(x, 0.7, w), P.hessian_pattern), shape=(P.n, P.n)).tocsr()
+    H = H + sp.tril(H, -1).T
+    slope = [0.7 * P.gradient(y) + J(y).T @ w for y in (x + e * d, x - e * d)]
+    numeric = (slope[0] - slope[1]) / (2 * e)
+    assert np.abs(H @ d - numeric).max() < 1e-6 * np.abs(numeric).max()
+
+
+def test_a_trot_obeys_the_equations_of_motion_with_contacts_and_stays_in_its_cones():
+    gait = trot()
+    motion = gs.studies.optimal_gait(gait, refinements=0)
+    assert motion.converged and motion.violation < 1e-6
+    frames = [f"{foot}_lower.foot" for foot in gait.phases[0].feet]
+    contacts = [gs.FrameContact(frame, "point") for frame in frames]
+    truth = gs.ContactDynamics(gait.model, contacts)(motion.q, motion.v, motion.tau)
+    free = np.r_[
+        0:6,
+        [
+            k
+            for k, dof in enumerate(gait.model.dofs)
+            if not any(dof in gait.robot.foot(f).joints for f in gait.phases[0].feet) and k > 5
+        ],
+    ]
+    assert np.abs(truth.a[:, free] - motion.a[:, free]).max() < 1e-7 * np.abs(motion.a).max()
+    for foot in gait.phases[0].feet:
+        f = motion.forces[foot]
+        assert f[:, 2].min() > -1e-6 and np.all(np.hypot(f[:, 0], f[:, 1]) <= gait.friction * f[:, 2] + 1e-6)
+        assert np.abs(gs.fk(gait.model, motion.q)[f"{foot}_lower.foot"].p - gait.place(foot, 0.25)).max() < 1e-9
+    heights = [gs.fk(gait.model, motion.q)[f"{foot}_lower.foot"].p[1:-1, 2] for foot in ("front_right", "rear_left")]
+    assert min(h.min() for h in heights) > 0.0
+
+    t, q = motion.stride(2)
+    assert np.all(np.diff(t) > 0.0) and abs(t[-1] - 1.6) < 1e-9
+    step = np.abs(gs.difference(gait.model, q[:-1], q[1:])).max(axis=1) / np.diff(t)
+    assert step.max() < 1.5 * np.abs(motion.v).max()  # halves fit together
+    again = type(motion).from_dict(motion.to_dict())
+    assert np.array_equal(again.q, motion.q) and "trot of aibo" in str(motion.report())
+    warm = gs.studies.optimal_gait(gait, refinements=0, start=again)
+    assert warm.cost < motion.cost * (1 + 1e-6) and warm.figures["iterations"] < motion.figures["iterations"]
+
+
+def test_the_humanoid_walks_with_its_mass_over_its_feet():
+    """A coarser grid than that of the experiment, which has H04's 63 points."""
+    gait = gs.studies.Gait(
+        gs.robots.humanoid(), "biped walk", stride=0.36, period=6.0, stability="static", nodes=31,
+        cost={"torque": 0.01, "velocity": 1.0},
+    )  # fmt: skip
+    motion = gs.studies.optimal_gait(gait, refinements=1)
+    assert motion.converged and motion.violation < 1e-6 and motion.error < 0.05
+    single = motion.phase == 1
+    corners = gait.robot.foot("left").corners
+    margins = gs.stability_margin(gait.model, motion.q[single], points=corners)
+    assert margins.min() > gait.margin - 1e-6
+    assert np.abs(motion.forces["right"][~single][-1]).max() < 1e-4 and abs(motion.speed - 0.06) < 1e-12
+    total = motion.forces["left"] + motion.forces["right"]
+    rate = gs.centroidal_momentum_rate(gait.model, motion.q[single], motion.v[single], motion.a[single])[..., 3:]
+    mass = gs.centroidal_momentum(gait.model, motion.q[:1], np.eye(18)[5][None])[0, 5]
+    weight = np.array([0.0, 0.0, 9.81 * mass])
+    assert np.abs(total[single] - rate - weight).max() < 0.02 * weight[2]
