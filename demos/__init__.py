@@ -10,6 +10,7 @@ DEMOS = {
     "trainer": "disorientation trainer: torques, and what its motors can do [KV IV-VI, Fig. 3]",
     "elastic": "seven axes with elastic gears: motor torques, against the rigid model [H04 5.1, Figs. 5.2-5.3]",
     "palletizer": "palletizing robot with two coupled loops: order of solution, torques, cost [H04 5.2, Figs. 5.4-5.5]",
+    "palletizer-path": "the palletizing robot's fastest pick-and-place, within what its motors give [H04 5.2]",
     "gait": "a humanoid walks, statically stable: optimal control in two phases [H04 5.4, Fig. 5.9]",
     "aibo": "a four-legged robot trots: optimal control on point feet [H04 5.4]",
     "calibration": "large six-axis robot: poses, identification by cameras, corrected commands [H04 5.3]",

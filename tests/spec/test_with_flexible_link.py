@@ -169,3 +169,18 @@ def test_of_several_joints_one_is_named():
     with pytest.raises(gs.SpecError, match=r"carries 2 joints \('wrist', 'second'\).*end='wrist'"):
         link.with_flexible_link("link", **SECTION)
     assert_same_straight(link, link.with_flexible_link("link", **SECTION, end="wrist"))
+
+
+@pytest.mark.parametrize("link", ["link2", pytest.param("link4", marks=pytest.mark.slow)])
+def test_a_link_whose_shift_is_an_entity_of_its_own_bends_along_it(link):
+    """Standard tables of Denavit and Hartenberg place the body at the next joint; the Puma has motors beside it."""
+    puma = gs.robots.puma560()
+    bending = puma.with_flexible_link(link, **SECTION)
+    shift = {"link2": 0.4318, "link4": 0.4318}[link]
+    assert abs(bending[f"{link}.beam.length"] - shift) < 1e-12
+    assert f"q{link[-1]}_shift" not in bending.wiring.entities
+    q, there, at = stretched(puma, bending)
+    for one, two in zip(gs.TotalInertia(puma)(q), gs.TotalInertia(bending)(there), strict=True):
+        assert_close(one, two, 1e-12)
+    assert_close(gs.crba(puma, q), gs.crba(bending, there)[np.ix_(at, at)], 1e-12)
+    assert_close(gs.fk(puma, q)["link6"].p, gs.fk(bending, there)["link6"].p, 1e-14)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gyrostat.cli import bench, cache, check, demo, export, frames, info, robots, torque, view
+from gyrostat.cli import bench, cache, check, demo, export, frames, frequencies, info, robots, simulate, torque, view
 from gyrostat.cli.options import examples
 
 app = typer.Typer(
@@ -42,7 +42,7 @@ def gyrostat(
     """
 
 
-for module in (info, robots, check, torque, frames, export, view, bench, demo, cache):
+for module in (info, robots, check, torque, simulate, frames, frequencies, export, view, bench, demo, cache):
     module.register(app)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +12,7 @@ import typer
 from gyrostat.cli.options import Json, Quiet, Reading, examples, reads
 
 if TYPE_CHECKING:
-    from gyrostat.io.audit import Audit
+    from gyrostat.io.audit import Audit, Finding
 
 STYLES = {"error": "bold red", "warning": "yellow", "ignored": "dim", "repaired": "cyan"}
 
@@ -31,8 +34,8 @@ def check(
 ) -> None:
     """Everything wrong, odd, ignored or repaired in robot files.
 
-    One line for each: file:line: severity: whom it concerns, what, found, fix. Exit code 1 if there is an error in any
-    file. With --quiet errors only.
+    One line for each: file:line: severity: whom it concerns, what, found, fix. What is said of several entities is said
+    once. Exit code 1 if there is an error in any file. With --quiet errors only; --json has every finding by itself.
     """
     from gyrostat.cli.output import show_json
 
@@ -49,9 +52,37 @@ def check(
 
 
 def _print(audit: Audit, quiet: bool) -> None:
+    """One line for each finding; those that say the same of several entities share one."""
     from gyrostat.cli.output import painted, say
 
-    for finding in audit.errors if quiet else audit.findings:
-        painted(str(finding), STYLES[finding.severity])
+    for same in grouped(audit.errors if quiet else audit.findings):
+        painted(told(same), STYLES[same[0].severity])
     if not quiet:
-        say(audit.summary())
+        say(audit.summary().replace(audit.file, shown_path(audit.file), 1))
+
+
+def told(same: list[Finding]) -> str:
+    """A line about findings that differ in place and owner only."""
+    first = replace(same[0], file=shown_path(same[0].file))
+    if len(same) == 1:
+        return str(first)
+    others = [str(one.line) for one in same[1:] if one.line]
+    lines = f" (lines {', '.join(others[:8])}{', ...' if len(others) > 8 else ''})" if others else ""
+    return str(replace(first, owner=f"{first.owner} and {len(same) - 1} more{lines}"))
+
+
+def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings that say the same of several entities, in the order of the first of each."""
+    groups: dict[tuple[str, str, str, str], list[Finding]] = {}
+    for one in findings:
+        groups.setdefault((one.severity, one.rule, one.what, one.fix), []).append(one)
+    return list(groups.values())
+
+
+def shown_path(file: str) -> str:
+    """From where we are, where that is shorter."""
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:  # another drive
+        return file
+    return relative if len(relative) < len(file) and os.path.exists(file) else file

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import gyrostat as gs
 from gyrostat.algorithms.contact.contact_normals import apart, extent_of, touching_normal
+from gyrostat.algorithms.contact.nearest_points import nearest_points
 from gyrostat.spatial.representation import Pose
 from gyrostat.spatial.so3 import exp
 
@@ -74,3 +76,17 @@ def test_the_hull_of_a_mesh_has_the_extent_of_its_shape():
     assert np.abs(mesh.support(d) - box.support(d)).max() < 1e-15
     assert np.abs(np.sort(mesh.normals, axis=0) - np.sort(box.normals, axis=0)).max() < 1e-15
     assert np.abs(mesh.edges[mesh.edges.argmax(axis=1).argsort()] - np.eye(3)).max() < 1e-9
+
+
+def test_nearest_points_give_the_normal_of_the_face_where_boxes_touch():
+    pytest.importorskip("coal")
+    cube = gs.Shape(kind="box", size=(0.2, 0.3, 0.1), role="collision")
+    bodies = [gs.RigidBody(name, mass=1.0, inertia=(0.1, 0.1, 0.1), shapes=[cube]) for name in "ab"]
+    parts = [gs.chain("world", gs.Joint(f"{body.name}_free", "free"), body) for body in bodies]
+    model = gs.assemble("pile", *parts, gs.ContactPair("a", "b"))
+    q = gs.neutral(model)
+    q[2] = 0.1
+    for shift in (0.0, 0.03, 0.1):
+        q[7] = shift
+        normal = nearest_points(model, q).normals[0]
+        np.testing.assert_allclose(normal, [0.0, 0.0, 1.0], atol=1e-12)

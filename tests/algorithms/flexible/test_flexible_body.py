@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from tests.support.flexible_product import flexible_body
 from tests.support.flexible_solids import STEEL, bar, bar_mesh, face
 
 MOUNTINGS = (("left", "right", "middle"), ("right", "left", "middle"), ("middle", "right", "left"))
@@ -230,3 +231,24 @@ def test_derivatives_are_those_by_differences(mounted):
         expected = np.stack(columns, axis=1)
         given = gs.crba(mounted, q) if name == "dtau_da" else getattr(found, name)
         assert np.abs(given - expected).max() < 1e-7 * max(1.0, np.abs(expected).max()), name
+
+
+def test_every_particle_of_a_body_feels_a_field_that_varies():
+    """A potential that is quadratic is its own expansion: forces on the shapes are those on the particles."""
+    rng = np.random.default_rng(4)  # the particles of flexible_body
+    r = rng.normal(size=(9, 3)) * (0.3, 0.1, 0.1) + (0.4, 0.0, 0.0)
+    m, phi = rng.uniform(0.2, 0.6, 9), rng.normal(size=(9, 3, 3)) * r[:, :1, None]
+    A = np.array([[2.0, 0.3, -0.4], [0.3, 1.0, 0.5], [-0.4, 0.5, -1.5]])
+    b = np.array([0.5, -1.0, 9.81])
+    field = gs.GravityField(potential=lambda p: 0.5 * (p @ (A @ p)) + b @ p)
+    body = flexible_body()
+    wires = gs.connect("world", "hinge.a"), gs.connect("hinge.b", "boom.a")
+    model = gs.assemble("held", gs.Joint("hinge", "revolute", axis="z"), body, *wires, gravity=field)
+    q = np.array([0.7, 0.02, -0.03, 0.01])
+    R = np.array([[np.cos(0.7), -np.sin(0.7), 0.0], [np.sin(0.7), np.cos(0.7), 0.0], [0.0, 0.0, 1.0]])
+    there = (r + phi @ q[1:]) @ R.T
+    g = -(there @ A + b) * m[:, None]
+    shapes = np.einsum("pan,pa->n", phi, g @ R)
+    expected = np.concatenate([[-np.cross(there, g).sum(axis=0)[2]], np.asarray(body.stiffness) @ q[1:] - shapes])
+    tau = gs.rnea(model, q, np.zeros(4), np.zeros(4))
+    assert np.abs(tau - expected).max() < 1e-12 * np.abs(expected).max()

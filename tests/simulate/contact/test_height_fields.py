@@ -91,7 +91,7 @@ def test_a_ball_comes_to_rest_at_the_lowest_point_of_a_bowl():
     energies = [
         gs.kinetic_energy(model, q, v) + gs.potential_energy(model, q) for q, v in zip(run.q, run.v, strict=True)
     ]
-    assert np.diff(energies).max() <= 2.0 * 9.81 * run.counters.statistics["deepest_penetration"] + 1e-9
+    assert np.diff(energies).max() <= 1e-10 * np.abs(energies).max()
 
 
 def test_a_ball_rests_between_both_sides_of_a_groove():
@@ -105,7 +105,7 @@ def test_a_ball_rests_between_both_sides_of_a_groove():
 @pytest.mark.parametrize("kind", ["sphere", "box", pytest.param("capsule", marks=pytest.mark.slow),
                                   pytest.param("ellipsoid", marks=pytest.mark.slow),
                                   pytest.param("cylinder", marks=pytest.mark.slow)])  # fmt: skip
-def test_on_rough_ground_energy_grows_by_what_is_lifted_out_of_it_at_most_and_nothing_falls_through(kind):
+def test_on_rough_ground_energy_never_grows_and_nothing_falls_through(kind):
     random = np.random.default_rng(1)
     heights = 0.15 * np.sin(4 * X[None, :]) * np.cos(3 * Y[:, None]) + 0.03 * random.normal(size=(21, 31))
     model = on_field(kind, heights, friction=0.5)
@@ -115,7 +115,7 @@ def test_on_rough_ground_energy_grows_by_what_is_lifted_out_of_it_at_most_and_no
     ]
     deepest = run.counters.statistics["deepest_penetration"]
     assert deepest < 2e-4
-    assert np.diff(energies).max() <= 4.0 * 9.81 * deepest + 1e-9  # what is lifted out of the ground
+    assert np.diff(energies).max() <= 1e-10 * np.abs(energies).max()
     assert run.q[-1, 2] > heights.min()
 
 

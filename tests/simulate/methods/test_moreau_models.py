@@ -8,7 +8,7 @@ import pytest
 import gyrostat as gs
 from gyrostat.robots.catalogue import catalogue
 from tests.support import cam_models, drive_models, loop_models, solver_zoo
-from tests.support.contact_scenes import energy, on_ground, random_heap
+from tests.support.contact_scenes import on_ground, random_heap
 
 LOOPS = ("four_bar", "five_bar", "slider_crank", "cylinder", "rod_loop", "universal_rod", "two_rods")
 STIFF = ("flyball_governor",)
@@ -27,7 +27,10 @@ def grounded(model: gs.Model) -> gs.Model:
     return model.with_ground("flat", points=[f"{name}.origin" for name in bodies[-4:]], friction=0.7, restitution=0.3)
 
 
-@pytest.mark.parametrize("name", ZOO)
+DECISIVE = "loop four_bar", "constraints five_bar", "cam cam", "branched, free", "driven 1"
+
+
+@pytest.mark.parametrize("name", [x if x in DECISIVE else pytest.param(x, marks=pytest.mark.slow) for x in ZOO])
 def test_every_robot_of_the_zoo_makes_twenty_steps_with_a_ground(name):
     model = grounded(ZOO[name]())
     limits = () if model.layout.plan else gs.JointLimits()
@@ -38,7 +41,7 @@ def test_every_robot_of_the_zoo_makes_twenty_steps_with_a_ground(name):
 
 
 def test_random_heaps_end_without_a_number_that_is_none():
-    _heaps(np.random.default_rng(7), models=10, states=6)
+    _heaps(np.random.default_rng(7), models=4, states=6)
 
 
 @pytest.mark.slow
@@ -58,20 +61,6 @@ def _heaps(rng: np.random.Generator, models: int, states: int) -> None:
                 size = 1e-9 * (1.0 + np.abs(force).max(initial=0.0))
                 assert (force[:, 0] >= 0.0).all()
                 assert (np.hypot(force[:, 1], force[:, 2]) <= mu * force[:, 0] + size).all()
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_energy_of_random_trees_with_contacts_never_grows(seed):
-    rng = np.random.default_rng(seed)
-    tree = gs.robots.tree(seed, 4, gravity=gs.UniformGravity(g=(0.0, 0.0, -9.81)))
-    points = [f"body{k}.origin" for k in range(4)]
-    places = gs.fk(tree, gs.neutral(tree))
-    heights = [places[port].p[2] for port in points]
-    law = {"friction": float(rng.choice([0.0, 0.5, 1.0])), "restitution": float(rng.choice([0.0, 0.5, 1.0]))}
-    model = tree.with_ground(at=(0.0, 0.0, float(min(heights)) - 0.02), points=points, radius=0.01, **law)
-    result = gs.simulate(model, v0=0.5 * rng.normal(size=model.nv), t_end=0.3, method="moreau", dt=2e-4)
-    E = energy(model, result.q, result.v)
-    assert (np.maximum.accumulate(E) - E[0]).max() < 2e-3 * np.ptp(E) + 1e-3 * np.abs(E - E.min()).max() + 1e-6
 
 
 def test_a_joint_stops_and_bounces_at_its_limit():

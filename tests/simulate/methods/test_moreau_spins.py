@@ -87,7 +87,7 @@ def test_an_impact_with_spin_gives_a_torsional_impulse_within_its_bound():
     np.testing.assert_allclose(100.0 - result.v[-1, 2], 0.01 * impulse / INERTIA, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])
 @pytest.mark.parametrize("kind, size", [("sphere", (0.1,)), ("box", (0.2, 0.3, 0.1)), ("capsule", (0.05, 0.2))])
 def test_energy_never_grows_with_all_frictions(kind, size, seed):
     rng = np.random.default_rng(seed)
@@ -101,7 +101,7 @@ def test_energy_never_grows_with_all_frictions(kind, size, seed):
     q0 = [0, 0, 0.35, *(turn / np.linalg.norm(turn))]
     result = run(model, rng.normal(size=6) * [5, 5, 5, 1, 1, 1], q0=q0, t_end=0.8)
     E = energy(model, result.q, result.v)
-    assert np.all(np.diff(E) <= 1e-6 * max(1.0, abs(E[0])))
+    assert np.diff(E).max() <= 1e-10 * np.abs(E).max()
     told = result.counters.statistics
     assert told["unsolved_steps"] <= 0.01 * told["contact_steps"]
     assert len(result.contact_moments) > 0

@@ -11,7 +11,7 @@ import gyrostat as gs
 from gyrostat.studies import CalibrationResult, Camera, Distances, FixedPoint, PlaneContact, Points, Poses
 from gyrostat.studies.calibration.equations import Equations
 from tests.studies.calibration.machines import NOISE, SIZES, THIRTY, measured, six_angles, six_axes
-from tests.studies.calibration.test_derivatives import LOOK
+from tests.studies.calibration.test_derivatives import LOOK, beam_arm
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +277,24 @@ def test_outliers_do_not_move_a_robust_fit(loss):
     assert np.abs(robust.values - 1e-3).max() < 6 * robust.standard_deviations.max() < 3e-4
 
 
+@pytest.mark.slow
+def test_elastic_links_and_ratios_of_a_closed_robot_are_found():
+    rng = np.random.default_rng(19)
+    crane, q = beam_arm(), rng.uniform(-1, 1, (25, 2))
+    (seen,), _ = measured(crane, [Points("hand", q, std=NOISE)], ["boom.E", "lift.offset"], [0.3, 2e-3], rng)
+    result = gs.studies.calibrate(crane, Points("hand", q, seen, std=NOISE), ["boom.E", "lift.offset"])
+    z = (result.values - [7e10 / 1.3, 2e-3]) / result.standard_deviations
+    assert np.abs(z).max() < 4 and result.standard_deviations[0] < 0.02 * result["boom.E"]
+    robot, q = gs.robots.palletizer(), rng.uniform(-0.2, 0.5, (25, 4))
+    paths = ["R1_drive.gear.ratio", "R2.offset", "rod1.length"]
+    N = robot[paths[0]]
+    x = np.array([2e-3 * N, 1e-3, 2e-3])
+    (seen,), _ = measured(robot, [Points("payload.tool", q, std=NOISE)], paths, x, rng)
+    result = gs.studies.calibrate(robot, Points("payload.tool", q, seen, std=NOISE), paths)
+    z = (result.values - result.initial - x) / result.standard_deviations
+    assert np.abs(z[result.determined]).max() < 4 and result.determined[0]
+
+
 def test_bounds_hold_and_are_told():
     q = np.random.default_rng(15).normal(size=(20, 3))
     seen = q + np.array([0.1, 0.0, 0.0]) + np.array([2e-3, 1e-3, 0.0])
@@ -301,6 +319,26 @@ def test_an_interrupted_calibration_keeps_the_best_so_far():
     assert not result.finished and "interrupted" in result.message and result.cross_validation is None
     assert np.abs(result.residuals["points"]).max() < 0.2 * np.abs(result.residuals_before["points"]).max()
     assert "chi2" in steps[0]
+
+    def stop_later(done, total, text):
+        if text.startswith("fold 2"):
+            raise KeyboardInterrupt
+
+    paths = ["x.offset", "y.offset"]
+    q = rng.normal(size=(30, 3))
+    points = Points("tip", q, q + 1e-3 * rng.normal(size=(30, 3)), std=1e-3)
+    result = gs.studies.calibrate(gantry(), points, paths, progress=stop_later)
+    assert result.finished and "cross-validation was interrupted" in result.message and result.freedom == 88
+
+
+def test_a_spring_that_is_drawn_much_too_stiff_or_too_soft_is_found():
+    rng, model = np.random.default_rng(18), six_axes()
+    q, path = six_angles(rng, 30), "q2_drive.spring.stiffness"
+    for factor in (0.1, 0.6, 20.0):
+        (seen,), _ = measured(model.replace({path: 1e6}), [Points("d6", q, std=NOISE)], ["base.x"], [0.0], rng)
+        drawn = model.replace({path: 1e6 * factor})
+        result = gs.studies.calibrate(drawn, Points("d6", q, seen, std=NOISE), [path, "base.x"], cross_validation=0)
+        assert result[path] == pytest.approx(1e6, rel=1e-2), factor
 
 
 def test_poses_with_full_covariances_are_weighted_by_them():

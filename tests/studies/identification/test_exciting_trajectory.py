@@ -8,7 +8,7 @@ import pytest
 import gyrostat as gs
 from gyrostat.errors import GyrostatError
 from gyrostat.studies.identification.exciting_limits import read_limits
-from gyrostat.studies.identification.exciting_trajectory import _Task
+from gyrostat.studies.identification.exciting_problem import ExcitingProblem
 
 LIMITS = {
     "velocity_limits": 2.0,
@@ -23,7 +23,7 @@ def model():
     return gs.robots.two_link()
 
 
-@pytest.mark.parametrize("objective", ["d-optimal", "condition"])
+@pytest.mark.parametrize("objective", ["condition", pytest.param("d-optimal", marks=pytest.mark.slow)])
 def test_every_limit_holds_on_a_fine_grid_and_the_motion_tells_more_than_a_random_one(objective, model):
     found = gs.studies.exciting_trajectory(model, **LIMITS, objective=objective, iterations=25, harmonics=4)
     t = np.linspace(0.0, 20.0, 8001)
@@ -47,7 +47,9 @@ def test_every_limit_holds_on_a_fine_grid_and_the_motion_tells_more_than_a_rando
 def test_the_gradient_is_that_of_differences(objective, model):
     given = (LIMITS[k] for k in ("position_limits", "velocity_limits", "acceleration_limits", "torque_limits"))
     limits = read_limits(model, *given, 0.9, "test")
-    task = _Task.of(model, limits, ("viscous", "coulomb"), None, 10.0, 4, 60, objective, lambda q: 0.5 - q[:, 0])
+    task = ExcitingProblem.of(
+        model, limits, ("viscous", "coulomb"), None, 10.0, 4, 60, objective, lambda q: 0.5 - q[:, 0]
+    )
     z = 1.3 * task.start(np.random.default_rng(3))
     value, gradient = task.value(z.ravel())
     assert value == pytest.approx(task.plain(z))
@@ -65,6 +67,27 @@ def test_a_clearance_is_kept(model):
     found = gs.studies.exciting_trajectory(model, **LIMITS, clearance=clearance, iterations=10, harmonics=3)
     t = np.linspace(0.0, 10.0, 4001)
     assert clearance(found.trajectory(t)).min() > -1e-3
+
+
+@pytest.mark.slow
+def test_shapes_stay_apart():
+    def link(name):
+        shape = gs.Shape(kind="capsule", size=(0.05, 0.2), translation=(0, 0, 0.2), role="collision")
+        return gs.RigidBody(
+            name, mass=1.0, inertia=(0.02, 0.02, 0.01), com=(0, 0, 0.2), shapes=[shape], frames={"end": (0, 0, 0.4)}
+        )
+
+    parts = [part for k in range(3) for part in (gs.Joint(f"j{k}", "revolute", axis="y"), link(f"l{k}"))]
+    arm = gs.assemble("arm", gs.chain("world", *parts), gs.Ground("floor"))
+    limits = {"velocity_limits": 2.0, "position_limits": (-2.5, 2.5), "acceleration_limits": 10.0}
+    free, kept = (
+        gs.studies.exciting_trajectory(arm, **limits, iterations=6, harmonics=3, apart=d) for d in (None, 0.02)
+    )
+    t = np.linspace(0.0, 10.0, 500)
+    assert gs.distances(arm, free.trajectory(t)).distance.min() < 0.0
+    assert gs.distances(arm, kept.trajectory(t)).distance.min() > 0.019
+    with pytest.raises(GyrostatError, match="no shapes can touch"):
+        gs.studies.exciting_trajectory(gs.robots.chain(2), velocity_limits=1.0, apart=0.1)
 
 
 def test_an_interruption_keeps_the_best_motion(model):

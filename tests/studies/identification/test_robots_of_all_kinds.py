@@ -194,3 +194,21 @@ def test_a_run_without_the_payload_takes_the_errors_of_the_robot_away():
     assert np.abs(told - full.tau - shift).max() < 0.05 * np.abs(full.tau).max()
     again = type(found).from_dict(found.to_dict())
     np.testing.assert_array_equal(again.torques(full.q, full.v, full.a), told)
+
+
+def test_joints_without_shafts_have_inertias_only():
+    inertia = (0.1, 0.12, 0.08)
+    ball = gs.RigidBody("ball", mass=1.0, com=(0.0, 0.0, 0.1), inertia=inertia)
+    robot = gs.assemble("pivot", gs.chain("world", gs.Joint("s", "spherical"), ball))
+    t = np.arange(1500) * 2e-3
+    x = t[:, None] * [3.0, 2.0, 5.0] + [0.0, 1.5, 1.0]
+    v, a = np.sin(x), np.cos(x) * [3.0, 2.0, 5.0]
+    q = [gs.neutral(robot)]
+    for rate in np.sin(x + 1e-3 * np.array([3.0, 2.0, 5.0]))[:-1]:
+        q.append(gs.integrate(robot, q[-1], rate, 2e-3))
+    tau = gs.rnea(robot, np.array(q), v, a)
+    found = identify(wrong(robot), t, np.array(q), tau)
+    assert found.terms == ()
+    assert np.abs(gs.rnea(found.model, np.array(q), v, a) - tau).max() < 1e-3 * np.abs(tau).max()
+    with pytest.raises(GyrostatError, match="tau is zero throughout"):
+        identify(gs.robots.two_link(gravity=0.0), t, np.zeros((1500, 2)), np.zeros((1500, 2)))

@@ -22,6 +22,9 @@ from gyrostat.spatial.representation import Pose
 Array = np.ndarray
 WRONG = 1e-8
 """By what [m] shapes are less far apart along a normal than its nearest points, if it is not theirs."""
+NEARLY = 1.0 - 5e-5
+"""Cosine of 0.01 rad: the normal of a face so near is tried as well. What a round body leaves of a normal on a face is
+1e-4 rad where they touch, which changes the gap by less than rounding, and pushes the body aside."""
 EDGES = 24
 """Directions of edges of a mesh, at most: one with more is nearly round, and has a face near every normal."""
 PARALLEL = 1e-6
@@ -74,9 +77,9 @@ def apart(a: Extent, pose_a: Pose, b: Extent, pose_b: Pose, n: Array) -> Array:
 def touching_normal(a: Extent, pose_a: Pose, b: Extent, pose_b: Pose, n: Array, gap: float) -> Array:
     """n (3,), or the normal along which shapes with this ``gap`` are farther apart, in the world."""
     along = float(apart(a, pose_a, b, pose_b, n[None])[0])
-    if along >= gap - WRONG:
-        return n
     others = np.concatenate([-a.normals @ pose_a.R.T, b.normals @ pose_b.R.T])
+    if along >= gap - WRONG:
+        return _best(a, pose_a, b, pose_b, n, along, others[others @ n > NEARLY])[0]
     best = _best(a, pose_a, b, pose_b, n, along, others)
     if best[1] >= gap - WRONG:
         return best[0]
@@ -84,6 +87,13 @@ def touching_normal(a: Extent, pose_a: Pose, b: Extent, pose_b: Pose, n: Array, 
     sine = np.linalg.norm(across, axis=1)
     across = across[sine > PARALLEL] / sine[sine > PARALLEL, None]
     return _best(a, pose_a, b, pose_b, *best, np.concatenate([across, -across]))[0]
+
+
+def farthest_of_ellipsoid(size: Sequence[float], pose: Pose, d: Array) -> Array:
+    """The point (3,) of an ellipsoid that lies farthest along d, in the world. Nearest points of an iteration know it
+    to the root of their tolerance only."""
+    y = np.square(size) * (d @ pose.R)
+    return pose.p + pose.R @ (y / np.sqrt(y @ (d @ pose.R)))
 
 
 def _best(

@@ -14,6 +14,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.contact.contact_kinematics import place_of
+from gyrostat.algorithms.contact.contact_normals import Extent, extent_of, touching_normal
 from gyrostat.algorithms.matrices.body_jacobians import weightless
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.configuration.model_cache import cached_on
@@ -56,8 +57,10 @@ def nearest_points(
     states = np.asarray(q, float)
     poses = surface_poses(model, chosen, t)
     solids = [None if c.closed_form else solids_of(model, c) for c in chosen]
+    extents = [None if s is None else _extents(c, s) for c, s in zip(chosen, solids, strict=True)]
+    pairs = list(zip(chosen, solids, extents, strict=True))
     rows = [
-        [nearest_of_pair(c, s, pose[0], pose[1], within) for c, s, pose in zip(chosen, solids, poses(x), strict=True)]
+        [_checked(*pair, *both, within) for pair, both in zip(pairs, poses(x), strict=True)]
         for x in states.reshape(-1, states.shape[-1])
     ]
     lead, k = states.shape[:-1], len(chosen)
@@ -99,6 +102,24 @@ def surface_poses(model: Model, candidates: Sequence[Candidate], t: float = 0.0)
 
 
 # ------------------------------------------------------------------------------------------------ one pair
+def _extents(c: Candidate, solids: Solids) -> tuple[Extent, Extent] | None:
+    """How far both surfaces reach; None beside a plane, which has no end."""
+    if "plane" in (c.a.kind, c.b.kind):
+        return None
+    one, two = (extent_of(s.kind, s.size, solid) for s, (solid, _) in zip((c.a, c.b), solids, strict=True))
+    return one, two
+
+
+def _checked(
+    c: Candidate, solids: Solids | None, extents: tuple[Extent, Extent] | None, a: Pose, b: Pose, within: float
+) -> tuple[float, Array, Array, Array, bool]:
+    """As :func:`nearest_of_pair`, with a normal along which the shapes are as far apart as their gap."""
+    gap, n, on_a, on_b, near = nearest_of_pair(c, solids, a, b, within)
+    if extents is not None and near:
+        n = touching_normal(extents[0], a, extents[1], b, n, gap)
+    return gap, n, on_a, on_b, near
+
+
 Solids = tuple[tuple[Any, float], tuple[Any, float]]
 """Of both surfaces: coal's shape, and the radius of a sphere about its frame that holds it."""
 

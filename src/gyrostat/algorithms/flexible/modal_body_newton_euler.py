@@ -23,7 +23,7 @@ from gyrostat.algorithms.flexible.beam_newton_euler import axial_vector, local_m
 from gyrostat.graph.network import Component
 from gyrostat.spatial.algebra import Array, join, skew
 from gyrostat.spatial.inertia import steiner
-from gyrostat.spatial.representation import Motion, spread
+from gyrostat.spatial.representation import Motion, Pose, spread
 
 XYZ = range(3)
 
@@ -54,8 +54,24 @@ def own_force(c: Component, on: Setting, memo: BeamMemo) -> tuple[Array, Array]:
         com = h / m
         J = np.eye(3) * np.trace(K) - K
         own = own - on.gravity.weight(pose, m, com, J - m * steiner(com))
-        Q = Q - C1.T @ (pose.R.T @ np.asarray(on.gravity.field(pose.p + pose.R @ com)))
+        g, G = field_on_shapes(on, pose, m, com, K)
+        Q = Q - C1.T @ g
+        for i, j in np.ndindex(3, 3):
+            Q = Q - (P[i][j] - C1[i] * com[j]) * G[i, j]
     return on.representation.force(pose, own), Q
+
+
+def field_on_shapes(on: Setting, pose: Pose, m: Any, com: Array, K: Array) -> tuple[Array, Array]:
+    """g (3,) at the centre of mass with what the extent adds, and its gradient G (3, 3), in the axes of the floating
+    frame: as for rigid bodies, of the body as it is bent. K = int (r + phi q)(r + phi q)^T."""
+    law, R = on.gravity, pose.R
+    centre = pose.p + R @ com
+    g, G = np.asarray(law.field(centre)), np.zeros((3, 3))  # type: ignore[misc]
+    if law.gradient is not None and law.stretch is not None:
+        extent = K - np.outer(com, com) * m
+        g = g + law.stretch(centre, R @ extent @ R.T) / m
+        G = R.T @ law.gradient(centre) @ R
+    return R.T @ g, G
 
 
 def flexible_body_force(c: Component, on: Setting, motion: Motion, memo: BeamMemo) -> Any:

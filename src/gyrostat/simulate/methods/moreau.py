@@ -16,6 +16,8 @@ from gyrostat.errors import GyrostatError, PerformanceWarning, clipped
 from gyrostat.simulate.constraints.dry_friction import DryFriction
 from gyrostat.simulate.constraints.stops import JointLimits
 from gyrostat.simulate.kernels import environment as env
+from gyrostat.simulate.kernels.callback import Callback
+from gyrostat.simulate.kernels.contact_energy import contact_energy, energy_law
 from gyrostat.simulate.kernels.contact_scene import ContactScene, contact_scene
 from gyrostat.simulate.methods.drivers import moreau_memory as at
 from gyrostat.simulate.methods.drivers.fixed_clock import FULL
@@ -91,7 +93,8 @@ class Moreau(FixedSteps):
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().begin(t, q, v, p)
         self.solids.forget()
-        self.words[at.ANSWERED] = 0
+        self.words[at.ANSWERED] = self.words[at.STATE_KNOWN] = 0
+        self.words[at.OWED] = 1
         self._ready()
 
     def _ready(self) -> None:
@@ -104,9 +107,11 @@ class Moreau(FixedSteps):
         limits, followers = limit_tables(model, self.limits)
         scene, code = _kept_scene(plant, ports, dry, followers)
         machine = plant.machine
-        machine.need_work(code.work)
-        self._code, self._scene, n = code, scene, plant.nv
-        self.words[at.SCENE] = code.address
+        ends = _kept_energy(plant, ports)
+        machine.need_work(max(code.work, ends.work))
+        self._code, self._ends, self._scene, n = code, ends, scene, plant.nv
+        self.words[at.SCENE], self.words[at.ENERGY] = code.address, ends.address
+        self.words[at.ENERGY_LAW] = energy_law(net)
         tables: dict[int, Array] = {}
         pairs = at.CANDIDATES, at.CANDIDATE_NUMBERS, at.SEGMENT_PORTS, at.SEGMENT_NUMBERS
         tables |= dict(zip(pairs, candidate_tables(net, self.candidates, ports, self.solids.reaches), strict=True))
@@ -124,6 +129,9 @@ class Moreau(FixedSteps):
         tables[at.LOOP_EQUATIONS] = np.zeros(loops * (n + 2) + 1)
         tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 24)
         tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
+        tables[at.ENERGIES], tables[at.STATE], tables[at.WAY] = np.zeros(4), np.zeros(plant.nq + n), np.zeros(n)
+        tables[at.POSES_NOW], tables[at.PLACE] = np.zeros(12 * len(ports) + 1), np.zeros(48)
+        tables[at.SOLID_GAPS] = np.zeros(len(self.solids.answers))
         k = len(self.candidates)
         tables[at.KEPT] = np.zeros(6 * k + len(limits) + loops + boxes + 1)
         tables[at.PHASES], tables[at.PHASES_NOW] = np.zeros((2, max(1, k)), dtype=np.int64)
@@ -134,6 +142,13 @@ class Moreau(FixedSteps):
         }  # fmt: skip
         for word, count in counts.items():
             self.words[word] = count
+        if self.solids.pairs:
+            self._asked = Callback(
+                lambda poses: (self.solids.gaps_at(poses.reshape(-1, 12)),),
+                [12 * len(ports)], [len(self.solids.answers)], machine.words[env.ABORT : env.ABORT + 1],
+            )  # fmt: skip
+            machine.callbacks["gaps of solids"] = self._asked
+            self.words[at.GAPS_OF_SOLIDS] = self._asked.address
         self._others = len(limits) + loops + boxes
         self._give(tables)
         self._allot(min(PLACES, k) + 1)
@@ -220,6 +235,7 @@ class Moreau(FixedSteps):
             "newton_steps": int(words[at.NEWTONS]), "unsolved_steps": int(words[at.UNSOLVED_STEPS]),
             "impacts": int(words[at.IMPACTS]), "corrected_steps": int(words[at.CORRECTED]),
             "added_contacts": int(words[at.ADDED]), "hard_problems": int(words[at.HARD]),
+            "shortened_steps": int(words[at.SHORTENED]),
             "largest_residual": float(ctl[at.WORST]), "deepest_penetration": float(ctl[at.DEEPEST]),
             "mean_residual": float(ctl[at.RESIDUAL_SUM]) / max(1, solved),
         }  # fmt: skip
@@ -228,6 +244,15 @@ class Moreau(FixedSteps):
 def driver_memory(rows: int) -> int:
     """Doubles of the solver for hard problems."""
     return int(max(cone_memory(rows, rows), cone_memory(rows, rows // 3 + 1)))
+
+
+def _kept_energy(plant: Plant, ports: Sequence[int | None]) -> KernelCode:
+    """Machine code of energies and poses, which stays with the model."""
+    kernels = plant.kernels
+    kept, key = cached_on(plant.moving).setdefault("contact energies", {}), (tuple(ports), tuple(kernels.live.items()))
+    if key not in kept:
+        kept[key] = KernelCode(contact_energy(kernels, ports))
+    return kept[key]
 
 
 def _kept_scene(

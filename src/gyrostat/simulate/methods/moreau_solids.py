@@ -15,7 +15,12 @@ import numpy as np
 
 from gyrostat.algorithms.contact.contact_faces import Faces, faces_of
 from gyrostat.algorithms.contact.contact_kinematics import place_of
-from gyrostat.algorithms.contact.contact_normals import Extent, extent_of, touching_normal
+from gyrostat.algorithms.contact.contact_normals import (
+    Extent,
+    extent_of,
+    farthest_of_ellipsoid,
+    touching_normal,
+)
 from gyrostat.algorithms.contact.contact_patches import contact_patch
 from gyrostat.algorithms.contact.field_contacts import FieldContacts
 from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, solids_of
@@ -26,6 +31,10 @@ from gyrostat.spatial.representation import Pose
 from gyrostat.spec.model import Model
 
 Array = np.ndarray
+APART = 1.0
+"""Gap [m] of a corner that has gone."""
+NEAR = 0.01
+"""Gap [m] up to which facets are looked for at the end of a step."""
 SLOW = "nearest points"
 """What the part in Python is called in counters."""
 
@@ -54,6 +63,11 @@ class SolidPair:
         a, b = (_placed(poses[port], place) for port, place in self.places)
         gap, n, on_a, on_b, _ = nearest_of_pair(self.candidate, self.solids, a, b, np.inf)
         n = touching_normal(self.extents[0], a, self.extents[1], b, n, gap)
+        both = self.candidate.a, self.candidate.b
+        if both[0].kind == "ellipsoid":
+            on_a = farthest_of_ellipsoid(both[0].size, a, -n)
+        if both[1].kind == "ellipsoid":
+            on_b = farthest_of_ellipsoid(both[1].size, b, n)
         return b, *contact_patch(self.faces[0], a, self.faces[1], b, n, on_a, on_b)
 
 
@@ -125,6 +139,20 @@ class SolidContacts:
             rows[slots, 0], rows[slots, 1], rows[slots, 2:5], rows[slots, 5:8] = 1.0, gaps, points, n
             self.calls += 1
         self.seconds += time.perf_counter() - begin
+
+    def gaps_at(self, poses: Array) -> Array:
+        """Gaps (pairs * PATCH,) [m] of the same corners for other poses (ports, 12), APART where they are none."""
+        begin = time.perf_counter()
+        gaps = np.full(len(self.answers), APART)
+        for k, pair in enumerate(self.pairs):
+            rows = slice(at.PATCH * k, at.PATCH * (k + 1))
+            if not self.answers[rows, 0].any():
+                continue
+            b, _, points, found = pair.touching(poses, NEAR)
+            gaps[rows][_numbered((points - b.p) @ b.R, self._before[k])] = found
+            self.calls += 1
+        self.seconds += time.perf_counter() - begin
+        return gaps
 
 
 def _placed(pose: Array, place: Pose) -> Pose:

@@ -60,13 +60,14 @@ class RolloutKernel:
 
     @property
     def solution(self) -> int:
-        """Impulses of a step in its record: those, and the ones that correct depth."""
-        return 0 if self.contact is None else self.impulses + len(self.contact.pattern.cones)
+        """Impulses of a step in its record: those, the ones that correct depth, and whether its depth is its own."""
+        return 0 if self.contact is None else self.impulses + len(self.contact.pattern.cones) + 1
 
     @cached_property
     def m0(self) -> Array:
-        """What a robot remembers at the start: digital parts; impulses, residual, and steps that did not converge."""
-        more = 0 if self.contact is None else self.impulses + 2
+        """What a robot remembers at the start: digital parts; impulses, whether it is out of the depth of its start,
+        residual, and steps that did not converge."""
+        more = 0 if self.contact is None else self.impulses + 3
         return np.concatenate([self.source.m0, np.zeros(more)])
 
     @property

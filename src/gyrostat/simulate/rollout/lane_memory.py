@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gyrostat.simulate.kernels import environment as at
+from gyrostat.simulate.kernels.contact_energy import UNKNOWN
 from gyrostat.simulate.kernels.loop_margins import margin_memory_size
 from gyrostat.simulate.plant.machine import address
 from gyrostat.simulate.rollout import lane_steps as of
@@ -162,10 +163,12 @@ class ContactMemory:
         self.words = np.zeros(contact.WORDS_OF_CONTACT, dtype=np.int64)
         self.columns.tell(self.words)
         names = contact.CODES | (contact.BOUNCING if programs.pattern.bounces else {})
+        names |= contact.DEEP if programs.pattern.cones else {}
         codes = {word: programs.code(name, lanes) for word, name in names.items()}
         for word, code in codes.items():
             self.words[word] = code.address
         counts = {contact.IMPULSES: kernel.impulses, contact.CONES: sizes["gaps"], contact.MOST_ROUNDS: contact.MOST}
+        counts[contact.BOUNDED] = int(programs.energy_law != UNKNOWN)
         counts[contact.BOUNCES] = len(programs.pattern.bounces)
         for word, count in (counts | {contact.CARRIED: len(kernel.source.m0)}).items():
             self.words[word] = count

@@ -20,7 +20,7 @@ from gyrostat.simulate.rollout.adjoint_words import (
     law_adjoint,
 )
 from gyrostat.simulate.rollout.lane_steps import CONTACT, LIVE_SIZE
-from gyrostat.simulate.rollout.moreau_steps import HALF, IMPULSES, MIDDLE, STEP, in_the_middle
+from gyrostat.simulate.rollout.moreau_steps import CONES, HALF, IMPULSES, MIDDLE, STEP, in_the_middle
 
 
 def moreau_adjoint(env: words, run: words, back: words, t: float, h: float, record: ptr) -> float:
@@ -39,7 +39,8 @@ def moreau_adjoint(env: words, run: words, back: words, t: float, h: float, reco
     middle = doubles(box[MIDDLE])
     bad = in_the_middle(env, box, h, q, y + n)
     bad = bad + kernel(back[CONTACT_ADJOINT])(
-        time, middle, y + n, K + n, step, doubles(env[LIVE]), P, P + box[IMPULSES], sum_q, sum_v,
+        time, middle, y + n, K + n, step, doubles(env[LIVE]), P, P + box[IMPULSES],
+        P + box[IMPULSES] + box[CONES], sum_q, sum_v,
         bar_q, bar_y + n, doubles(back[BAR_TAU]), more_live, doubles(env[WORK]),
     )  # fmt: skip
     added(run[LIVE_SIZE], more_live, doubles(back[SUM_LIVE]))

@@ -13,31 +13,36 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.algorithms.contact.contact_kinematics import contact_gaps
 from gyrostat.algorithms.contact.whitened_cones import WhitenedCones
 from gyrostat.configuration.chart import along, moved
+from gyrostat.configuration.limits import limits_of
 from gyrostat.engine.drivers.kernel_code import KernelCode
 from gyrostat.engine.tracing.choose import maximum, minimum, where
 from gyrostat.engine.tracing.derivative import pullback
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
+from gyrostat.simulate.kernels.contact_energy import KEPT_ENERGY, UNKNOWN, energies, energy_law
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
-from gyrostat.simulate.methods.drivers.moreau_depth import BACK, DEPTH, FASTEST_BACK
-from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT
+from gyrostat.simulate.methods.drivers.moreau_depth import DEPTH, FASTEST_BACK
+from gyrostat.simulate.methods.drivers.moreau_energy import MOST_ADDED, ROUNDING
+from gyrostat.simulate.methods.drivers.moreau_steps import BACK, LARGEST_SHIFT, PATIENCE, SHALLOW
+from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.simulate.rollout.moreau_rounds import (
     AFTER,
+    DEPTH_UNIT,
     arrays,
-    depth_unit,
     many_sweeps,
     one_round,
     share_without_gain,
 )
-from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Pattern, coloured, near
+from gyrostat.simulate.rollout.moreau_rows import ContactStep, KnownBefore, Pattern, coloured
 
 Array = np.ndarray
 APART = 1e3
 """Speed [m/s, rad/s] with which a row that is not corrected is said to separate."""
-LEAST = 1e-12
-"""Rate [m/s, rad/s] that is not shortened."""
+LEAST, LEAST_ENERGY = 1e-12, 1e-300
+"""Rate [m/s, rad/s] that is not shortened; energy [J] that is none."""
 KNOWN = "t", "middle", "v", "tau", "h", "live"
 
 
@@ -46,6 +51,7 @@ class MoreauPrograms:
 
     def __init__(self, kernels: ModelKernels, step: ContactStep):
         self.kernels, self.model, self.step = kernels, kernels.model, step
+        self.energy_law = energy_law(kernels.net)
         self._codes: dict[tuple[str, int], KernelCode] = {}
 
     def code(self, name: str, lanes: int) -> KernelCode:
@@ -78,13 +84,15 @@ class MoreauPrograms:
             "b": rows, "G": rows, "mu": cones, "low": bounces, "back": bounces, "before": rows if bounces else 0,
             "P_first": rows, "w_first": n, "b_second": rows if bounces else 0, "gaps": cones, "allowed": cones,
             "P": rows, "w": n, "r": 1,
-            "way": 2, "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
+            "giving": 2, "way": n, "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
+            "q": self.model.nq, "v0": n, "energies": 2, "start": 2, "lifted": 1, "short": 1, "paid": 1, "busy": 1,
+
         }  # fmt: skip
 
     @property
     def operations(self) -> int:
         """Of a step that needs two rounds."""
-        once = self.rows, self.depth, self.end
+        once = self.rows, self.arrival, self.energy, self.check, self.bound
         return sum(len(program.nodes) for program in once) + 2 * len(self.round.nodes)
 
     def _record(self, function: Any, names: Sequence[str], name: str) -> Program:
@@ -135,10 +143,10 @@ class MoreauPrograms:
         sweeps; lanes that have converged keep what they have."""
 
         def function(**x: Array) -> Mapping[str, Any]:
-            found = one_round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["way"])
+            found = one_round(*self._cones(x), x["P"], x["w"], x["r"][0], 1.0, x["giving"])
             return dict(zip(("P", "w", "r"), found, strict=True))
 
-        return self._record(function, ("X", "b", "G", "mu", "low", "way", "P", "w", "r"), "round")
+        return self._record(function, ("X", "b", "G", "mu", "low", "giving", "P", "w", "r"), "round")
 
     @cached_property
     def sweeps(self) -> Program:
@@ -187,23 +195,54 @@ class MoreauPrograms:
 
         return self._record(function, ("X", "b", "mu", "allowed", "before", "P_first", "w_first", "P", "w"), "joined")
 
+    # ------------------------------------------------------------------ the end of a step
+    @cached_property
+    def arrival(self) -> Program:
+        """q, v after the step, and the way from its middle, if nothing is too deep."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            v = x["free"] + np.array(coloured(self.pattern.inboard, x["L"], x["roots"], list(x["w"])))
+            way = v * (0.5 * x["h"][0])
+            return {"q": moved(self.model, x["middle"], along(self.model, way)), "v": v, "way": way}
+
+        return self._record(function, ("middle", "free", "L", "roots", "w", "h"), "arrival")
+
+    @cached_property
+    def energy(self) -> Program:
+        """Kinetic and potential energy."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            return {"energies": self._energies(x, x["q"], x["v"])}
+
+        return self._record(function, ("t", "q", "v", "live"), "energy")
+
+    @cached_property
+    def check(self) -> Program:
+        """Energies and gaps at q, v."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            return arrays(energies=self._energies(x, x["q"], x["v"]), gaps=self._gaps(x, x["q"]))
+
+        return self._record(function, ("t", "q", "v", "live"), "check")
+
     @cached_property
     def depth(self) -> Program:
-        """Speeds that take back a part of each penetration over half a step, with normal impulses that change no rate:
-        the problem, and the first sweep."""
+        """Displacements that take penetrations back, with normal impulses that change no rate: the problem, and the
+        first sweep; whether there is anything to do."""
 
         def function(**x: Array) -> Mapping[str, Any]:
             cones, G, inverse = self._cones(x)
-            deep = self._deep(cones, x["gaps"], x["allowed"], x["w"], x["h"][0])
+            busy, deep = self._deep(cones, x["gaps"], x["P"], x["energies"][0], x["paid"][0], x["h"][0])
             G, inverse = self._of_normals(G), self._of_normals(inverse)
             P: list[Any] = [0.0] * len(cones.cones)
             w: list[Any] = [0.0] * self.model.nv
             for _ in range(AFTER):
                 deep.sweep(P, w, inverse)
-            r = deep.residual(P, w, G, inverse) * depth_unit(x["h"][0])
-            return arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r])
+            r = deep.residual(P, w, G, inverse) * DEPTH_UNIT
+            return arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r], busy=[busy])
 
-        return self._record(function, ("X", "b", "G", "mu", "gaps", "allowed", "w", "h"), "depth")
+        names = "X", "b", "G", "mu", "gaps", "P", "energies", "paid", "h"
+        return self._record(function, names, "depth")
 
     @cached_property
     def depth_round(self) -> Program:
@@ -214,46 +253,91 @@ class MoreauPrograms:
             deep, G, inverse = cones.normals(list(x["deep_b"])), self._of_normals(G), self._of_normals(inverse)
             P, w, r = x["deep_P"], x["deep_w"], x["deep_r"][0]
             names = "deep_P", "deep_w", "deep_r"
-            return dict(zip(names, one_round(deep, G, inverse, P, w, r, depth_unit(x["h"][0])), strict=True))
+            return dict(zip(names, one_round(deep, G, inverse, P, w, r, DEPTH_UNIT), strict=True))
 
-        return self._record(function, ("X", "b", "G", "mu", "h", "deep_b", "deep_P", "deep_w", "deep_r"), "depth_round")
+        return self._record(function, ("X", "b", "G", "mu", "deep_b", "deep_P", "deep_w", "deep_r"), "depth_round")
 
     @cached_property
-    def end(self) -> Program:
-        """q, v after the step."""
+    def lift(self) -> Program:
+        """q and the way to it with the correction of depth."""
 
         def function(**x: Array) -> Mapping[str, Any]:
-            return self._arrived(x["middle"], x["free"], x["L"], x["roots"], x["w"], x["deep_w"], x["h"][0])
+            q, way = self._lifted(x["middle"], x["L"], x["roots"], x["way"], list(x["deep_w"]))
+            return {"q": q, "way": way}
 
-        return self._record(function, ("middle", "free", "L", "roots", "w", "deep_w", "h"), "end")
+        return self._record(function, ("middle", "L", "roots", "way", "deep_w"), "lift")
+
+    @cached_property
+    def bound(self) -> Program:
+        """v with the energy that the step may have, and whether it ends at rest because there is less."""
+
+        def function(**x: Array) -> Mapping[str, Any]:
+            s, short = self._share(x, x["tau"], x["v0"], x["way"], x["P"], x["start"], x["energies"], x["lifted"][0])
+            return arrays(v=s * x["v"], short=[short])
+
+        names = "tau", "v0", "way", "P", "start", "energies", "lifted", "h", "v"
+        return self._record(function, names, "bound")
+
+    def _energies(self, x: Mapping[str, Array], q: Array, v: Array) -> Array:
+        if self.energy_law == UNKNOWN:
+            return np.zeros(2)
+        net, on = self.kernels.scene(x["t"][0], x["live"])
+        return energies(net, on, q, v)[0]
+
+    def _gaps(self, x: Mapping[str, Array], q: Array) -> list[Any]:
+        """Of all cones at q."""
+        net, on = self.kernels.scene(x["t"][0], x["live"])
+        gaps, low, high = contact_gaps(net, on, self.step.candidates, q), *limits_of(self.model, "model", WHO)
+        found: list[Any] = []
+        for number, coordinate in (self.pattern.places[cone.normal] for cone in self.pattern.cones):
+            if number >= 0:
+                found.append(gaps[number])
+            else:
+                below, above = q[coordinate] - float(low[coordinate]), float(high[coordinate]) - q[coordinate]
+                ends = [x for x, end in ((below, low), (above, high)) if np.isfinite(end[coordinate])]
+                found.append(ends[0] if len(ends) == 1 else minimum(below, above))
+        return found
+
+    def _share(
+        self, x: Mapping[str, Array], tau: Array, v0: Array, way: Array, P: Any, start: Array, end: Array, lifted: Any
+    ) -> tuple[Any, Any]:
+        """By which factor the rates at the end have the energy that they may have; 1 where even none is too much."""
+        if self.energy_law == UNKNOWN:
+            return 1.0, 0.0
+        (T0, U0), (T1, U1) = start, end
+        excess = T1 + U1 - (T0 + U0 + tau @ (v0 * (0.5 * x["h"][0]) + way) + lifted)
+        within = ROUNDING * (T0 + T1 + abs(U0) + abs(U1))
+        size: Any = 0.0
+        for p in P:
+            size = size + abs(p)
+        kept = where(size > 0.0, 0.0, MOST_ADDED * T1) if self.energy_law == KEPT_ENERGY else 0.0
+        excess = where(excess > within, excess, where(excess < -within, maximum(excess, -kept), 0.0))
+        some = T1 > LEAST_ENERGY
+        left = (T1 - minimum(excess, T1)) / where(some, T1, 1.0)
+        return where(some, np.sqrt(left), 1.0), where(excess > T1, 1.0, 0.0)
 
     def _of_normals(self, x: Sequence[Any]) -> list[Any]:
         return [x[cone.normal] for cone in self.pattern.cones]
 
-    def _deep(self, cones: WhitenedCones, gaps: Any, allowed: Any, w: Any, h: Any) -> WhitenedCones:
-        """Rows of the correction: over half a step no open row may close, and those that are deeper than DEPTH go back
-        by a part BACK of it. Where none is so deep, all are apart."""
-        reached = [near(g, cones.b[c.normal] - a, h) for c, g, a in zip(cones.cones, gaps, allowed, strict=True)]
-        deepest: Any = 0.0
-        for gap, is_near in zip(gaps, reached, strict=True):
-            deepest = maximum(deepest, where(is_near, -gap, 0.0))
-        b: list[Any] = []
-        for cone, gap, still, is_near in zip(cones.cones, gaps, allowed, reached, strict=True):
-            u = cones.speed(cone.normal, w) - still
-            out = minimum(-2.0 * BACK * gap / h, FASTEST_BACK) - u
-            wanted = where(gap >= 0.0, -2.0 * gap / h - u, maximum(out, 0.0))
-            b.append(where(is_near, where(deepest > DEPTH, -wanted, APART), APART))
-        return cones.normals(b)
+    def _deep(self, cones: WhitenedCones, gaps: Any, P: Any, T: Any, paid: Any, h: Any) -> tuple[Any, WhitenedCones]:
+        """Whether there is anything to do, and the rows of the correction: no open row may close, and others go back
+        by their depth, those of a start by a part of it. Where nothing is to be done, all are apart."""
+        deepest, pushed = -gaps[0], P[self.pattern.cones[0].normal]
+        for gap, cone in zip(gaps[1:], self.pattern.cones[1:], strict=True):
+            deepest, pushed = maximum(deepest, -gap), pushed + P[cone.normal]
+        waits = where(deepest <= SHALLOW, where(PATIENCE * deepest * pushed / h < T, 1.0, 0.0), 0.0)
+        busy = where(deepest > DEPTH, 1.0 - waits, 0.0)
+        part = where(paid > 0.0, 1.0, BACK)
+        b = [where(busy > 0.0, maximum(gap * where(gap > 0.0, 1.0, part), -FASTEST_BACK * h), APART) for gap in gaps]
+        return busy, cones.normals(b)
 
-    def _arrived(self, middle: Array, free: Array, L: Array, roots: Array, w: Any, deep_w: Any, h: Any) -> Any:
-        inboard = self.pattern.inboard
-        v = free + np.array(coloured(inboard, L, roots, list(w)))
-        more = np.array(coloured(inboard, L, roots, list(deep_w)))
+    def _lifted(self, middle: Array, L: Array, roots: Array, way: Any, deep_w: Any) -> tuple[Any, Any]:
+        more = np.array(coloured(self.pattern.inboard, L, roots, list(deep_w)))
         largest: Any = LEAST
         for x in more:
             largest = maximum(largest, abs(x))
-        shift = v * (0.5 * h) + more * minimum(0.5 * h, LARGEST_SHIFT / largest)
-        return {"q": moved(self.model, middle, along(self.model, shift)), "v": v}
+        way = way + more * minimum(1.0, LARGEST_SHIFT / largest)
+        return moved(self.model, middle, along(self.model, way)), way
 
     # ------------------------------------------------------------------ derivatives
     @cached_property
@@ -263,15 +347,28 @@ class MoreauPrograms:
         step by its start vanishes there."""
 
         def function(**x: Array) -> Mapping[str, Any]:
-            known = self._rows(x)
-            P, deep_P, G = list(x["P"]), list(x["deep_P"]), known.cones.diagonal()
+            known, h, v0, middle = self._rows(x), x["h"][0], x["v"], x["middle"]
+            P, G = list(x["P"]), known.cones.diagonal()
             cones, inverse = known.cones.without_dead_centres(G, APART), [1.0 / g for g in G]
-            _, w = cones.newton(P, cones.total(P), inverse)
-            deep = self._deep(cones, known.gaps, known.allowed, w, x["h"][0])
-            _, deep_w = deep.newton(deep_P, deep.total(deep_P), self._of_normals(inverse))
-            return self._arrived(x["middle"], known.free, known.L, known.roots, w, deep_w, x["h"][0])
+            P, w = cones.newton(P, cones.total(P), inverse)
+            v = known.free + np.array(coloured(self.pattern.inboard, known.L, known.roots, list(w)))
+            way = v * (0.5 * h)
+            q = moved(self.model, middle, along(self.model, way))
+            end, lifted = self._energies(x, q, v), 0.0
+            if self.pattern.cones:
+                before, deep_P = end[1], list(x["deep_P"])
+                _, deep = self._deep(cones, self._gaps(x, q), P, end[0], x["paid"][0], h)
+                _, deep_w = deep.newton(deep_P, deep.total(deep_P), self._of_normals(inverse))
+                q, way = self._lifted(middle, known.L, known.roots, way, deep_w)
+                end = self._energies(x, q, v)
+                lifted = where(x["paid"][0] > 0.0, 0.0, maximum(end[1] - before, 0.0))
+            if self.energy_law == UNKNOWN:
+                return {"q": q, "v": v}
+            start = self._energies(x, moved(self.model, middle, along(self.model, v0 * (-0.5 * h))), v0)
+            s, short = self._share(x, x["tau"], v0, way, P, start, end, lifted)
+            return {"q": q, "v": where(short > 0.0, 0.0, s) * v}
 
-        return self._record(function, (*KNOWN, "P", "deep_P"), "solved")
+        return self._record(function, (*KNOWN, "P", "deep_P", "paid"), "solved")
 
     @cached_property
     def adjoint(self) -> Program:

@@ -67,9 +67,8 @@ def share_without_gain(cones: WhitenedCones, free: Any, before: Any, P: Any, w: 
     return where(start + slope + bend > maximum(start, 0.0), minimum(maximum(root, 0.0), 1.0), 1.0)
 
 
-def depth_unit(h: Any) -> Any:
-    """The unit in which TOLERANCE is a tenth of DEPTH in a step."""
-    return h * (TOLERANCE / (0.1 * DEPTH))
+DEPTH_UNIT = TOLERANCE / (0.1 * DEPTH)
+"""In which TOLERANCE is a tenth of DEPTH."""
 
 
 def arrays(**values: Any) -> dict[str, Array]:

@@ -16,13 +16,12 @@ from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.rne import sweep_forces
 from gyrostat.configuration.chart import along, moved
 from gyrostat.configuration.limits import limits_of
-from gyrostat.engine.tracing.choose import maximum, minimum, where
+from gyrostat.engine.tracing.choose import minimum, where
 from gyrostat.graph.contact_laws import ContactLaw, contact_law
 from gyrostat.graph.contacts import Candidate
 from gyrostat.graph.network import Network
 from gyrostat.simulate.kernels.contact_scene import implicit_damping, with_fill
-from gyrostat.simulate.methods.drivers.moreau_contacts import SLACK
-from gyrostat.simulate.methods.drivers.moreau_impacts import RESTING, STEADY
+from gyrostat.simulate.methods.drivers.moreau_impacts import CLOSED, RESTING, STEADY
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.spec.model import Model
 
@@ -206,7 +205,7 @@ class _Rows:
     def _law(self, gap: Any, before: Any, free: Any, e: Any) -> None:
         """A row may close as far as its gap; one that hits stops at once, and bounces by the part of its closing speed
         that was there before the step."""
-        allowed, back = maximum(gap, 0.0) / self.h, 0.0
+        allowed, back = where(gap > CLOSED, gap, 0.0) / self.h, 0.0
         if not is_zero(e):
             self.bounces.append(len(self.cones) - 1)
             own = where(before < -RESTING, 1.0, 0.0) * where(gap + self.h * free < 0.0, 1.0, 0.0)
@@ -224,11 +223,6 @@ class _Rows:
     def pattern(self, n: int) -> Pattern:
         columns, inboard = tuple(map(tuple, self.X)), self.factors.inboard
         return Pattern(columns, tuple(self.cones), n, inboard, tuple(self.places), tuple(self.bounces))
-
-
-def near(gap: Any, free: Any, h: Any) -> Any:
-    """Whether a row may be reached within the step."""
-    return gap + h * free <= h * SLACK
 
 
 def _product(row: Array, v: Array) -> Any:

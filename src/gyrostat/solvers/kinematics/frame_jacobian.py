@@ -180,7 +180,10 @@ class ParameterJacobian(OfFrame):
     ``parameters``: paths such as ``"forearm_offset.translation"`` or ``"elbow.axis"``; vectors count one column for
     each number, in order, see ``columns``. Axes are normalised: only changes across an axis count; a tilt by a small
     angle about a unit vector n perpendicular to it is the change n x axis. ``expressed_in`` as in :class:`Jacobian`:
-    the columns are twists, unit changes play the part of unit velocities."""
+    the columns are twists, unit changes play the part of unit velocities.
+
+    q is given: masses and stiffnesses, which move the frame only by its deflection, have columns of zeros. With the
+    deflection under gravity in it: ``gs.studies.StaticPoses(model, [frame], live).sensitivities``."""
 
     name = "parameter_jacobian"
     state = ("q",)

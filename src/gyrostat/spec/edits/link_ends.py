@@ -47,7 +47,7 @@ def link_ends(model: Model, full: str, body: RigidBody, start: str | None, end: 
     are ports of the link, or names of joints on it."""
     places = {"origin": np.zeros(3)} | {frame.name: np.array(frame.translation) for frame in body.frames}
     entry = str(model.wiring.tree.inport.get(full) or "origin")
-    hanging = _attachments(model, full, body)
+    hanging = attachments(model, full, body)
     first = places[entry] if start is None else _named(start, full, places, hanging, who)
     if end is not None:
         last = _named(end, full, places, hanging, who)
@@ -73,11 +73,16 @@ def _named(text: str, full: str, places: dict[str, Array], hanging: list[Attachm
     return known[name]
 
 
-def _attachments(model: Model, full: str, body: RigidBody) -> list[Attachment]:
+def frames_of(body: RigidBody) -> dict[str, tuple[Array, Array]]:
+    """R (3, 3) and p (3,) of the ports of a body, in its own frame."""
+    frames = {frame.name: (matrix_of(frame.rotation), np.array(frame.translation)) for frame in body.frames}
+    return {"origin": (np.eye(3), np.zeros(3))} | frames
+
+
+def attachments(model: Model, full: str, body: RigidBody) -> list[Attachment]:
     """Everything that is connected with a link, but what it is met from."""
     wiring, source = model.wiring, next((v.source for v in model.wiring.tree.visits if v.entity == full), None)
-    frames = {frame.name: (matrix_of(frame.rotation), np.array(frame.translation)) for frame in body.frames}
-    places = {"origin": (np.eye(3), np.zeros(3))} | frames
+    places = frames_of(body)
     found: list[Attachment] = []
     for port, (R, p) in places.items():
         for other in wiring.connection(full, port):

@@ -17,6 +17,7 @@ from gyrostat.geometry.mass_moments import MassProperties, inertia_of, largest_s
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.edits.link_ends import Attachment, LinkEnds, link_ends
+from gyrostat.spec.edits.link_shift import shift_absorbed
 from gyrostat.spec.edits.scope import Connections, checked, find_port, full_name, refused, scope_of, with_scope
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.flexible_beam import FlexibleBeam
@@ -44,6 +45,7 @@ def with_flexible_link(
     if type(body) is not RigidBody:
         what = "an assembly" if body is None else f"a {body.kind_label}"
         raise refused(who, f"is {what}, expected a rigid body", "name a link", link)
+    model, body = shift_absorbed(model, full, body, start, who)
     ends = link_ends(model, full, body, start, end, who)
     axes = _axes(ends, up, who)
     beam = _beam(body, ends, axes, given, who)

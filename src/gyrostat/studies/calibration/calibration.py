@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,10 @@ class _Run:
             factors, fit, more = self._noise(search, fit)
             iterations += more
             held = search.at_bounds(fit.x)
-            folds = self._folds(fit, shown) if fit.finished else None
+            try:
+                folds = self._folds(fit, shown) if fit.finished else None
+            except KeyboardInterrupt:
+                folds, fit = None, replace(fit, message="converged; cross-validation was interrupted")
             return self._gathered(fit, x0, before, factors, held, folds, iterations)
 
     # ------------------------------------------------------------------ noise that nobody stated
@@ -129,7 +132,7 @@ class _Run:
             except GyrostatError:
                 return None
             if not one.finished:
-                return None
+                raise KeyboardInterrupt
             left_out[out] = self.equations.evaluate(one.x)[out]
             shown.step(1, f"fold {k + 1} of {folds}")
         return left_out

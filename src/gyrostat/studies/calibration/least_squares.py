@@ -100,11 +100,18 @@ class LeastSquares:
 
         known: dict[bytes, Array] = {}
         weight: list[float] = []
-        least = np.inf
+        least, rows = np.inf, len(self.jacobian(x))
 
         def e(z: Array) -> Array:
             nonlocal least
-            r = self.evaluate(z)
+            try:
+                r = self.evaluate(z)
+            except (
+                GyrostatError
+            ):  # a step to where the robot does not rest, or behind the camera: a shorter one follows
+                if not np.isfinite(least):
+                    raise
+                return np.full(rows + N.shape[1], 1e3 * np.sqrt(1.0 + least))
             cost = float(r @ r)
             if cost < least:
                 least, self.best = cost, z.copy()

@@ -52,13 +52,29 @@ def even(path: Path, count: int, stops: Array, start: float) -> Array:
     return s
 
 
-def with_points(grid: Array, wanted: Array) -> Array:
-    """The grid with these points in it; the nearest one moves there if it is near."""
-    for s in np.unique(wanted):
+def with_points(grid: Array, wanted: Array, fixed: Array | None = None) -> Array:
+    """The grid with these points in it; the nearest one moves there if it is near and not ``fixed``."""
+    kept = set() if fixed is None else set(fixed.tolist())
+    for s in np.unique(wanted).tolist():
         k = int(np.argmin(np.abs(grid - s)))
-        if 0 < k < len(grid) - 1 and abs(grid[k] - s) < 0.3 * min(grid[k + 1] - grid[k], grid[k] - grid[k - 1]):
+        inside = 0 < k < len(grid) - 1 and grid[k] not in kept
+        if inside and abs(grid[k] - s) < 0.3 * min(grid[k + 1] - grid[k], grid[k] - grid[k - 1]):
             grid = grid.copy()
             grid[k] = s
-        elif grid[k] != s:
+        elif abs(grid[k] - s) > 1e-10 * (grid[-1] - grid[0]):
             grid = np.sort(np.append(grid, s))
+        kept.add(s)
     return grid
+
+
+def turning_points(path: Path, grid: Array, shafts: Array) -> Array:
+    """Where a joint, or another of the ``shafts`` (k, n), turns round along the path: dry friction jumps there."""
+    fine = np.unique(np.concatenate([grid, 0.5 * (grid[1:] + grid[:-1])]))
+    w = path.derivatives(fine, 1)[1] @ shafts.T
+    i, k = np.nonzero((w[:-1] * w[1:] < 0.0) & (np.abs(w[:-1]) + np.abs(w[1:]) > 1e-12 * np.abs(w).max()))
+    left, right, sign = fine[i], fine[i + 1], np.sign(w[i, k])
+    for _ in range(60 if len(i) else 0):
+        middle = 0.5 * (left + right)
+        ahead = np.einsum("pn,pn->p", path.derivatives(middle, 1)[1], shafts[k]) * sign > 0.0
+        left, right = np.where(ahead, middle, left), np.where(ahead, right, middle)
+    return 0.5 * (left + right)

@@ -25,8 +25,8 @@ ENOUGH = 1.3
 """Margins are this much more than what was seen."""
 ROUNDING = 1e-7
 """Relative margin besides: for rounding, and for what is left between points of the check."""
-SETTLED = 1e-7
-"""Relative change of s' at which tangents count as settled."""
+SETTLED = 2e-5
+"""Relative change of the duration at which tangents count as settled; limits are those of the whole model anyway."""
 UNBOUNDED = 1e14
 
 
@@ -56,6 +56,11 @@ class Stages:
         self.N, self.steps = N, np.ascontiguousarray(2.0 * np.diff(grid))
         at = grid[:-1, None] + np.diff(grid)[:, None] * (np.arange(points + 1) / points)
         at[:, -1] = np.nextafter(grid[1:], -np.inf)  # what jumps there is taken from the left
+        if rows.torques.dry:  # as dry friction does, where a joint turns round
+            inward = 1e-7 * np.diff(grid)
+            moving = np.ones(N + 1)
+            moving[[0, -1, *stops]] = 0.0  # at rest friction follows the root of the distance
+            at[:, 0], at[:, -1] = grid[:-1] + inward * moving[:-1], at[:, -1] - inward * moving[1:]
         self.at, self.offsets = at, np.ascontiguousarray(2.0 * (at - grid[:-1, None]))
         self.points = points_of(path, at.ravel())
         middle = grid[:-1, None] + np.diff(grid)[:, None] * ((np.arange(points) + 0.5) / points)
@@ -97,7 +102,7 @@ class Stages:
         if stage >= 0:
             return stage, "room", arrays
         if self.still[0]:
-            start = K[0]
+            start = self._free_start(arrays, L, K)
         if start > K[0] * (1.0 + 1e-9) + 1e-300 or start < L[0] * (1.0 - 1e-9):
             return 0, "start", (L[0], K[0])
         x[0] = min(max(start, L[0]), K[0])
@@ -109,6 +114,29 @@ class Stages:
             return int(np.argmax(x)), "unbounded", arrays
         return x, u, active.astype(int), L, K
 
+    def _free_start(self, arrays: Any, L: Array, K: Array) -> float:
+        """The x at the start, where q' = 0 and the robot rests whatever x is, from which x_1 becomes the greatest: a
+        concave function of x_0, searched by thirds."""
+        P, step = self.M + 1, float(self.steps[0])
+        a, b, low, high = (x[:P].ravel() for x in arrays)
+        alpha = a + np.repeat(self.offsets[0], len(self.rows.names)) * b
+        use = np.abs(alpha) > 1e-14 * np.abs(b)
+        one = 1.0 / alpha[use]
+        top = np.maximum(low[use] * one, high[use] * one)
+        slope = -b[use] * one
+
+        def ahead(x: float) -> float:
+            return min(x + step * float(np.min(top + slope * x, initial=np.inf)), float(K[1]))
+
+        left, right = float(L[0]), float(K[0])
+        for _ in range(200):
+            one_third, two_thirds = left + (right - left) / 3.0, right - (right - left) / 3.0
+            if ahead(one_third) < ahead(two_thirds):
+                left = one_third
+            else:
+                right = two_thirds
+        return right
+
     # ------------------------------------------------------------------ all passes
     def run(self, told: Callable[[int, str], object] = lambda k, text: None) -> Reached:
         """Passes until nothing exceeds its limits in the middle between points; or an error that says where."""
@@ -119,6 +147,7 @@ class Stages:
         size = self.sizes
         below, above = (np.full((N, R), ROUNDING) * size for _ in range(2))
         curved, least, before = self.rows.curved, 1e-18 * self.scale**2, None
+        duration = np.inf
         for k in range(1, PASSES + 1):
             if len(found) == 3:
                 found, block = self._slower(found, block, before, (below, above))
@@ -129,7 +158,12 @@ class Stages:
             least = max(least, 1e-16 * float(x.max()))
             low_m, high_m = self.rows.excess(self.between, xm.ravel(), um, least)
             worst = max(float((low_m / size).max()), float((high_m / size).max()))
-            told(k, f"{float(np.sum(self.steps / (np.sqrt(x[1:]) + np.sqrt(x[:-1])))):.6g} s")
+            with np.errstate(divide="ignore"):
+                lasts = float(np.sum(self.steps / (np.sqrt(x[1:]) + np.sqrt(x[:-1]))))
+            told(k, f"{lasts:.6g} s")
+            if abs(lasts - duration) < SETTLED * lasts:
+                moved = 0.0
+            duration = lasts
             if worst <= 0.0 and (not curved or (k > 1 and moved < 1e-4) or k > 8):
                 over = self._checked(x, u, xs, us, least)
                 if over.max() <= 0.0:
@@ -140,7 +174,7 @@ class Stages:
                 above += 1.5 * np.maximum(over, 0.0)
             low_p, high_p = self._chords(block, xs, us, least, curved)
             low_p, high_p = low_p.reshape(N, M + 1, R), high_p.reshape(N, M + 1, R)
-            grow = ENOUGH * (1.0 + 0.1 * k)
+            grow = ENOUGH if curved else ENOUGH * (1.0 + 0.1 * k)
             for margin, y, ym in ((below, low_p, low_m), (above, high_p, high_m)):
                 chord = 0.5 * (y[:, 1:] + y[:, :-1])
                 with np.errstate(invalid="ignore"):  # one side of a row may be infinite
@@ -213,6 +247,8 @@ class Stages:
                 us = np.repeat(np.diff(x) / self.steps, self.M + 1)
                 least = 1e-16 * float(x.max()) + 1e-300
                 block = self.rows.tangent(self.points, self.A, xs.ravel(), us, least)
+                for side in margin:  # they were seen at a faster motion
+                    side[:] = np.maximum(0.25 * side, ROUNDING * self.sizes)
                 again = self.swept(block, margin, self.ends[0] ** 2)
                 if len(again) == 5:
                     return again, block

@@ -101,7 +101,8 @@ def edge(
     x = start
     for _ in range(ROUNDS):
         gap = gap_at(m, rows, x, step, next_low, next_high, found)
-        if gap >= -SLACK * (abs(found[LO]) + abs(found[UP])) - ROUNDING * (x + next_high) / step:
+        size = abs(found[LO]) + abs(found[UP]) + (abs(found[LO_SLOPE]) + abs(found[UP_SLOPE])) * x
+        if gap >= -SLACK * size - ROUNDING * (x + next_high) / step:
             return x
         slope = found[UP_SLOPE] - found[LO_SLOPE]
         if slope * way <= 0.0:

@@ -18,7 +18,7 @@ from gyrostat.spec.model import Model
 from gyrostat.studies.achievable.motion_limits import motion_limits
 from gyrostat.studies.fastest_path.carried import Carried
 from gyrostat.studies.fastest_path.fastest_path import FastestPath
-from gyrostat.studies.fastest_path.grids import read_grid
+from gyrostat.studies.fastest_path.grids import read_grid, turning_points, with_points
 from gyrostat.studies.fastest_path.paths import WHO, Path, read_path
 from gyrostat.studies.fastest_path.profile import Profile
 from gyrostat.studies.fastest_path.reach import Stages
@@ -103,6 +103,9 @@ class TimeOptimal(StudyData):
             raise StateError(f"{WHO}: stops must lie inside ({path.start:g}, {path.end:g}), got {clipped(self.stops)}")
         stops = stops[stops > begin]
         grid = read_grid(path, self.grid, stops, begin)
+        if self.rows.torques.dry:
+            shafts = np.concatenate([np.eye(self.model.nv), self.rows.torques.W])
+            grid = with_points(grid, turning_points(path, grid, shafts), stops)
         at = np.searchsorted(grid, stops)
         stages = Stages(path, self.rows, grid, self.points, self.check, (self.start_speed, self.end_speed), at)
         if self.positions:

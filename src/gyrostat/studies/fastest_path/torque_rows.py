@@ -16,6 +16,8 @@ import numpy as np
 from gyrostat.algorithms.shafts.actuators import UNLIMITED, Actuator, actuators, motor_map
 from gyrostat.configuration.manifold import neutral
 from gyrostat.configuration.packing import real_array
+from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.tracing.record import record
 from gyrostat.errors import ShapeError, SpecError, StateError, clipped, nearest
 from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
@@ -68,7 +70,13 @@ class TorqueRows:
         self.at_rest = np.array([[float(x[0][0]), float(x[1][0])] for x in still]).reshape(len(rows), 2)
         self.names = [f"torque of {r.name}" for r in rows]
         self.names += [f"torque of {rows[k].name} (at speed)" for k in self.varying] * 2
-        self.curved = bool(self.varying) or self._rubs()
+        rubs = self._rubs()
+        self.curved = bool(self.varying) or rubs
+
+    @property
+    def drive_names(self) -> tuple[str, ...]:
+        """Of the joints or actuators, by which power_limits are given."""
+        return tuple(row.name for row in self.rows)
 
     @property
     def count(self) -> int:
@@ -81,6 +89,8 @@ class TorqueRows:
         q, zero = np.tile(neutral(self.model), (4, 1)), np.zeros_like(v)
         odd = self.solver(q, v, zero) - self.solver(q, -v, zero)
         small = self.solver(q, 1e-6 * v, zero) - self.solver(q, zero, zero)
+        creeping = self.solver(q, 1e-10 * v, zero) - self.solver(q, zero, zero)
+        self.dry = bool(np.abs(creeping).max(initial=0.0) > 1e-6)
         return bool(max(np.abs(odd).max(initial=0.0), np.abs(small).max(initial=0.0)) > 1e-9)
 
     def tau(self, q: Array, v: Array, a: Array) -> Array:
@@ -184,12 +194,21 @@ def _effort_of(model: Model, actuator: Actuator, given: Mapping[str, Any]) -> bo
 def _of_actuator(actuator: Actuator, along: Array, speed: Array, power: float) -> TorqueRow:
     c = actuator.motor
     varies = c is not None and (len(c["torque_speed"]) > 0 or c["voltage_limit"] is not None)
+    if not varies:
+        low, high = (float(x) for x in actuator.torques(0.0))
+
+        def constant(w: Array) -> tuple[Array, Array]:
+            return np.full(w.shape, low), np.full(w.shape, high)
+
+        return TorqueRow(actuator.name, along, speed, constant, False, power)
+    recorded = record(lambda w: dict(zip(("low", "high"), actuator.torques(w[()]), strict=True)), {"w": ()}, "limits")
+    kernel = Kernel(recorded, "limits")
 
     def limit(w: Array) -> tuple[Array, Array]:
-        low, high = actuator.torques(w)
-        return np.broadcast_to(np.asarray(low, float), w.shape), np.broadcast_to(np.asarray(high, float), w.shape)
+        found = kernel.call(np.ascontiguousarray(w))
+        return found["low"], found["high"]
 
-    return TorqueRow(actuator.name, along, speed, limit, varies, power)
+    return TorqueRow(actuator.name, along, speed, limit, True, power)
 
 
 def _of_joint(name: str, e: Array, given: Any, power: float) -> TorqueRow:

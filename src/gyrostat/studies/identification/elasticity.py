@@ -76,6 +76,11 @@ class ElasticityEstimate(StudyData):
         return report.heading("Response").figure(figure, "first output by first input")
 
 
+def _parts(H: Array) -> Array:
+    """Real and imaginary parts, as a last axis."""
+    return np.stack([np.real(H), np.imag(H)], -1)
+
+
 def _shown(f: Array) -> str:
     return ", ".join(f"{x:.4g}" for x in f) or "none"
 
@@ -127,7 +132,7 @@ def identify_elasticity(
         except (StateError, np.linalg.LinAlgError):  # a frequency at an undamped pole
             return np.full(2 * wanted.size, 1e3)
         left = weight * np.log(np.where(np.abs(ratio) > 1e-300, ratio, 1e-300))
-        return np.concatenate([left.real.ravel(), left.imag.ravel()])
+        return np.concatenate([np.real(left).ravel(), np.imag(left).ravel()])
 
     finished, x = True, np.zeros(len(paths))
     with Progress(progress, WHO, 2 * len(paths) + 1) as shown:
@@ -146,8 +151,8 @@ def identify_elasticity(
     sigma = values * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     changed = model.replace(dict(zip(paths, values.tolist(), strict=True)))
     return ElasticityEstimate(
-        changed, model, paths, values, sigma, f, np.stack([wanted.real, wanted.imag], -1),
-        np.stack([found.H.real, found.H.imag], -1), found.resonances, found.antiresonances(0, 0),
+        changed, model, paths, values, sigma, f, _parts(wanted),
+        _parts(found.H), found.resonances, found.antiresonances(0, 0),
         float(np.sqrt(np.mean(np.abs(left) ** 2))), finished,
         "finished" if finished else "interrupted: the best so far",
     )  # fmt: skip

@@ -63,14 +63,14 @@ def torque_figure(found: Any, run: MeasuredRun) -> Figure:
     figure = Figure(figsize=(9.0, 1.5 * n + 1.0), layout="constrained")
     step = max(1, len(run.t) // 1500)
     t = run.t[::step]
-    for k, ax in enumerate(np.atleast_1d(figure.subplots(n, 1, sharex=True))):
+    for k, ax in enumerate(figure.subplots(n, 1, sharex=True, squeeze=False)[:, 0]):
         band = 2.0 * np.where(np.isfinite(spread[::step, k]), spread[::step, k], 0.0)
         ax.plot(t, run.tau[::step, k], color="0.6", lw=1.2, label="measured")
         ax.plot(t, told.torques[::step, k], color="C0", lw=0.9, label="identified")
         ax.fill_between(t, told.torques[::step, k] - band, told.torques[::step, k] + band, color="C0", alpha=0.2, lw=0)
         ax.plot(t, run.tau[::step, k] - told.torques[::step, k], color="C3", lw=0.7, label="left")
         ax.set_ylabel(found.model.dofs[k], fontsize=8)
-    ax.set_xlabel("t [s]")
+    figure.axes[-1].set_xlabel("t [s]")
     figure.axes[0].legend(loc="upper right", fontsize=7, ncols=3)
     return figure
 

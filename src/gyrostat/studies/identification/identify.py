@@ -19,6 +19,7 @@ import numpy as np
 from gyrostat.errors import GyrostatError, clipped, nearest
 from gyrostat.solvers.dynamics.actuator_dynamics import ActuatorDynamics
 from gyrostat.spec.check import expect_model
+from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.studies.identification.base_estimate import base_estimate, structure
 from gyrostat.studies.identification.fold_selection import Selection, select_terms, time_blocks
@@ -45,7 +46,7 @@ def identify(
     v: Any = None,
     a: Any = None,
     *,
-    terms: Sequence[str] = ("viscous", "coulomb"),
+    terms: Sequence[str] | None = None,
     candidates: Sequence[str] | None = None,
     parameters: Sequence[str] = (),
     bodies: Sequence[str] | None = None,
@@ -69,19 +70,22 @@ def identify(
     of the motors, (T, motors) in the order of ``gs.ActuatorDynamics(model).actuators``. Of a floating base the six
     rows are the wrench on it: zeros if nothing holds it. ``wrenches``: measured ones by port (T, 6).
 
-    ``terms`` are fitted in any case, ``candidates`` if blocked folds want them (``()``: none); names and equations:
-    :mod:`~gyrostat.studies.identification.torque_terms`. ``parameters``: further properties by path in which torques
-    are linear (stiffness of a spring, inertia of a rotor). ``bodies``: whose inertias are sought, all that move by
-    default; ``()`` none. ``band`` [Hz], False: clean signals. ``unmeasured``: rates whose tau is not known.
-    ``smooth``, ``stribeck`` [rad/s, m/s]: by default fitted, from
-    3 % and 20 % of each shaft's rms speed on. ``weights``: ``"joint"``,
-    or ``"full"``: the residual's covariance. ``prior``: how far, in multiples of the robot's mean mass and size, bodies
-    may be from the model where the motion does not tell."""
+    ``terms`` are fitted in any case (by default viscous and Coulomb friction of every joint with a shaft),
+    ``candidates`` if blocked folds want them (``()``: none); names and equations:
+    :mod:`~gyrostat.studies.identification.torque_terms`. ``parameters``: further properties by path in which
+    torques are linear (stiffness of a spring, inertia of a rotor). ``bodies``: whose inertias are sought, all
+    that move by default; ``()`` none. ``band`` [Hz], False: clean signals. ``unmeasured``: rates whose tau is not
+    known. ``smooth``, ``stribeck`` [rad/s, m/s]: by default fitted, from 3 % and 20 % of each shaft's rms speed
+    on. ``weights``: ``"joint"``, or ``"full"``: the residual's covariance. ``prior``: how far, in multiples of
+    the robot's mean mass and size, bodies may be from the model where the motion does not tell."""
     before = model if isinstance(model, Identification) else None
     robot: Any = before.model if before is not None else model
     expect_model(robot, WHO)
     expect_linear(robot, WHO)
-    wanted, tries = _terms(terms, "terms"), _terms(CANDIDATES if candidates is None else candidates, "candidates")
+    wanted, tries = (
+        _terms(_usual(robot) if terms is None else terms, "terms"),
+        _terms(CANDIDATES if candidates is None else candidates, "candidates"),
+    )
     _expect_numbers(folds, prior, weights, torque_side)
     runs = read_runs(robot, t, q, tau, v, a, band, wrenches, temperature, torque_side, WHO)
     beside = [np.zeros_like(r.tau) if before is None else before.beside(r) for r in runs]
@@ -91,6 +95,8 @@ def identify(
     A = np.concatenate([r.smoothed(columns.linear(r)) for r in runs])[:, rows]
     known = [r.smoothed(columns.known(r) + extra) for r, extra in zip(runs, beside, strict=True)]
     b = np.concatenate([r.tau[r.inner] - x for r, x in zip(runs, known, strict=True)])[:, rows]
+    if not np.any(b):
+        raise GyrostatError(f"{WHO}: tau is zero throughout, there is nothing to fit. Hint: torques [N m] over time")
     task = Fit(columns, tuple(runs), A, b, rows, Prior.of(columns, A, b, prior), weights)
     every = (*usual, *(c for c in tries if c in columns.terms))
     with Progress(progress, WHO, 3 + len(every) ** 2) as shown:
@@ -183,6 +189,12 @@ def _at_joints(model: Model, tau: Any, who: str) -> Array:
             f"{', '.join(solver.actuators)}. Hint: gs.ActuatorDynamics(model).actuators is the order"
         )
     return u @ solver.motor_map
+
+
+def _usual(model: Model) -> tuple[str, ...]:
+    """Terms that nobody asked for."""
+    joints = (e for e in model.wiring.entities.values() if isinstance(e, Joint))
+    return ("viscous", "coulomb") if any(len(j.shafts) == 1 for j in joints) else ()
 
 
 def _terms(given: Any, what: str) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ class MeasuredRun(StudyData):
         """Some of the samples."""
         wrenches = {port: w[chosen] for port, w in self.wrenches.items()}
         warm = None if self.temperature is None else self.temperature[chosen]
-        arrays = (x[chosen] for x in (self.t, self.q, self.v, self.a, self.tau))
-        return MeasuredRun(*arrays, self.band, wrenches, warm, self.notes)
+        t, q, v, a, tau = (x[chosen] for x in (self.t, self.q, self.v, self.a, self.tau))
+        return MeasuredRun(t, q, v, a, tau, self.band, wrenches, warm, self.notes)
 
     @property
     def inner(self) -> slice:
@@ -128,8 +128,8 @@ def measured_run(
         notes.append(f"every {step}th sample kept: {left} of {len(clock)}")
     signals = {k: x[kept] for k, x in signals.items()}
     ports = {k.removeprefix("at "): x for k, x in signals.items() if k.startswith("at ")}
-    arrays = (signals[k] for k in ("q", "v", "a", "tau"))
-    return MeasuredRun(clock[kept], *arrays, width, ports, signals.get("temperature"), tuple(notes))
+    q, v, a, tau = (signals[k] for k in ("q", "v", "a", "tau"))
+    return MeasuredRun(clock[kept], q, v, a, tau, width, ports, signals.get("temperature"), tuple(notes))
 
 
 def _read(model: Model, t: Any, q: Any, tau: Any, v: Any, a: Any, wrenches: Any, warm: Any, who: str) -> dict[str, Any]:

@@ -114,6 +114,7 @@ def output_error(
                 step = np.linalg.solve(N + damping * np.diag(np.diag(N)) + 1e-14 * np.trace(N) * np.eye(len(p)), -g)
                 kept = task.q0.copy(), task.v0.copy()
                 task.move(states, step)
+                tried = r, J
                 try:
                     tried = task.evaluate(p + scale * step)
                     new = float(np.sum((tried[0] / sigma) ** 2))

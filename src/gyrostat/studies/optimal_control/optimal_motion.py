@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.errors import GyrostatError
+from gyrostat.simulate.run.simulate import simulate
+from gyrostat.simulate.trajectories.polynomial import hermite
 from gyrostat.studies.optimal_control.free_numbers import has_property
+from gyrostat.studies.optimal_control.motion_report import figure_of, report_of
 from gyrostat.studies.optimal_control.phase import Phase
+from gyrostat.studies.optimal_control.replay import replayed
+from gyrostat.studies.report import Report
 from gyrostat.studies.study_data import StudyData
 
 Array = np.ndarray
@@ -42,6 +48,11 @@ class PhaseMotion(StudyData):
     def duration(self) -> float:
         return float(self.t[-1] - self.t[0])
 
+    @property
+    def trajectory(self) -> Any:
+        """q over the time from the start of the phase, as a :class:`gs.trajectories.Trajectory`."""
+        return _trajectory(self.t - self.t[0], self.q, self.v, self.a, self)
+
     def at_fractions(self, s: Array) -> Array:
         """xi, v, u (k, 2 nv + controls) at fractions of the phase: states as cubics, controls straight."""
         h, T = np.diff(self.fractions), max(self.duration, 1e-300)
@@ -64,7 +75,7 @@ class OptimalMotion(StudyData):
     ``phases``: :class:`PhaseMotion` one after the other; ``parameters`` by name; ``cost``; ``converged`` and
     ``message`` of the solver. ``error``: greatest error of the states over an interval, relative to the range of each
     state plus one; ``cost_error``: an estimate of the error of the cost, from two grids the difference of
-    their costs, from one three times what the errors of the states change in it.
+    their costs, from one ten times what the errors of the states change in it.
     ``refinements``: a row (nodes, cost, error, cost_error, iterations, seconds) for every grid."""
 
     problem: Any
@@ -127,6 +138,57 @@ class OptimalMotion(StudyData):
         changes = {name: x for name, x in self.parameters.items() if has_property(model, name)}
         return model.replace(changes) if changes else model
 
+    # ------------------------------------------------------------------ what to do with it
+    @property
+    def trajectory(self) -> Any:
+        """q over time as a :class:`gs.trajectories.Trajectory`: through the points with their rates and accelerations,
+        degree 5. Phases with an impact between them have trajectories of their own, ``motion.phases[k].trajectory``."""
+        if len(self.phases) > 1 and np.abs(self.phases[0].v[-1] - self.phases[1].v[0]).max() > 1e-6:
+            raise GyrostatError(
+                "OptimalMotion.trajectory: rates jump between phases. Hint: motion.phases[k].trajectory"
+            )
+        keep = np.concatenate([[True], np.diff(self.t) > 0.0])
+        return _trajectory(self.t[keep], self.q[keep], self.v[keep], self.a[keep], self.phases[0])
+
+    def simulate(self, method: str = "dopri5", rtol: float = 1e-9, atol: float = 1e-11, **options: Any) -> Any:
+        """The motion of the model under the efforts that were found, by :func:`gs.simulate`: one phase without
+        contacts. A :class:`gs.Result`, for plots, files and the viewer; for other motions :meth:`replay`."""
+        study = self.problem
+        if len(self.phases) > 1 or study.phases[0].contacts:
+            raise GyrostatError(
+                "OptimalMotion.simulate: simulation knows one phase without contacts, this motion has "
+                f"{len(self.phases)} phases or frames that stand. Hint: motion.replay()"
+            )
+        p = self.phases[0]
+        if study.method != "hermite-simpson":
+            raise GyrostatError(
+                f"OptimalMotion.simulate: controls of '{study.method}' are polynomials, no straight lines. "
+                "Hint: motion.replay(), or method='hermite-simpson'"
+            )
+        t = p.t - p.t[0]
+        return simulate(
+            self.model, p.tau, p.q[0], p.v[0], float(t[-1]), method, rtol=rtol, atol=atol, t_eval=t, **options
+        )
+
+    def replay(self, rtol: float = 1e-10, atol: float = 1e-12) -> tuple[Array, ...]:
+        """Of each phase, differences (P, 2 nv) of xi and v between the equations of motion, integrated again from the
+        start of the phase under the controls that were found (SciPy's DOP853), and the motion."""
+        return replayed(self, rtol, atol)
+
+    def figure(self) -> Any:
+        """Coordinates, rates and controls over time; with refined grids also error and cost by points."""
+        return figure_of(self)
+
+    def report(self) -> Report:
+        """The result as a page."""
+        return report_of(self)
+
     def __repr__(self) -> str:
         state = "converged" if self.converged else self.message
         return f"<OptimalMotion of {self.duration:.4g} s, cost {self.cost:.8g}, error {self.error:.1e}: {state}>"
+
+
+def _trajectory(t: Array, q: Array, v: Array, a: Array, phase: PhaseMotion) -> Any:
+    if q.shape[1] != v.shape[1]:
+        raise GyrostatError("trajectory: quaternions are no numbers that add. Hint: motion.phases[k].at_fractions")
+    return hermite(t, np.stack([q, v, a], axis=1))

@@ -55,6 +55,8 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
 )
 from gyrostat.simulate.methods.drivers.moreau_rounds import solve_rows
 
+CLOSED = 4e-9
+"""Gap [m, rad] that closes no more: what displacements out of a penetration leave of corners beside it."""
 RESTING = 1e-9
 """Closing speed [m/s, rad/s] that is no impact."""
 STEADY = 1e-3
@@ -66,6 +68,11 @@ def hits(e: float, before: float, free: float, gap: float, h: float) -> int:
     if e == 0.0 or before >= -RESTING or gap + h * free >= 0.0:
         return 0
     return 1 if -before > abs(free - before) else 0
+
+
+def allowed_speed(gap: float, h: float) -> float:
+    """Speed with which a row may close."""
+    return gap / h if gap > CLOSED else 0.0
 
 
 def put_laws(box: words, h: float, before: ptr, free: ptr) -> int:
@@ -84,14 +91,14 @@ def put_laws(box: words, h: float, before: ptr, free: ptr) -> int:
         num[BEFORE] = before[r]
         num[LOW] = 0.0
         word[1] = hits(num[E], before[r], free[r], num[GAP], h)
-        num[ALLOWED] = max(num[GAP], 0.0) / h if word[1] == 0 else 0.0
+        num[ALLOWED] = allowed_speed(num[GAP], h) if word[1] == 0 else 0.0
         count = count + word[1]
         copy(3, kept + 3 * word[0], P + r)
     for s in range(box[SCALAR_COUNT]):
         word, num, r = count_at(box[SCALARS]) + S_WORDS * s, doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s, 3 * nb + s
         num[S_BEFORE] = before[r]
         word[1] = hits(num[S_E], before[r], free[r], num[S_GAP], h)
-        num[S_ALLOWED] = max(num[S_GAP], 0.0) / h if word[1] == 0 else 0.0
+        num[S_ALLOWED] = allowed_speed(num[S_GAP], h) if word[1] == 0 else 0.0
         count = count + word[1]
         P[r] = kept[word[0]]
     for r in range(3 * nb + box[SCALAR_COUNT], box[STRIDE]):

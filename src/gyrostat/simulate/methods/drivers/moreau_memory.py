@@ -28,8 +28,11 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     CONE_G, CONE_VECTORS, CONE_UNITS, CONE_NUMBERS, CONE_MEMORY, HARD,  # of the solver for hard problems; how many
     CONE_ROWS, SPIN_COUNT,  # its rows among those of the step; contacts with torsional or rolling friction
     SOLID_COUNT, SOLID_PAIRS, ANSWERS, ANSWERED,  # pairs that Python finds: words (segments a, b, first answer); points
-) = range(WORDS, WORDS + 84)  # fmt: skip
-WORDS_OF_MOREAU = WORDS + 88
+    ENERGY, ENERGY_LAW, ENERGIES, POSES_NOW,  # kernel of kernels/contact_energy; what it knows; its outputs
+    STATE_KNOWN, STATE, OWED, SHORTENED,  # whether ENERGIES are those of STATE (q, v); 1 until a start is out of depth
+    GAPS_OF_SOLIDS, SOLID_GAPS, PLACE, WAY,  # asks Python for gaps; these; scratch: a contact; displacements (2 nv,)
+) = range(WORDS, WORDS + 96)  # fmt: skip
+WORDS_OF_MOREAU = WORDS + 100
 
 BALL, RIM, ELLIPSOID, SEGMENTS, SOLIDS = 0, 1, 2, 3, 4
 """Kinds of pairs: a ball, the rim of a disc, an ellipsoid above a plane; two segments with radii; a point of two solids
@@ -46,33 +49,21 @@ G_NUMBERS, G_NOW = 8, 12
 """Numbers of a segment: begin (3,), vector (3,), radius, distance from its middle to its farthest point; where it is
 now: begin, vector, middle, radius, reach within a step."""
 
-GAP, AT, AXES, MU, E, BEFORE, INVERSE, ALONG_T, LOW, REGULAR, ALLOWED, MOBILE = (
-    0,
-    1,
-    4,
-    13,
-    14,
-    15,
-    16,
-    25,
-    26,
-    27,
-    28,
-    29,
-)
+GAP, AT, AXES, MU, E, BEFORE, INVERSE, ALONG_T, LOW = 0, 1, 4, 13, 14, 15, 16, 25, 26
+REGULAR, ALLOWED, MOBILE, END_GAP = 27, 28, 29, 30
 K_NUMBERS = 32
 """Numbers of a contact: gap, point (3,), axes n, t1, t2 (9,), law, closing speed before the step, inverse of its 3 x 3
 block, step of the tangent, least normal impulse, whether the block is regular, speed at which it may still close,
-whether impulses along the normal move anything."""
+whether impulses along the normal move anything, gap at the end of the step."""
 K_WORDS, K_SPIN, NO_SPIN = 3, 2, -1
 """Words of a contact: candidate; whether it is an impact; its first row beside contacts, if it has rows of spin."""
 ANSWER, PATCH = 8, 8
 """Numbers of a point of two solids: 1 if it is there, gap, point (3,), normal (3,); how many a pair has, at most."""
 
-S_LOW, S_HIGH, S_GAP, S_E, S_BEFORE, S_ALLOWED = range(6)
+S_LOW, S_HIGH, S_GAP, S_E, S_BEFORE, S_ALLOWED, S_END_GAP = range(7)
 S_NUMBERS, S_WORDS = 8, 3
-"""Numbers and words of a row beside contacts: limits of its impulse, gap, restitution, speed before, allowed speed;
-place among the kept impulses, whether it is an impact, its kind."""
+"""Numbers and words of a row beside contacts: limits of its impulse, gap, restitution, speed before, allowed speed,
+gap at the end of the step; place among the kept impulses, whether it is an impact, its kind."""
 PUSHES, HOLDS, RUBS, SPINS = 0, 1, 2, 3
 """Kinds of such rows: a stop, an equation of a loop, dry friction, torsional or rolling friction of a contact."""
 RECORD = 6

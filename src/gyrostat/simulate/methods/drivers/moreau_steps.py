@@ -10,6 +10,7 @@ that obey their laws at the end of the step (:mod:`~gyrostat.simulate.methods.dr
 from __future__ import annotations
 
 from gyrostat.engine.drivers.words import copy, doubles, fma, kernel, ptr, words
+from gyrostat.simulate.kernels.contact_energy import UNKNOWN
 from gyrostat.simulate.kernels.environment import (
     ABORT,
     CONSTANTS,
@@ -48,7 +49,18 @@ from gyrostat.simulate.methods.drivers.fixed_clock import (
 )
 from gyrostat.simulate.methods.drivers.moreau_contacts import add_contacts, find_contacts, put_twists, solids_are_near
 from gyrostat.simulate.methods.drivers.moreau_delassus import put_delassus
-from gyrostat.simulate.methods.drivers.moreau_depth import DEPTH, correct_depth, depth_of
+from gyrostat.simulate.methods.drivers.moreau_depth import (
+    DEPTH,
+    correct_depth,
+    put_ends_of_stops,
+    put_gaps_at_the_end,
+)
+from gyrostat.simulate.methods.drivers.moreau_energy import (
+    bounded,
+    keep_energies,
+    put_energies,
+    put_start_energies,
+)
 from gyrostat.simulate.methods.drivers.moreau_harvest import between_ends, mean_work, taken_from_step
 from gyrostat.simulate.methods.drivers.moreau_impacts import keep_impulses, solve_impulses
 from gyrostat.simulate.methods.drivers.moreau_memory import (
@@ -61,6 +73,8 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     DEEPEST,
     ENDING,
     ENDS,
+    ENERGIES,
+    ENERGY_LAW,
     FACTORS,
     FREE,
     IMPULSE,
@@ -68,6 +82,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     MIDDLE,
     MOST_RECORDS,
     MOST_ROWS_SEEN,
+    OWED,
     PORT_COUNT,
     POSES,
     RATES,
@@ -87,6 +102,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     UNSOLVED_STEPS,
     V_FREE,
     V_TURNED,
+    WAY,
     WHITE,
     WORST,
 )
@@ -100,6 +116,13 @@ ASKED = 5
 """How a call ends in the middle of a step, where Python must say where solids touch."""
 LARGEST_SHIFT = 0.05
 """Displacement [m, rad] of a rate that takes penetration back within a step, at most."""
+LIFTS, HOPELESS = 3, 0.5
+"""Displacements out of a penetration within a step, at most; part of the depth that one must not leave, for the next to
+be tried."""
+SHALLOW, PATIENCE = 1e-6, 100.0
+"""Penetration [m, rad] that is left while the kinetic energy is that many times what it takes to be lifted out."""
+BACK = 0.25
+"""Part of the penetration of a start that one step takes back."""
 MORE_CONTACTS = 4
 """How often a step is solved with contacts that its own impulses close."""
 
@@ -203,37 +226,77 @@ def put_rates(env: words, box: words, rows: int, P: ptr, x: ptr) -> int:
 def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: int) -> float:
     """q1, v1, p1, a1 of the row y1; zero if all is finite."""
     n, nq, np = env[NV], env[NQ], env[NP]
-    v, v1, d, x = y + nq, y1 + nq, doubles(box[RATES]), doubles(box[RATES]) + env[NV]
+    v, v1, way, x = y + nq, y1 + nq, doubles(box[WAY]), doubles(box[RATES]) + env[NV]
     a1 = y1 + nq + n + np
     rate = a1 + n
     for k in range(n):
         v1[k] = x[k]
-        a1[k] = (v1[k] - v[k]) / h
-        d[k] = 0.5 * h * v1[k]
+        way[k] = 0.5 * h * v1[k]
     for k in range(np):
         v1[n + k] = fma(h, rate[k], v[n + k])
-    if rows > 0:
-        deep = depth_of(box)
-        ctl[DEEPEST] = max(ctl[DEEPEST], deep)
-        if deep > DEPTH:
-            correct_depth(box, box[STRIDE], h)
-            put_rates(env, box, rows, doubles(box[SPARE]) + 4, x)
-            largest = 0.0
-            for k in range(n):
-                largest = max(largest, abs(x[k]))
-            share = min(0.5 * h, LARGEST_SHIFT / largest) if largest > 0.0 else 0.0
-            for k in range(n):
-                d[k] = fma(share, x[k], d[k])
-    bad = displaced(env, doubles(box[MIDDLE]), d, y1)
+    bad = displaced(env, doubles(box[MIDDLE]), way, y1)
     bad = bad + closed_state(env, y1, v1)
+    lifted, e = 0.0, doubles(box[ENERGIES])
+    if rows > 0 or box[ENERGY_LAW] != UNKNOWN:
+        bad = bad + put_energies(env, box, y1)
+    if rows > 0:
+        before, owed = e[1], box[OWED]
+        bad = bad + out_of_depth(env, box, ctl, h, y1, rows)
+        lifted = max(0.0, e[1] - before) if owed == 1 else 0.0
+    bad = bad + bounded(env, box, h, y, y1, rows, lifted)
     for k in range(n):
+        a1[k] = (v1[k] - v[k]) / h
         bad = bad + (v1[k] - v1[k])
     return bad
+
+
+def pushed(box: words) -> float:
+    """Sum of the normal impulses of contacts [N s]."""
+    P, total = doubles(box[IMPULSE]), 0.0
+    for b in range(box[CONTACT_COUNT]):
+        total = total + P[3 * b]
+    return total
+
+
+def out_of_depth(env: words, box: words, ctl: ptr, h: float, y1: ptr, rows: int) -> float:
+    """The row y1 where rows are not deeper than DEPTH, as far as that is possible."""
+    n, way, x, bad = env[NV], doubles(box[WAY]), doubles(box[RATES]) + env[NV], 0.0
+    put_ends_of_stops(box, h)
+    deep = put_gaps_at_the_end(env, box)
+    e = doubles(box[ENERGIES])
+    if deep <= SHALLOW and e[0] > PATIENCE * deep * pushed(box) / h:
+        ctl[DEEPEST] = max(ctl[DEEPEST], deep)
+        box[OWED] = 0
+        return 0.0
+    for _ in range(1 if box[OWED] == 1 else LIFTS):
+        if not (deep > DEPTH):
+            break
+        correct_depth(box, box[STRIDE], h, BACK if box[OWED] == 1 else 1.0)
+        put_rates(env, box, rows, doubles(box[SPARE]) + 4, x)
+        largest = 0.0
+        for k in range(n):
+            largest = max(largest, abs(x[k]))
+        share = min(1.0, LARGEST_SHIFT / largest) if largest > 0.0 else 0.0
+        for k in range(n):
+            way[k] = fma(share, x[k], way[k])
+        bad = bad + displaced(env, doubles(box[MIDDLE]), way, y1)
+        bad = bad + closed_state(env, y1, y1 + env[NQ])
+        bad = bad + put_energies(env, box, y1)
+        before = deep
+        deep = put_gaps_at_the_end(env, box)
+        if deep > HOPELESS * before:
+            break
+    ctl[DEEPEST] = max(ctl[DEEPEST], deep)
+    if box[OWED] == 1 and deep <= DEPTH:
+        box[OWED] = 0
+    return bad + (deep - deep)
 
 
 def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr, y1: ptr) -> int:
     """The row y1 behind y: rows of the problem, -1 for too many contacts, -2 where something is not finite, -3 if
     Python must be asked."""
+    if put_start_energies(env, box, y) != 0.0:
+        return -2
     if box[ANSWERED] == 0:  # else it is known
         if free_motion(env, box, t, h, y, y1) != 0.0:
             return -2
@@ -274,6 +337,7 @@ def moreau_steps(env: words, run: words, io: words, ctl: ptr, y: ptr, y1: ptr, d
             return RUNAWAY
         put_records(run, t1, h)
         keep_impulses(run, rows)
+        keep_energies(env, run, y1)
         work = mean_work(env, h, y, y1)
         if wanted(io, t1) == 1:
             between_ends(env, io, h, y, y1, work)
