@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 
+Case = dict[str, Any]
 WHOLE = 8
 """Cases of a test that are run by default whatever they are."""
-TWICE = 2
+TIMES = 1
 """How often each value of each parameter is met, if there are so many cases with it."""
 
 
-def covered(cases: Sequence[dict[str, int]], times: int = TWICE) -> set[int]:
+def covered(cases: Sequence[Case], times: int = TIMES) -> set[int]:
     """Numbers of cases, in which every value of every parameter occurs ``times`` times or in all its cases; greedy:
     the case with most values that are still wanted comes first.
 
@@ -32,20 +34,26 @@ def covered(cases: Sequence[dict[str, int]], times: int = TWICE) -> set[int]:
     return chosen
 
 
-def products(items: Iterable[pytest.Function]) -> dict[str, list[tuple[pytest.Function, dict[str, int]]]]:
-    """Tests with several parameters: name -> its cases, each with the number of every value."""
-    found: dict[str, list[tuple[pytest.Function, dict[str, int]]]] = {}
+def value(x: Any) -> Any:
+    """What tells a value of a parameter from another one."""
+    return x if isinstance(x, str | int | float | bool | type | None) else id(x)
+
+
+def products(items: Iterable[pytest.Item]) -> dict[str, list[tuple[pytest.Item, Case]]]:
+    """Tests with parameters: name -> its cases, each with its values."""
+    found: dict[str, list[tuple[pytest.Item, Case]]] = {}
     for item in items:
         spec = getattr(item, "callspec", None)
         if spec is None or item.get_closest_marker("slow"):
             continue
-        found.setdefault(item.nodeid.split("[")[0], []).append((item, dict(spec.indices)))
+        case = {name: value(x) for name, x in spec.params.items()}
+        found.setdefault(item.nodeid.split("[")[0], []).append((item, case))
     return found
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for cases in products(items).values():  # type: ignore[arg-type]
+    for cases in products(items).values():
         values = [case for _, case in cases]
         if len(cases) <= WHOLE or len(values[0]) < 2:
             continue

@@ -120,6 +120,7 @@ LAZY = {
     ("simulate.results.parts", "simulate.results.files"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.mcap"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.tables"): "tables need pandas or xarray",
+    ("store.store", "store.server"): "SQLAlchemy is asked for with the address of a server only",
     ("studies.vibration.modes", "view.viewer.viewer"): "nobody needs a viewer to find frequencies",
     ("simulate.results.result", "view.plots"): "matplotlib takes half a second to load",
     ("simulate.results.result", "view.viewer.viewer"): "the viewer needs viser",

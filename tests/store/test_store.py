@@ -1,4 +1,4 @@
-"""What a store has taken it gives back: after the end of a process at any instant, beside other writers, or it says why not."""
+"""What a store has taken it gives back: after a kill at any instant, beside other writers."""
 
 import os
 import random
@@ -175,7 +175,7 @@ def test_wrong_words_are_answered(tmp_path):
         task = kept.add_task("count", {}, name="first")
         with pytest.raises(gs.StoreError, match=r"'x' is nan. Hint: a run without a number has failed"):
             kept.put(task, [gs.StoredRun(0, {}, {"x": float("nan")})])
-        with pytest.raises(gs.StoreError, match="has 0 tasks 'frist'.*first"):
+        with pytest.raises(gs.StoreError, match=r"has 0 tasks 'frist'.*first"):
             kept.task("frist")
         with pytest.raises(gs.StoreError, match="no model whose hash begins"):
             kept.model("abc")

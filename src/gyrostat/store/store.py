@@ -22,9 +22,10 @@ from gyrostat.store.array_files import ArrayFiles
 from gyrostat.store.database import Database, Sqlite
 from gyrostat.store.provenance import as_text, digest, provenance
 from gyrostat.store.schema import prepare
+from gyrostat.store.tables import compare, export, to_pandas
 
 Array = np.ndarray
-FILE = "gyrostat.sqlite"
+FILE = "store.sqlite"
 ARRAYS = "arrays"
 YOUNG = 3600.0
 """Seconds for which ``gc`` leaves a file of arrays alone that no run names: somebody may be writing."""
@@ -254,21 +255,15 @@ class Store:
     # ------------------------------------------------------------------------------------------ tables
     def to_pandas(self, task: int | str | StoredTask) -> Any:
         """A row for each point: inputs, metrics, status, reason, seconds."""
-        from gyrostat.store.tables import to_pandas  # pandas is an extra
-
-        return to_pandas(self, task)
+        return to_pandas(self.runs(task))
 
     def compare(self, one: int | str | StoredTask, other: int | str | StoredTask) -> Any:
         """Metrics of two tasks beside each other, point by point, and their differences."""
-        from gyrostat.store.tables import compare  # pandas is an extra
-
-        return compare(self, one, other)
+        return compare(self.runs(one), self.runs(other), f"{self!r}: tasks {one!r} and {other!r}")
 
     def export(self, task: int | str | StoredTask, path: str | os.PathLike[str]) -> Path:
-        """The table of a task as a file: .csv, .parquet or .json."""
-        from gyrostat.store.tables import export  # pandas is an extra
-
-        return export(self, task, path)
+        """The table of a task as a file: .csv, .parquet or .json, complete or untouched."""
+        return export(self.to_pandas(task), path)
 
     # ------------------------------------------------------------------------------------------ upkeep
     def gc(self, young: float = YOUNG) -> dict[str, int]:

@@ -30,7 +30,7 @@ from gyrostat.studies.jobs.outputs import Computed, array, check_output, number
 from gyrostat.studies.study_data import StudyData
 
 VERSION = 1
-FIELDS = ("gyrostat_job", "name", "model", "do", "inputs", "parameters", "outputs", "keep", "seed")
+FIELDS = ("gyrostat_job", "name", "model", "do", "inputs", "parameters", "outputs", "keep", "seed", "study")
 OF_INPUTS = "inputs."
 
 
@@ -94,7 +94,7 @@ class Job(StudyData):
                 raise GyrostatError(f"'{place}' has {clipped(key)}. Hint: {nearest(str(key), FIELDS)}")
         if not isinstance(data.get("model"), str) or "do" not in data:
             raise GyrostatError(f"'{place}' names no model, or nothing to do. Hint: model: robot.urdf, do: simulate")
-        given = {key: data[key] for key in FIELDS[3:] if data.get(key) is not None}
+        given = {key: data[key] for key in FIELDS[3:-1] if data.get(key) is not None}
         given["keep"] = tuple(given.get("keep", ()))
         return cls(model=_model_of(data["model"], place), name=str(data.get("name", place.stem)), **given)
 

@@ -12,6 +12,7 @@ from gyrostat.errors import GyrostatError, StoreError, nearest
 from gyrostat.store.store import StoredRun
 from gyrostat.studies.report import Report
 from gyrostat.studies.sweeps.figures import histogram, parallel_coordinates
+from gyrostat.studies.sweeps.replay import replay
 from gyrostat.studies.sweeps.sensitivity import Indices, indices
 
 if TYPE_CHECKING:
@@ -79,8 +80,6 @@ class StudyResult:
 
     def replay(self, point: int) -> Result:
         """The motion of a point of a job "simulate" or "rollout" once more, to be plotted or viewed."""
-        from gyrostat.studies.sweeps.replay import replay  # simulation is loaded when it is asked for
-
         run = next((run for run in self.runs if run.point == point), None)
         if run is None:
             raise GyrostatError(f"study: there is no point {point}. Hint: runs have their numbers in .point")
