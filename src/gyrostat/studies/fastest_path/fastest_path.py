@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gyrostat.engine.tracing.choose import maximum, minimum
+from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.errors import StateError, nearest
+from gyrostat.simulate.blocks.model_based import torques as inverse_dynamics
 from gyrostat.simulate.trajectories.given import finite_array, times_of
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.machinery.solver_cache import cached_solver
@@ -79,6 +82,10 @@ class FastestPath(StudyData):
         """tau (..., nv) at the joints, at times t (...) [s]: of the whole model, with its friction; at the ends as they
         are from inside, where the robot still moves and dry friction has its sign."""
         edge = 1e-9 * self.duration
+        time = t[()] if isinstance(t, np.ndarray) and t.ndim == 0 else t
+        if isinstance(time, Recorded):
+            inside = minimum(maximum(time, edge), self.duration - edge)
+            return inverse_dynamics(self.study.model, None, *self.trajectory.recorded(inside, 2))
         times = np.clip(times_of(t, "torques"), edge, self.duration - edge)
         q, v, a = np.moveaxis(self.trajectory.derivatives(times, 2), -2, 0)
         return cached_solver(self.study.model, InverseDynamics)(q, v, a)
