@@ -180,3 +180,37 @@ MISUSE = {
 def test_misuse_is_told_in_words(arm, words):
     with pytest.raises(gs.GyrostatError, match=words):
         MISUSE[words](arm)
+
+
+def test_limits_of_joints_that_follow_by_a_closed_loop_or_several_others_are_kept():
+    from tests.support.loop_models import four_bar
+
+    loop = four_bar()
+    q = gs.neutral(loop)
+    rocker = gs.network(loop).transmission.slices["D"][0].start
+    here = float(gs.network(loop).transmission.coordinates(q)[rocker])
+    loop = loop.replace({"D.lower": here - 0.05, "D.upper": here + 0.05})
+    stack = ts.Stack(loop, ts.Posture(q + 1.0))
+    assert [one.name for one in stack._program.followers] == ["D"]
+    for _ in range(40):
+        q = q + 0.05 * stack.rates(q, 0.05)
+    end = float(gs.network(loop).transmission.coordinates(q)[rocker])
+    assert abs(end - here) == pytest.approx(0.05, abs=1e-4)  # it stopped there, short of the posture
+    assert abs(end - here) < 0.05 + 1e-6
+    other = gs.assemble(
+        "three",
+        *(
+            gs.chain(
+                "world",
+                gs.Joint(f"j{k}", "revolute", axis="z", lower=-1.0, upper=1.0),
+                gs.RigidBody(f"b{k}", mass=1.0, inertia=(1, 1, 1)),
+            )
+            for k in range(3)
+        ),
+        gs.Gear("sum", [[1.0, 1.0]]),
+        gs.connect("j0.shaft", "sum.joint1"),
+        gs.connect("j1.shaft", "sum.joint2"),
+        gs.connect("j2.shaft", "sum.motor"),
+    )
+    found = ts.Stack(other, ts.Posture([0.9, 0.9])).solve()
+    np.testing.assert_allclose(found.q, 0.5, atol=1e-9)  # j2 = j0 + j1 is at its limit

@@ -31,6 +31,7 @@ from gyrostat.studies.identification.measured_run import MeasuredRun, measured_r
 from gyrostat.studies.identification.output_error import OutputError, output_error
 from gyrostat.studies.identification.payload import PayloadEstimate, identify_payload
 from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
+from gyrostat.studies.optimal_control.ddp import DDPMotion, ddp
 from gyrostat.studies.optimal_control.lqr import Regulator, lqr
 from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
 from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
@@ -45,6 +46,7 @@ __all__ = [
     "CalibrationResult",
     "Camera",
     "Carried",
+    "DDPMotion",
     "Distances",
     "Drift",
     "ElasticityEstimate",
@@ -87,6 +89,7 @@ __all__ = [
     "between",
     "calibrate",
     "calibrate_drift",
+    "ddp",
     "equal",
     "exciting_trajectory",
     "gait_pattern",

@@ -27,6 +27,7 @@ def test_a_linear_quadratic_problem_costs_what_riccati_says():
     np.testing.assert_allclose(first.multipliers[0, 0], -2.0 * P @ middle, rtol=2e-2)  # rows have -x_0, costs rise
 
 
+@pytest.mark.slow
 def test_a_motor_gives_less_the_faster_it_turns():
     drive = gs.Motor("m", torque_speed=((0.0, 2.0), (4.0, 0.0)))
     model = gs.assemble(
@@ -68,3 +69,53 @@ def test_the_swing_up_is_that_of_a_transcription_in_casadi():
     ends = {"start": {"q": [0, 0], "v": 0}, "end": {"q": [0.8, -np.pi], "v": 0}}
     ours = gs.studies.optimal_control(Phase(cart_pole(), duration=T, nodes=N + 1, cost="torque", limits=None, **ends))
     assert ours.cost == pytest.approx(theirs, rel=1e-8)
+
+
+def test_a_ball_turns_as_the_shortest_rotation_says():
+    """A homogeneous ball about a skew axis, as a double integrator: 12 I^2 angle^2 / T^3."""
+    inertia, angle, axis = 0.7, 1.3, np.array([2.0, -1.0, 2.0]) / 3.0
+    parts = gs.Joint("ball", "spherical"), gs.RigidBody("b", mass=1.0, inertia=(inertia,) * 3)
+    model = gs.assemble("ball", gs.chain("world", *parts))
+
+    def turned(x: np.ndarray) -> np.ndarray:
+        return gs.integrate(model, gs.neutral(model), x)
+
+    start, end = turned(0.4 * axis), turned((0.4 + angle) * axis)
+    phase = Phase(model, duration=1.5, nodes=15, cost="torque", start={"q": start, "v": 0}, end={"q": end, "v": 0})
+    motion = gs.studies.optimal_control(phase)
+    assert motion.converged and motion.phases[0].controls == model.dofs
+    assert motion.cost == pytest.approx(12.0 * inertia**2 * angle**2 / 1.5**3, rel=1e-6)
+    np.testing.assert_allclose(motion.q[-1], end, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(motion.q, axis=1), 1.0, atol=1e-12)
+    assert np.abs(motion.replay()[0]).max() < 1e-6
+
+
+@pytest.mark.slow
+def test_loops_as_constraints_cost_what_they_do_in_minimal_coordinates():
+    minimal = gs.robots.four_bars(1)
+    constrained = minimal.replace({"context.loops": "constraints"})
+
+    def solved(model: gs.Model) -> gs.studies.OptimalMotion:
+        k, rest = model.dofs.index("A0"), gs.neutral(model)
+        begin = float(rest[k])
+        phase = Phase(
+            model, duration=1.0, nodes=11, limits=None, controls=("A0",), cost=lambda s: s.tau[k] ** 2,
+            start=lambda s: [s.q[k] - begin, s.v[k]], end=lambda s: [s.q[k] - begin - 0.4, s.v[k]],
+        )  # fmt: skip
+        return gs.studies.optimal_control(phase, guess=lambda t: rest)
+
+    one, other = solved(minimal), solved(constrained)
+    assert one.converged and other.converged
+    assert other.cost == pytest.approx(one.cost, rel=1e-9)
+    np.testing.assert_allclose(other.u, one.u, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_an_elastic_joint_is_driven_at_its_rotor():
+    link = gs.chain("world", gs.Joint("x", "revolute", axis="z"), gs.RigidBody("b", mass=1, inertia=(1, 1, 1)))
+    model = gs.assemble("soft", link).with_drive("x", gear_ratio=50.0, rotor_inertia=1e-4, stiffness=400.0)
+    rotor = model.dofs[1]
+    ends = {"start": {"q": 0, "v": 0}, "end": {"q": {"x": 0.5}, "v": 0}}
+    motion = gs.studies.optimal_control(Phase(model, duration=1.0, nodes=41, cost="torque", limits=None, **ends))
+    assert motion.converged and motion.phases[0].controls == (rotor,)
+    assert motion.q[-1, 0] == pytest.approx(0.5)

@@ -22,6 +22,7 @@ from gyrostat.simulate.trajectories.piecewise import Piecewise
 from gyrostat.simulate.trajectories.spline import spline
 from gyrostat.simulate.trajectories.trajectory import Trajectory
 from gyrostat.spec.model import Model
+from gyrostat.studies.fastest_path.jumps import jumps
 
 Array = np.ndarray
 WHO = "time_optimal"
@@ -137,10 +138,9 @@ def evaluated(
 class FunctionPath(Path):
     """A function of s, recorded on truncated Taylor series: derivatives of any order are exact."""
 
-    smoothness = math.inf
-
     def __init__(self, function: Callable[[Any], Any], interval: tuple[float, float]):
         self.function, (self.start, self.end) = function, interval
+        self.smoothness = math.inf
         self.breaks = np.array(interval)
         self._kernels: dict[int, Kernel] = {}
         self.n = self._kernel(0).program.outputs[0].shape[1]
@@ -212,7 +212,24 @@ def read_path(model: Model, path: Any, interval: Any, degree: int) -> Path:
     if found.smoothness < 1:
         message = "the path has corners, where no robot can pass without stopping"
         raise SpecError.one(WHO, "path", message, "a spline of degree 3 or higher, or one path for each side", path)
+    if isinstance(found, FunctionPath) or (isinstance(found, TrajectoryPath) and found.smoothness < 2):
+        _look_for_jumps(found)
     return found
+
+
+def _look_for_jumps(path: FunctionPath | TrajectoryPath) -> None:
+    """Paths that do not say where they are not smooth: corners are refused, jumps of q'' become breaks."""
+    if not np.abs(path.derivatives(np.linspace(path.start, path.end, 101), 1)[1]).max() > 0.0:
+        raise SpecError.one(WHO, "path", "the path stays where it is", "a path with a length", None)
+    for order, what in ((0, "the path jumps"), (1, "the path has a corner")):
+        at = jumps(path.derivatives, path.start, path.end, order)
+        if len(at):
+            message = f"{what} at s = {at[0]:.9g}, where no robot can pass without stopping"
+            raise SpecError.one(WHO, "path", message, "a smoother path, or one path for each side", None)
+    at = jumps(path.derivatives, path.start, path.end, 2)
+    if len(at):
+        path.smoothness = 1
+        path.breaks = np.concatenate([[path.start], at, [path.end]])
 
 
 def through(points: Any, n: int, degree: int) -> PolynomialPath:
