@@ -33,6 +33,7 @@ from gyrostat.solvers.kinematics.forward_kinematics import Motions
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Application, Wrench
 from gyrostat.solvers.sensors.measured import SensorValues
+from gyrostat.spec.facts import facts_html
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -403,3 +404,16 @@ class Result:
             f"<Result of '{self.model.name}': {span}, {len(self.t)} samples, {self.status}; {self.method}, {c.steps} "
             f"steps, {c.rhs_evaluations} evaluations, {c.wall_time:.3g} s, {len(self.events)} events>"
         )
+
+    def _repr_html_(self) -> str:
+        c = self.counters
+        rows: list[tuple[str, str]] = [
+            ("time", f"{self.t[0]:g} to {self.t[-1]:g} s, {len(self.t)} samples" if len(self.t) else "no samples"),
+            ("status", f"{self.status}: {self.message}" if self.message else self.status),
+            ("method", f"{self.method}, {c.steps} steps, {c.rejected} rejected, {c.rhs_evaluations} evaluations"),
+            ("cost", f"{c.wall_time:.3g} s, {c.real_time_factor:.3g} times real time"),
+            ("events", ", ".join(f"{e.name} at {e.t:.4g} s" for e in self.events[:8]) or "none"),
+        ]
+        if len(self.events) > 8:
+            rows[-1] = ("events", f"{rows[-1][1]} and {len(self.events) - 8} more")
+        return facts_html(f"Result of '{self.model.name}'", rows)
