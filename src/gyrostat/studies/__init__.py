@@ -31,12 +31,16 @@ from gyrostat.studies.identification.measured_run import MeasuredRun, measured_r
 from gyrostat.studies.identification.output_error import OutputError, output_error
 from gyrostat.studies.identification.payload import PayloadEstimate, identify_payload
 from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
+from gyrostat.studies.optimal_control.ddp import DDPMotion, ddp
 from gyrostat.studies.optimal_control.lqr import Regulator, lqr
 from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
 from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
 from gyrostat.studies.optimal_control.periodicity import Periodicity
 from gyrostat.studies.optimal_control.phase import Phase
 from gyrostat.studies.report import Report
+from gyrostat.studies.sweeps.sensitivity import Indices
+from gyrostat.studies.sweeps.study import Study
+from gyrostat.studies.sweeps.study_result import StudyResult
 
 __all__ = [
     "PATTERNS",
@@ -45,6 +49,7 @@ __all__ = [
     "CalibrationResult",
     "Camera",
     "Carried",
+    "DDPMotion",
     "Distances",
     "Drift",
     "ElasticityEstimate",
@@ -57,6 +62,7 @@ __all__ = [
     "GaitPattern",
     "ISOCube",
     "Identification",
+    "Indices",
     "LeggedRobot",
     "MeasuredResponse",
     "MeasuredRun",
@@ -80,6 +86,8 @@ __all__ = [
     "Sensitivities",
     "StancePhase",
     "StaticPoses",
+    "Study",
+    "StudyResult",
     "TimeOptimal",
     "WarmUp",
     "at_least",
@@ -87,6 +95,7 @@ __all__ = [
     "between",
     "calibrate",
     "calibrate_drift",
+    "ddp",
     "equal",
     "exciting_trajectory",
     "gait_pattern",
