@@ -22,6 +22,7 @@ LAYERS = (
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
     "environments",
     "studies",
+    "store",
     "flexible",
     "simulate",
     "view",
@@ -90,6 +91,8 @@ ROOMS: Mapping[str, tuple[Level, ...]] = {
     "solvers.kinematics": (("inverse",), ("*",)),
     "spec": (("edits",), ("*",)),
     "studies": (
+        ("sweeps",),
+        ("jobs",),
         ("design", "gaits"),
         ("fastest_path", "identification"),
         ("optimal_control",),
@@ -117,6 +120,7 @@ LAZY = {
     ("simulate.results.parts", "simulate.results.files"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.mcap"): "files need more than a result does",
     ("simulate.results.result", "simulate.results.tables"): "tables need pandas or xarray",
+    ("store.store", "store.server"): "SQLAlchemy is asked for with the address of a server only",
     ("studies.vibration.modes", "view.viewer.viewer"): "nobody needs a viewer to find frequencies",
     ("simulate.results.result", "view.plots"): "matplotlib takes half a second to load",
     ("simulate.results.result", "view.viewer.viewer"): "the viewer needs viser",

@@ -38,6 +38,9 @@ from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
 from gyrostat.studies.optimal_control.periodicity import Periodicity
 from gyrostat.studies.optimal_control.phase import Phase
 from gyrostat.studies.report import Report
+from gyrostat.studies.sweeps.sensitivity import Indices
+from gyrostat.studies.sweeps.study import Study
+from gyrostat.studies.sweeps.study_result import StudyResult
 
 __all__ = [
     "PATTERNS",
@@ -59,6 +62,7 @@ __all__ = [
     "GaitPattern",
     "ISOCube",
     "Identification",
+    "Indices",
     "LeggedRobot",
     "MeasuredResponse",
     "MeasuredRun",
@@ -82,6 +86,8 @@ __all__ = [
     "Sensitivities",
     "StancePhase",
     "StaticPoses",
+    "Study",
+    "StudyResult",
     "TimeOptimal",
     "WarmUp",
     "at_least",

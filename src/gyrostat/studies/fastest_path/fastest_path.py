@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gyrostat.engine.tracing.choose import maximum, minimum, where
+from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.errors import StateError, clipped, nearest
+from gyrostat.simulate.blocks.model_based import torques as inverse_dynamics
 from gyrostat.simulate.trajectories.given import finite_array, times_of
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.machinery.solver_cache import cached_solver
@@ -78,7 +82,12 @@ class FastestPath(StudyData):
     def torques(self, t: Any) -> Array:
         """tau (..., nv) at the joints, at times t (...) [s]: of the whole model, with its friction; at the ends as they
         are from inside, where the robot still moves and dry friction has its sign."""
-        edge, given = 1e-9 * self.duration, times_of(t, "torques")
+        edge, time = 1e-9 * self.duration, t[()] if isinstance(t, np.ndarray) and t.ndim == 0 else t
+        if isinstance(time, Recorded):
+            inside = minimum(maximum(time, edge), self.duration - edge)
+            tau = inverse_dynamics(self.study.model, None, *self.trajectory.recorded(inside, 2))
+            return where((time < -edge) | (time > self.duration + edge), math.nan, tau)
+        given = times_of(t, "torques")
         if np.any((given < -edge) | (given > self.duration + edge)):
             raise StateError(f"torques: the motion lasts from 0 to {self.duration:.9g} s, asked for {clipped(t)}")
         times = np.clip(given, edge, self.duration - edge)

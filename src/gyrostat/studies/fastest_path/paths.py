@@ -12,9 +12,11 @@ import numpy as np
 from gyrostat.engine.drivers.driver import driver
 from gyrostat.engine.drivers.words import ptr, words
 from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.tracing.choose import where
 from gyrostat.engine.tracing.record import record
 from gyrostat.engine.tracing.taylor import Taylor, series
 from gyrostat.errors import RecordError, ShapeError, SpecError, StateError, clipped
+from gyrostat.simulate.blocks.recorded_motion import recorded_motion
 from gyrostat.simulate.trajectories.given import finite_array
 from gyrostat.simulate.trajectories.piecewise import Piecewise
 from gyrostat.simulate.trajectories.spline import spline
@@ -24,6 +26,8 @@ from gyrostat.studies.fastest_path.jumps import jumps
 
 Array = np.ndarray
 WHO = "time_optimal"
+PIECES = 200
+"""Paths of more breaks are not recorded: every piece is code."""
 
 
 class Path(ABC):
@@ -40,6 +44,10 @@ class Path(ABC):
     @abstractmethod
     def derivatives(self, s: Array, order: int = 2) -> Array:
         """(order + 1, P, n) for s (P,): d^k q / ds^k. At a break: from the right, at the end from the left."""
+
+    def recorded(self, s: Any, order: int) -> Array:
+        """(order + 1, n) at a recorded s inside."""
+        raise RecordError(f"{WHO}: this path cannot be recorded. Hint: a function of s, or waypoints")
 
     def inside(self, s: Array) -> Array:
         """s, kept between the ends."""
@@ -70,6 +78,21 @@ class PolynomialPath(Path):
         else:
             driver(evaluated).call(len(flat), self.n, size, order, *addresses)
         return result
+
+    def recorded(self, s: Any, order: int) -> Array:
+        breaks = self.breaks.tolist()
+        if len(breaks) > PIECES:
+            raise RecordError(f"{WHO}: a path of {len(breaks) - 1} pieces is too long to be recorded ({PIECES - 1})")
+        c, local = self.coefficients[0], s - breaks[0]
+        for start, table in zip(breaks[1:-1], self.coefficients[1:], strict=True):
+            c, local = where(s >= start, table, c), where(s >= start, s - start, local)
+        rows = []
+        for k in range(order + 1):
+            value = 0.0 * self.coefficients[0, 0]
+            for p in range(len(c) - 1, k - 1, -1):
+                value = value * local + math.perm(p, k) * c[p]
+            rows.append(value)
+        return np.array(rows)
 
 
 def twice_evaluated(count: int, n: int, degree: int, piece: words, x: ptr, c: ptr, scratch: ptr, result: ptr) -> int:
@@ -145,6 +168,10 @@ class FunctionPath(Path):
         result = self._kernel(order).call(np.ascontiguousarray(self.inside(s), dtype=float))["q"]
         return np.ascontiguousarray(np.moveaxis(result, -2, 0))
 
+    def recorded(self, s: Any, order: int) -> Array:
+        q = np.atleast_1d(np.asarray(self.function(series([s, 1.0, *[0.0] * order][: order + 1]))))
+        return np.array([x.derivatives() if type(x) is Taylor else [x, *[0.0] * order] for x in q], dtype=object).T
+
 
 class TrajectoryPath(Path):
     """The path of a trajectory, whatever its timing was: s is its time."""
@@ -156,6 +183,9 @@ class TrajectoryPath(Path):
 
     def derivatives(self, s: Array, order: int = 2) -> Array:
         return np.ascontiguousarray(np.moveaxis(self.motion.at(self.inside(s), order), 1, 0))
+
+    def recorded(self, s: Any, order: int) -> Array:
+        return recorded_motion(self.motion, s, order)
 
 
 def read_path(model: Model, path: Any, interval: Any, degree: int) -> Path:
