@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -193,3 +195,49 @@ def test_options_of_contact_are_for_files_of_others(tmp_path, options):
 def test_contacts_is_a_truth_value(urdf):
     with pytest.raises(gs.SpecError, match="contacts must be True, False or None, got 'all'"):
         gs.load(urdf, contacts="all")
+
+
+@pytest.mark.parametrize(
+    ("inside", "gazebo", "mu"),
+    [
+        ('<contact_coefficients mu="0.4"/>', "", 0.4),
+        ("", '<gazebo reference="foot"><mu1>0.7</mu1><mu2>0.7</mu2></gazebo>', 0.7),
+        ('<contact_coefficients mu="0.4"/>', '<gazebo reference="foot"><mu1>0.7</mu1><mu2>0.7</mu2></gazebo>', 0.4),
+        ("", '<gazebo reference="foot"><mu1>0.7</mu1><mu2>0.2</mu2></gazebo>', None),
+        ('<contact_coefficients mu="-1"/>', "", None),
+    ],
+)
+def test_friction_of_urdf_collisions_is_taken_where_it_is_one_number(inside, gazebo, mu):
+    text = (
+        '<robot name="r"><link name="foot"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+        f'iyz="0"/></inertial><collision><geometry><sphere radius="0.1"/></geometry>{inside}</collision></link>{gazebo}'
+        "</robot>"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shape = gs.load_string(text, base="free").wiring.entities["foot"].shapes[0]
+    assert (shape.contact.friction if shape.contact else None) == mu
+    told = {finding.rule for finding in gs.audit_string(text).findings}
+    assert ("unused-gazebo" in told) == (bool(gazebo) and mu is None)
+
+
+@pytest.mark.parametrize(
+    ("surface", "mu", "e"),
+    [
+        ("<friction><ode><mu>0.6</mu><mu2>0.6</mu2></ode></friction>", 0.6, None),
+        ("<friction><ode><mu>0.6</mu></ode></friction>", None, None),  # the other direction has 1
+        ("<bounce><restitution_coefficient>0.3</restitution_coefficient></bounce>", None, 0.3),
+        ("<contact><ode><kp>1e6</kp></ode></contact>", None, None),
+    ],
+)
+def test_friction_and_restitution_of_sdf_surfaces_are_taken_where_their_meaning_is_clear(surface, mu, e):
+    text = (
+        '<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>1</mass></inertial><collision name="c">'
+        f"<geometry><sphere><radius>0.1</radius></sphere></geometry><surface>{surface}</surface></collision></link>"
+        "</model></sdf>"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shape = gs.load_string(text, base="free").wiring.entities["a"].shapes[0]
+    assert ((shape.contact.friction, shape.contact.restitution) if shape.contact else (None, None)) == (mu, e)
+    assert any(f.rule == "unused-surface" for f in gs.audit_string(text).findings) == (mu is None and e is None)

@@ -106,6 +106,13 @@ def test_without_a_name_it_is_the_short_demonstration_and_tells_the_others(capsy
             marks=pytest.mark.slow,
         ),
         pytest.param(
+            "gait",
+            ("stride", "efforts", "grid"),
+            ("humanoid: 0.06 m/s", "converged", "least stability margin 5.0 mm"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("aibo", ("patterns", "trot"), ("aibo trots: 0.1 m/s", "converged"), marks=pytest.mark.slow),
+        pytest.param(
             "space-manipulator",
             ("turn", "agreement", "cases"),
             ("120                  5.942", "0.0992                 3.22", "hinges held: 0.182, 0.227, 1.2, 1.79 Hz"),

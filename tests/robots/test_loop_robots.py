@@ -457,3 +457,8 @@ def test_bricards_point_starts_at_its_corner_and_its_hinges_stay_where_they_are(
         np.testing.assert_allclose(place["rod3.tip"].p, place["rod4.origin"].p, atol=1e-10)
         np.testing.assert_allclose(place["rod5.tip"].p, (0, 0, 1), atol=1e-10)
         np.testing.assert_allclose(place["rod5"].R[:, 0], (1, 0, 0), atol=1e-10)  # the axis of the last hinge
+
+
+def test_a_palletizer_without_any_mass_behind_its_last_joint_is_refused():
+    with pytest.raises(gs.GyrostatError, match=r"payload is 0.*R5 would turn nothing"):
+        gs.robots.palletizer(payload=0)

@@ -33,6 +33,7 @@ from gyrostat.studies.identification.payload import PayloadEstimate, identify_pa
 from gyrostat.studies.optimal_control.apart import Apart, Capsule, apart, capsules
 from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
 from gyrostat.studies.optimal_control.continuation import Continuation, continuation
+from gyrostat.studies.optimal_control.ddp import DDPMotion, ddp
 from gyrostat.studies.optimal_control.lqr import Regulator, lqr
 from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
 from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
@@ -54,6 +55,9 @@ from gyrostat.studies.optimal_control.ready_conditions import (
     zmp_in_support,
 )
 from gyrostat.studies.report import Report
+from gyrostat.studies.sweeps.sensitivity import Indices
+from gyrostat.studies.sweeps.study import Study
+from gyrostat.studies.sweeps.study_result import StudyResult
 
 __all__ = [
     "PATTERNS",
@@ -67,6 +71,7 @@ __all__ = [
     "CenterOfPressure",
     "Clearance",
     "Continuation",
+    "DDPMotion",
     "Distances",
     "Drift",
     "ElasticityEstimate",
@@ -81,6 +86,7 @@ __all__ = [
     "HipRadius",
     "ISOCube",
     "Identification",
+    "Indices",
     "LeggedRobot",
     "MeasuredResponse",
     "MeasuredRun",
@@ -104,6 +110,8 @@ __all__ = [
     "Sensitivities",
     "StancePhase",
     "StaticPoses",
+    "Study",
+    "StudyResult",
     "Support",
     "TimeOptimal",
     "Unilateral",
@@ -118,6 +126,7 @@ __all__ = [
     "center_of_pressure",
     "com_over_support",
     "continuation",
+    "ddp",
     "equal",
     "exciting_trajectory",
     "foot_clearance",

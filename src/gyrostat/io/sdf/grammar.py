@@ -102,7 +102,6 @@ UNUSED = {
     "projector": "projectors are not in the model",
     "battery": "batteries are not in the model",
     "particle_emitter": "particles are not in the model",
-    "surface": "friction and softness of contact are not in the model",
     "max_contacts": "how many contacts a simulator looks for is not in the model",
     "self_collide": "contact of bodies with each other is asked for by contacts=True",
     "laser_retro": "reflections are not in the model",
@@ -173,7 +172,16 @@ class Unknowns:
                     child, f"unused-{tag.replace('_', '-')}", UNUSED[tag], shown(child, "name", "filename", "type")
                 )
             return True
-        return tag in ("material", "heightmap", "polyline", "image", "plane", "submesh", "convex_decomposition")
+        return tag in (
+            "surface",
+            "material",
+            "heightmap",
+            "polyline",
+            "image",
+            "plane",
+            "submesh",
+            "convex_decomposition",
+        )
 
     def _tag(self, child: Element, parent: Element, known: tuple[str, ...]) -> None:
         name = short(child.tag)

@@ -9,6 +9,7 @@ from gyrostat.io.mesh_paths import REFERENCE, Roots
 from gyrostat.io.safe_xml import Element, short
 from gyrostat.io.sdf.frames import Frames, after, inverse, read_pose
 from gyrostat.io.sdf.source import SdfReader
+from gyrostat.io.sdf.surfaces import read_surface
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import RotationMatrix
 
@@ -47,7 +48,8 @@ def read_shape(
         return None
     kind: Any = solid.tag
     place = {"translation": tuple(map(float, X[1])), "rotation": RotationMatrix(matrix=X[0].tolist())}
-    return Shape(kind=kind, size=size, file=file, color=_color(reader, element), role=role, **place)
+    law = read_surface(reader, element) if role == "collision" else None
+    return Shape(kind=kind, size=size, file=file, color=_color(reader, element), role=role, contact=law, **place)
 
 
 def _solid(reader: SdfReader, element: Element, role: Role) -> Element | None:

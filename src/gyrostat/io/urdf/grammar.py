@@ -38,7 +38,8 @@ GRAMMAR: dict[str, Grammar] = {
         "mass": (("value",), ()),
         "inertia": (("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), ()),
         "visual": (("name",), ("origin", "geometry", "material")),
-        "collision": (("name",), ("origin", "geometry")),
+        "collision": (("name",), ("origin", "geometry", "contact_coefficients")),
+        "contact_coefficients": (("mu", "kp", "kd"), ()),
     },
     "joint": {
         "joint": (
@@ -60,7 +61,6 @@ GRAMMAR: dict[str, Grammar] = {
 """For each part of a robot: tag -> its attributes and the tags inside it."""
 
 UNUSED = {
-    "gazebo": "settings for Gazebo are not in the model",
     "sensor": "sensors are not in the model",
     "ros2_control": "settings for ros2_control are not in the model",
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gyrostat.io.inertia_rules import MOMENTS, LinkInertia
 from gyrostat.io.mesh_paths import Roots
 from gyrostat.io.safe_xml import Element
+from gyrostat.io.urdf.contact_coefficients import coefficient_of
 from gyrostat.io.urdf.origin import ZERO, Vector, read_origin
 from gyrostat.io.urdf.shapes import Role, UrdfShape, read_shape
 from gyrostat.io.xml_elements import Reader
@@ -26,7 +27,8 @@ def read_link(reader: Reader, element: Element, roots: Roots) -> UrdfLink | None
     roles: tuple[Role, Role] = ("visual", "collision")
     shapes = [read_shape(reader, shape, role, roots) for role in roles for shape in element.iterchildren(role)]
     name = reader.need(element, "name")
-    link = UrdfLink(name or "", element, shapes=[shape for shape in shapes if shape is not None])
+    shapes = [_with_friction(reader, shape) for shape in shapes if shape is not None]
+    link = UrdfLink(name or "", element, shapes=shapes)
     inertial = reader.child(element, "inertial")
     if inertial is not None:
         link.places["inertial"] = inertial
@@ -53,3 +55,8 @@ def _inertial(reader: Reader, inertial: Element, link: UrdfLink) -> None:
         moments = [reader.scalar(inertia, k) if reader.need(inertia, k) is not None else None for k in MOMENTS]
         link.readable &= None not in moments
         link.moments = tuple(x or 0.0 for x in moments)
+
+
+def _with_friction(reader: Reader, shape: UrdfShape) -> UrdfShape:
+    """A collision with the friction that the file gives it."""
+    return replace(shape, friction=coefficient_of(reader, shape.element)) if shape.role == "collision" else shape

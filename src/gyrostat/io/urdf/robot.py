@@ -14,6 +14,7 @@ from gyrostat.io.urdf.joints import UrdfJoint, read_joint
 from gyrostat.io.urdf.limits import SINGLE
 from gyrostat.io.urdf.links import UrdfLink, read_link
 from gyrostat.io.urdf.mimics import read_mimics
+from gyrostat.io.urdf.surfaces import gazebo_frictions, with_frictions
 from gyrostat.io.urdf.transmissions import read_transmissions
 from gyrostat.io.xml_elements import Reader
 
@@ -57,6 +58,7 @@ def read_robot(reader: Reader, root: Element, roots: Roots, friction: bool, mimi
         _keep(reader, robot.links, read_link(reader, element, roots), "link")
     for element in root.iterchildren("joint"):
         _keep(reader, robot.joints, read_joint(reader, element, robot.links, friction), "joint")
+    with_frictions(robot.links.values(), gazebo_frictions(reader, root))
     drives = robot.drives
     read_mimics(reader, robot.kinds, drives, mimic)
     read_transmissions(reader, root, {name: drives[name] for name, j in robot.joints.items() if j.kind in SINGLE})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from gyrostat.io.mesh_paths import REFERENCE, Roots
 from gyrostat.io.safe_xml import Element, short
 from gyrostat.io.xml_elements import Reader
+from gyrostat.spec.contact_law import ContactSurface
 from gyrostat.spec.shape import Shape
 from gyrostat.spec.values import Euler
 
@@ -39,6 +40,7 @@ class UrdfShape:
     rpy: Vector
     color: Color | None
     material: str
+    friction: float | None = None
 
 
 def read_shape(reader: Reader, element: Element, role: Role, roots: Roots) -> UrdfShape | None:
@@ -152,5 +154,7 @@ def named_colors(reader: Reader, root: Element, shapes: list[UrdfShape]) -> dict
 def to_shape(shape: UrdfShape, colors: dict[str, Color]) -> Shape:
     """The shape of a body."""
     color = shape.color or colors.get(shape.material)
-    place = {"translation": shape.xyz, "rotation": Euler(euler=shape.rpy)}
+    place: dict[str, Any] = {"translation": shape.xyz, "rotation": Euler(euler=shape.rpy)}
+    if shape.friction is not None:
+        place["contact"] = ContactSurface(friction=shape.friction)
     return Shape(kind=shape.kind, size=shape.size, file=shape.file, color=color, role=shape.role, **place)

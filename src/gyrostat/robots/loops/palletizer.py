@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from gyrostat.errors import SpecError
 from gyrostat.robots.loops.links import GREY, ORANGE, STEEL, Vector, box_inertia, tube
 from gyrostat.spec.assemble import Parts, assemble, chain, connect
 from gyrostat.spec.closed_loops import LoopTreatment
@@ -56,6 +57,10 @@ def palletizer(payload: float = 180.0, bars: bool = False, drives: bool = True, 
     Of H04: the structure, which joints are driven, the payload. Ours, because it prints none: all dimensions, masses
     and drives. At q = 0 the arm is upright and the forearm horizontal along x; R2 and R3 turn about y, positive ones
     downwards. Table 5.1 counts nine joints; its figures show R1 to R6 and those four."""
+
+    if not 0.0 < payload < math.inf:
+        message = f"payload is {payload!r}: R5 would turn nothing that has mass"
+        raise SpecError.one("palletizer", "payload", message, "the mass of the gripper alone, payload=20.0", payload)
 
     def hinge(name: str, axis: str = "y", **more: float) -> Joint:
         return Joint(name, "revolute", axis=axis, **more)

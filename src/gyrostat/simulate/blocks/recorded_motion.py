@@ -31,9 +31,7 @@ def recorded_motion(motion: Trajectory, t: Any, order: int) -> Array:
     for kind, formula in FORMULAS.items():
         if isinstance(motion, kind):
             return formula(motion, t, order)
-    raise RecordError(
-        f"a {motion.kind} cannot be recorded. Hint: lay a trajectories.spline through its points, or run it uncompiled"
-    )
+    return motion.recorded(t, order)
 
 
 def _bernstein(control: list[Array], x: Any, y: Any, h: Any, order: int) -> Array:

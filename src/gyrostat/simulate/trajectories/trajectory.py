@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import NonFiniteError, SpecError, StateError, clipped
+from gyrostat.errors import NonFiniteError, RecordError, SpecError, StateError, clipped
 from gyrostat.simulate.trajectories.given import names_for, times_of
 
 Array = np.ndarray
@@ -97,6 +97,14 @@ class Trajectory(ABC):
     @abstractmethod
     def evaluate(self, t: Array, order: int) -> Array:
         """(N, order + 1, n) for times t (N,) inside [0, duration]; for any t where ``outside`` is "continue"."""
+
+    def recorded(self, t: Any, order: int) -> Array:
+        """(order + 1, n) at the recorded time t, without branches, where ``simulate.blocks.recorded_motion`` has no
+        formula for this kind."""
+        raise RecordError(
+            f"a {self.kind} cannot be recorded. Hint: lay a trajectories.spline through its points, or run it "
+            "uncompiled"
+        )
 
     def _check_order(self, order: Any) -> None:
         if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:

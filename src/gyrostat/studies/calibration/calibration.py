@@ -22,6 +22,10 @@ from gyrostat.studies.study_data import StudyData
 Array = np.ndarray
 WHO = "calibrate"
 NOISE_ROUNDS = 6
+LEAST_NOISE = 1e-9
+"""In parts of the usual one: residuals that are rounding tell no noise."""
+MUCH = 5.0
+"""Times the stated noise: residuals that say that something is missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +105,10 @@ class _Run:
                         f"{WHO}: too few numbers to tell the noise of '{measurements[k].name}'. Hint: give its std."
                     )
                 share = float(np.sqrt(_squares(fit.e[mine], self.loss) / free[mine].sum()))
+                share = max(share, LEAST_NOISE / factors[k])
                 factors[k] *= share
-                equations.white[k] = equations.white[k] / max(share, 1e-9)
-                changed = max(changed, share, 1.0 / max(share, 1e-9))
+                equations.white[k] = equations.white[k] / share
+                changed = max(changed, share, 1.0 / share)
             fit = search.fit(fit.x)
             more += fit.iterations
             if changed < 1.02:
@@ -162,6 +167,10 @@ class _Run:
         message = fit.message
         if held.any():
             message += "; at a bound: " + ", ".join(c.name for c, h in zip(equations.columns, held, strict=True) if h)
+        chi2 = float(fit.e @ fit.e)
+        typical = np.sqrt(_squares(fit.e, self.loss) / freedom) if freedom > 0 else 0.0
+        if typical > MUCH:
+            message += f"; residuals are {typical:.3g} times the stated noise: units, frames or parameters are missing"
         robot = equations.robot
         return CalibrationResult(
             study=study,
@@ -176,7 +185,7 @@ class _Run:
             residuals=dict(zip(names, after, strict=True)),
             residuals_before=dict(zip(names, before, strict=True)),
             noise={n: float(f) for n, f in zip(names, factors, strict=True)},
-            chi2=float(fit.e @ fit.e),
+            chi2=chi2,
             freedom=int(freedom),
             cross_validation=crossed,
             iterations=iterations,

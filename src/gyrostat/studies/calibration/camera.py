@@ -35,6 +35,7 @@ class Camera(Measurement):
     what: ClassVar[str] = "camera"
     unit: ClassVar[str] = "pixel"
     usual: ClassVar[float] = 0.1
+    together: ClassVar[int] = 2
 
     q: Any
     pixels: Any = None

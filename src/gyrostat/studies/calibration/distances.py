@@ -128,6 +128,7 @@ class FixedPoint(OfMarker):
     ``unknown=("point",)`` finds, too. Needs no measuring system at all. ``std`` [m]: how well it was met."""
 
     what: ClassVar[str] = "fixed point"
+    together: ClassVar[int] = 3
 
     frame: str
     q: Any

@@ -50,6 +50,8 @@ class Measurement(StudyData):
     unit: ClassVar[str] = "m"
     usual: ClassVar[float] = 1e-4
     """The standard deviation that stands for one that is not known."""
+    together: ClassVar[int] = 1
+    """Numbers of one marker: what a short ``std`` or ``covariance`` is for."""
 
     q: Any
     std: Any
@@ -100,19 +102,21 @@ class Measurement(StudyData):
 
     def whitening(self) -> Array:
         """L^-1 (n, k, k) or (k, k)."""
-        k = self.width
+        k, one = self.width, self.together
         if self.covariance is not None:
             C = np.asarray(self.covariance, dtype=float)
             size = C.shape[-1]
-            if C.shape not in ((size, size), (self.count, size, size)) or size < 1 or k % size:
-                raise self.refused(f"covariance has shape {C.shape}", f"({k}, {k}), or one for each pose")
+            if C.shape not in ((size, size), (self.count, size, size)) or size not in (one, k):
+                raise self.refused(f"covariance has shape {C.shape}", f"({one}, {one}), or one for each pose")
+            if np.abs(C - np.swapaxes(C, -1, -2)).max() > 1e-9 * np.abs(C).max():
+                raise self.refused("covariance is not symmetric", "C = C^T")
             inverse = np.linalg.inv(np.linalg.cholesky(C))
             return np.kron(np.eye(k // size), inverse) if C.ndim == 2 else _blocks(inverse, k // size)
         sigma = np.full(k, self.usual) if self.std is None else np.asarray(self.std, dtype=float)
-        if sigma.ndim == 1 and len(sigma) == 2 and k == 6:
+        if sigma.shape == (2,) and one == 6:
             sigma = np.repeat(sigma, 3)
-        if sigma.ndim > 1 or (sigma.ndim == 1 and (not len(sigma) or k % len(sigma))):
-            raise self.refused(f"std has shape {sigma.shape}", f"one number, or {k}")
+        if sigma.ndim > 1 or (sigma.ndim == 1 and len(sigma) not in (1, one, k)):
+            raise self.refused(f"std has shape {sigma.shape}", f"one number, or {one}")
         sigma = np.broadcast_to(sigma if sigma.ndim == 0 else np.tile(sigma, k // len(sigma)), (k,))
         return np.diag(1.0 / sigma)
 
@@ -146,13 +150,18 @@ class Measurement(StudyData):
             raise self.refused(f"properties are {clipped(self.properties)}", "{'payload.mass': 120.0}")
         if self.seen is not None:
             seen = np.asarray(self.seen)
-            if seen.dtype != bool or seen.shape[:1] != (len(q),) or self.width % max(1, int(np.prod(seen.shape[1:]))):
+            each, k, one = int(np.prod(seen.shape[1:])), self.width, self.together
+            if seen.dtype != bool or seen.shape[:1] != (len(q),) or each not in (1, k // one, k):
                 raise self.refused(f"seen has shape {seen.shape} of {seen.dtype}", "truth values, one for each pose")
+            if not seen.any() and not self.planned:
+                raise self.refused("seen is False everywhere", "something that was seen")
 
     def array(self, word: str, value: Any, shape: tuple[int, ...] | None) -> Array:
         """Finite numbers of a shape."""
         try:
             array = np.asarray(value, dtype=float)
+            if np.asarray(value).dtype == bool:
+                raise TypeError
         except (TypeError, ValueError):
             raise self.refused(f"{word} is {clipped(value)}", "numbers") from None
         if shape is not None and array.shape != shape:

@@ -23,6 +23,7 @@ class Poses(Measurement):
     that order, in the world's axes. Residuals: rotation vector of R R_measured^T, then p - p_measured."""
 
     what: ClassVar[str] = "poses"
+    together: ClassVar[int] = 6
 
     frame: str
     q: Any
@@ -92,6 +93,7 @@ class Points(Measurement):
     numbers do not count). ``std`` [m]: one number, or x y z; ``covariance`` (3, 3) of each point."""
 
     what: ClassVar[str] = "points"
+    together: ClassVar[int] = 3
 
     frame: str
     q: Any

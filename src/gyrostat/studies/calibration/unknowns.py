@@ -72,7 +72,7 @@ class Unknown:
         if self.kind != "soft":
             return low - self.start, high - self.start
         top = self.start / low - 1.0 if low > 0.0 else np.inf
-        return max(self.start / high - 1.0, -1.0 + 1e-6), top
+        return max(self.start / high - 1.0, -1.0 + 1e-6) if high > 0.0 else np.inf, top
 
 
 @dataclass(frozen=True)

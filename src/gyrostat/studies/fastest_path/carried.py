@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import SpecError, clipped
+from gyrostat.simulate.trajectories.given import finite_array
 from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.spec.context import UniformGravity
@@ -50,20 +51,35 @@ class Carried(StudyData):
     sides: int = 8
 
     def __post_init__(self) -> None:
+        who = f"Carried on '{self.frame}'"
         for key in ("mass", "friction", "radius"):
             value = getattr(self, key)
-            if not isinstance(value, float | int) or not 0.0 < value < np.inf:
-                raise SpecError.one(f"Carried on '{self.frame}'", key, f"is {clipped(value)}", "a positive number")
+            if isinstance(value, bool) or not isinstance(value, float | int) or not 0.0 < value < np.inf:
+                raise SpecError.one(who, key, f"{key} is {clipped(value)}", "a positive number")
+        for key in ("com", "normal", "centre"):
+            value = finite_array(getattr(self, key), who, key)
+            if value.shape != (3,) or (key == "normal" and not np.linalg.norm(value) > 0.0):
+                raise SpecError.one(who, key, f"{key} is {clipped(getattr(self, key))}", "three numbers, not all zero")
+        if isinstance(self.sides, bool) or not isinstance(self.sides, int) or not 3 <= self.sides <= 64:
+            raise SpecError.one(who, "sides", f"sides is {clipped(self.sides)}", "a whole number from 3 to 64")
+        J = finite_array(self.inertia, who, "inertia")
+        J = np.diag(J) if J.shape == (3,) else J
+        if J.shape != (3, 3) or not np.array_equal(J, J.T) or np.linalg.eigvalsh(J)[0] < -1e-12 * np.abs(J).max():
+            raise SpecError.one(
+                who, "inertia", f"inertia is {clipped(self.inertia)}", "(3,) or a symmetric (3, 3), not negative"
+            )
         if (self.points is None) == (self.grip is None):
             message = "needs points (on a tray) or grip (in a gripper), one of them"
             raise SpecError.one(f"Carried on '{self.frame}'", "points", message, "points=[(x, y, z), ...]")
         if self.points is not None:
-            points = np.asarray(self.points, dtype=float)
+            points = finite_array(self.points, who, "points")
             if points.ndim != 2 or points.shape[1] != 3 or np.linalg.matrix_rank(points - points[0], 1e-9) < 2:
                 message = f"points have shape {points.shape}: three or more that are not on a line are needed"
                 raise SpecError.one(f"Carried on '{self.frame}'", "points", message, "the corners of its base")
         if self.grip is not None and not self.grip > 0.0:
-            raise SpecError.one(f"Carried on '{self.frame}'", "grip", f"is {clipped(self.grip)}", "a force above 0 N")
+            raise SpecError.one(
+                f"Carried on '{self.frame}'", "grip", f"grip is {clipped(self.grip)}", "a force above 0 N"
+            )
 
     @property
     def name(self) -> str:

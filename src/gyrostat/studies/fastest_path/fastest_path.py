@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.errors import StateError, nearest
+from gyrostat.engine.tracing.choose import maximum, minimum, where
+from gyrostat.engine.tracing.recording_scalar import Recorded
+from gyrostat.errors import StateError, clipped, nearest
+from gyrostat.simulate.blocks.model_based import torques as inverse_dynamics
 from gyrostat.simulate.trajectories.given import finite_array, times_of
 from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
 from gyrostat.solvers.machinery.solver_cache import cached_solver
@@ -78,14 +82,25 @@ class FastestPath(StudyData):
     def torques(self, t: Any) -> Array:
         """tau (..., nv) at the joints, at times t (...) [s]: of the whole model, with its friction; at the ends as they
         are from inside, where the robot still moves and dry friction has its sign."""
-        edge = 1e-9 * self.duration
-        times = np.clip(times_of(t, "torques"), edge, self.duration - edge)
+        edge, time = 1e-9 * self.duration, t[()] if isinstance(t, np.ndarray) and t.ndim == 0 else t
+        if isinstance(time, Recorded):
+            inside = minimum(maximum(time, edge), self.duration - edge)
+            tau = inverse_dynamics(self.study.model, None, *self.trajectory.recorded(inside, 2))
+            return where((time < -edge) | (time > self.duration + edge), math.nan, tau)
+        given = times_of(t, "torques")
+        if np.any((given < -edge) | (given > self.duration + edge)):
+            raise StateError(f"torques: the motion lasts from 0 to {self.duration:.9g} s, asked for {clipped(t)}")
+        times = np.clip(given, edge, self.duration - edge)
         q, v, a = np.moveaxis(self.trajectory.derivatives(times, 2), -2, 0)
         return cached_solver(self.study.model, InverseDynamics)(q, v, a)
 
     def at(self, s: Any) -> tuple[Array, Array]:
         """t [s] and s' (...) where the path is at s (...)."""
         given = finite_array(s, "at", "s")
+        edge = 1e-9 * (self.s[-1] - self.s[0])
+        if np.any((given < self.s[0] - edge) | (given > self.s[-1] + edge)):
+            raise StateError(f"at: the path goes from s = {self.s[0]:g} to {self.s[-1]:g}, asked for {clipped(s)}")
+        given = np.clip(given, self.s[0], self.s[-1])
         x, _ = self.profile.on_path(given.ravel())
         return self.profile.time_at(given.ravel()).reshape(given.shape), np.sqrt(x).reshape(given.shape)
 

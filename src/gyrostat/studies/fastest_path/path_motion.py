@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gyrostat.engine.tracing.choose import maximum, minimum, where
 from gyrostat.simulate.trajectories.trajectory import Trajectory
 from gyrostat.studies.fastest_path.paths import Path
 
@@ -21,6 +22,9 @@ class Timing(Protocol):
     @property
     def duration(self) -> float: ...
     def series(self, t: Array, order: int) -> Array: ...
+    def recorded(self, t: Any, order: int) -> list[Any]:
+        """The series at one recorded time."""
+        ...
 
 
 class PathMotion(Trajectory):
@@ -45,6 +49,17 @@ class PathMotion(Trajectory):
         s = self.timing.series(t, order)
         return np.moveaxis(composed(self.path.derivatives(s[0], order), s), 0, 1)
 
+    def recorded(self, t: Any, order: int) -> Array:
+        inside = minimum(maximum(t, 0.0), self.duration)
+        s = self.timing.recorded(inside, order)
+        outer = self.path.recorded(s[0], order)
+        motion = composed(outer[:, None, :], np.array(s, dtype=object)[:, None])[:, 0]
+        slack = 1e-12 * self.duration
+        beyond = (t < -slack) | (t > self.duration + slack)
+        if self.outside == "error":
+            return where(beyond, math.nan, motion)
+        return np.concatenate([motion[:1], where(beyond, 0.0, motion[1:])]) if order else motion
+
 
 def composed(outer: Array, inner: Array) -> Array:
     """(order + 1, P, n): derivatives of q(s(t)) from those of q by s (order + 1, P, n) and of s by t (order + 1, P).
@@ -53,12 +68,12 @@ def composed(outer: Array, inner: Array) -> Array:
     order = len(outer) - 1
     factorials = np.array([math.factorial(k) for k in range(order + 1)], dtype=float)
     d = inner / factorials[:, None]
-    power = np.zeros_like(d)
+    power = 0.0 * d
     power[0] = 1.0
-    total = np.zeros_like(outer)
+    total = 0.0 * outer
     total[0] = outer[0]
     for j in range(1, order + 1):
-        new = np.zeros_like(d)
+        new = 0.0 * d
         for k in range(j, order + 1):
             new[k] = sum(power[i] * d[k - i] for i in range(j - 1, k))
         power = new

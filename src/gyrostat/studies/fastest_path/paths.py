@@ -12,17 +12,22 @@ import numpy as np
 from gyrostat.engine.drivers.driver import driver
 from gyrostat.engine.drivers.words import ptr, words
 from gyrostat.engine.kernel import Kernel
+from gyrostat.engine.tracing.choose import where
 from gyrostat.engine.tracing.record import record
 from gyrostat.engine.tracing.taylor import Taylor, series
 from gyrostat.errors import RecordError, ShapeError, SpecError, StateError, clipped
+from gyrostat.simulate.blocks.recorded_motion import recorded_motion
 from gyrostat.simulate.trajectories.given import finite_array
 from gyrostat.simulate.trajectories.piecewise import Piecewise
 from gyrostat.simulate.trajectories.spline import spline
 from gyrostat.simulate.trajectories.trajectory import Trajectory
 from gyrostat.spec.model import Model
+from gyrostat.studies.fastest_path.jumps import jumps
 
 Array = np.ndarray
 WHO = "time_optimal"
+PIECES = 200
+"""Paths of more breaks are not recorded: every piece is code."""
 
 
 class Path(ABC):
@@ -39,6 +44,10 @@ class Path(ABC):
     @abstractmethod
     def derivatives(self, s: Array, order: int = 2) -> Array:
         """(order + 1, P, n) for s (P,): d^k q / ds^k. At a break: from the right, at the end from the left."""
+
+    def recorded(self, s: Any, order: int) -> Array:
+        """(order + 1, n) at a recorded s inside."""
+        raise RecordError(f"{WHO}: this path cannot be recorded. Hint: a function of s, or waypoints")
 
     def inside(self, s: Array) -> Array:
         """s, kept between the ends."""
@@ -69,6 +78,21 @@ class PolynomialPath(Path):
         else:
             driver(evaluated).call(len(flat), self.n, size, order, *addresses)
         return result
+
+    def recorded(self, s: Any, order: int) -> Array:
+        breaks = self.breaks.tolist()
+        if len(breaks) > PIECES:
+            raise RecordError(f"{WHO}: a path of {len(breaks) - 1} pieces is too long to be recorded ({PIECES - 1})")
+        c, local = self.coefficients[0], s - breaks[0]
+        for start, table in zip(breaks[1:-1], self.coefficients[1:], strict=True):
+            c, local = where(s >= start, table, c), where(s >= start, s - start, local)
+        rows = []
+        for k in range(order + 1):
+            value = 0.0 * self.coefficients[0, 0]
+            for p in range(len(c) - 1, k - 1, -1):
+                value = value * local + math.perm(p, k) * c[p]
+            rows.append(value)
+        return np.array(rows)
 
 
 def twice_evaluated(count: int, n: int, degree: int, piece: words, x: ptr, c: ptr, scratch: ptr, result: ptr) -> int:
@@ -114,10 +138,9 @@ def evaluated(
 class FunctionPath(Path):
     """A function of s, recorded on truncated Taylor series: derivatives of any order are exact."""
 
-    smoothness = math.inf
-
     def __init__(self, function: Callable[[Any], Any], interval: tuple[float, float]):
         self.function, (self.start, self.end) = function, interval
+        self.smoothness = math.inf
         self.breaks = np.array(interval)
         self._kernels: dict[int, Kernel] = {}
         self.n = self._kernel(0).program.outputs[0].shape[1]
@@ -145,6 +168,10 @@ class FunctionPath(Path):
         result = self._kernel(order).call(np.ascontiguousarray(self.inside(s), dtype=float))["q"]
         return np.ascontiguousarray(np.moveaxis(result, -2, 0))
 
+    def recorded(self, s: Any, order: int) -> Array:
+        q = np.atleast_1d(np.asarray(self.function(series([s, 1.0, *[0.0] * order][: order + 1]))))
+        return np.array([x.derivatives() if type(x) is Taylor else [x, *[0.0] * order] for x in q], dtype=object).T
+
 
 class TrajectoryPath(Path):
     """The path of a trajectory, whatever its timing was: s is its time."""
@@ -156,6 +183,9 @@ class TrajectoryPath(Path):
 
     def derivatives(self, s: Array, order: int = 2) -> Array:
         return np.ascontiguousarray(np.moveaxis(self.motion.at(self.inside(s), order), 1, 0))
+
+    def recorded(self, s: Any, order: int) -> Array:
+        return recorded_motion(self.motion, s, order)
 
 
 def read_path(model: Model, path: Any, interval: Any, degree: int) -> Path:
@@ -182,7 +212,24 @@ def read_path(model: Model, path: Any, interval: Any, degree: int) -> Path:
     if found.smoothness < 1:
         message = "the path has corners, where no robot can pass without stopping"
         raise SpecError.one(WHO, "path", message, "a spline of degree 3 or higher, or one path for each side", path)
+    if isinstance(found, FunctionPath) or (isinstance(found, TrajectoryPath) and found.smoothness < 2):
+        _look_for_jumps(found)
     return found
+
+
+def _look_for_jumps(path: FunctionPath | TrajectoryPath) -> None:
+    """Paths that do not say where they are not smooth: corners are refused, jumps of q'' become breaks."""
+    if not np.abs(path.derivatives(np.linspace(path.start, path.end, 101), 1)[1]).max() > 0.0:
+        raise SpecError.one(WHO, "path", "the path stays where it is", "a path with a length", None)
+    for order, what in ((0, "the path jumps"), (1, "the path has a corner")):
+        at = jumps(path.derivatives, path.start, path.end, order)
+        if len(at):
+            message = f"{what} at s = {at[0]:.9g}, where no robot can pass without stopping"
+            raise SpecError.one(WHO, "path", message, "a smoother path, or one path for each side", None)
+    at = jumps(path.derivatives, path.start, path.end, 2)
+    if len(at):
+        path.smoothness = 1
+        path.breaks = np.concatenate([[path.start], at, [path.end]])
 
 
 def through(points: Any, n: int, degree: int) -> PolynomialPath:

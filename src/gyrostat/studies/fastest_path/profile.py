@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+
+from gyrostat.engine.tracing.choose import maximum, minimum, where
 
 Array = np.ndarray
 
@@ -51,6 +54,17 @@ class Profile:
         if order >= 2:
             result[2] = self.u[k]
         return result
+
+    def recorded(self, t: Any, order: int) -> list[Any]:
+        """The series at one recorded time: s' = r_0 + sum_i u_i tau_i and s = s_0 + sum_i tau_i (r_i + u_i tau_i / 2),
+        tau_i the part of interval i that is gone: whole intervals add their whole way."""
+        r, speed, place, bend = np.sqrt(self.x), float(np.sqrt(self.x[0])), float(self.s[0]), float(self.u[0])
+        rows = zip(self.times.tolist(), self.durations.tolist(), self.u.tolist(), r.tolist(), strict=False)
+        for start, lasts, u, rate in rows:
+            gone = minimum(maximum(t - start, 0.0), lasts)
+            speed, place = speed + u * gone, place + gone * (rate + (0.5 * u) * gone)
+            bend = where(t >= start, u, bend)
+        return [place, speed, bend, *[0.0] * order][: order + 1]
 
     def on_path(self, s: Array) -> tuple[Array, Array]:
         """x and u (P,) at s (P,), from the right."""

@@ -168,6 +168,8 @@ class Stages:
                 over = self._checked(x, u, xs, us, least)
                 if over.max() <= 0.0:
                     profile = Profile(self.grid, x, u)
+                    if not np.isfinite(profile.duration):
+                        self._refuse(int(np.argmax(~np.isfinite(profile.durations))), "rests", None)
                     worst = max(worst, float((over / size).max()))
                     return Reached(profile, L, K, np.where(active == (M + 1) * R, -1, active), k, worst)
                 below += 1.5 * np.maximum(over, 0.0)
@@ -263,6 +265,10 @@ class Stages:
             raise StateError(
                 f"{WHO}: the path cannot be followed from s = {s:g} at the speed s' = {self.ends[0]:g}: from there the "
                 f"end is reached with s' between {low:.6g} and {high:.6g}. Hint: another start_speed, or wider limits"
+            )
+        if what == "rests":
+            raise StateError(
+                f"{WHO}: the limits leave no motion at all from s = {s:g} on: s' stays 0 there. Hint: limits above zero"
             )
         if what == "unbounded":
             raise StateError(

@@ -17,7 +17,14 @@ from gyrostat.spec.model import Model
 from gyrostat.studies.achievable.motion_limits import motion_limits
 from gyrostat.studies.fastest_path.carried import Carried
 from gyrostat.studies.fastest_path.stage_points import Points
-from gyrostat.studies.fastest_path.torque_rows import WHO, TorqueRows, limits_array, sides
+from gyrostat.studies.fastest_path.torque_rows import (
+    WHO,
+    TorqueRows,
+    expect_mapping,
+    limits_array,
+    one_number,
+    sides,
+)
 
 Array = np.ndarray
 
@@ -144,7 +151,9 @@ def speed_limits(model: Model, given: Any, frames: Mapping[str, float] | None) -
     eye = np.eye(model.nv)
     if given is None or isinstance(given, str | Mapping):
         if isinstance(given, str) and given != "model":
-            raise SpecError.one(WHO, "velocity_limits", f"is {clipped(given)}", "'model', numbers or a dict", given)
+            raise SpecError.one(
+                WHO, "velocity_limits", f"velocity_limits is {clipped(given)}", "'model', numbers or a dict", given
+            )
         named = dict(given) if isinstance(given, Mapping) else {}
         for name in named:
             if name not in model.dofs:
@@ -153,7 +162,7 @@ def speed_limits(model: Model, given: Any, frames: Mapping[str, float] | None) -
         net = kept_network(model)
         own = motion_limits(net, WHO).speed
         for k, name in enumerate(model.dofs):
-            most = float(limits_array(named[name], "velocity_limits")) if name in named else own[k]
+            most = one_number(named[name], f"velocity_limits of '{name}'") if name in named else own[k]
             found.append(SpeedLimit(name, most, eye[k]))
         if not net.loops and not model.shafts.rotors:
             driving = actuators(net, WHO)
@@ -165,12 +174,14 @@ def speed_limits(model: Model, given: Any, frames: Mapping[str, float] | None) -
             message = "speeds are limited alike in both directions"
             raise SpecError.one(WHO, "velocity_limits", message, "give magnitudes", given)
         found += [SpeedLimit(name, float(high[k]), eye[k]) for k, name in enumerate(model.dofs)]
-    for frame, most in (frames or {}).items():
+    for frame, most in expect_mapping(frames, "frame_speed", "{'hand.tip': 0.5}").items():
         full = kept_network(model).port(frame)
-        found.append(SpeedLimit(f"frame {full}", float(limits_array(most, "frame_speed")), None, full))
+        found.append(SpeedLimit(f"frame {full}", one_number(most, f"frame_speed of '{frame}'"), None, full))
     for limit in found:
         if not limit.most > 0.0:
-            raise SpecError.one(WHO, "velocity_limits", f"that of {limit.name} is {limit.most:g}", "positive", given)
+            raise SpecError.one(
+                WHO, "velocity_limits", f"velocity_limits: that of {limit.name} is {limit.most:g}", "positive", given
+            )
     return [limit for limit in found if limit.most < UNLIMITED]
 
 

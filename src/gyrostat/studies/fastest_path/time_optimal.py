@@ -59,14 +59,19 @@ class TimeOptimal(StudyData):
         for key in ("start_speed", "end_speed"):
             value = finite_array(getattr(self, key), WHO, key)
             if value.ndim or value < 0.0:
-                raise SpecError.one(WHO, key, f"is {clipped(getattr(self, key))}", "s' >= 0, one number")
+                raise SpecError.one(WHO, key, f"{key} is {clipped(getattr(self, key))}", "s' >= 0, one number")
         for key, least in (("points", 1), ("check", 0)):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 1000:
-                raise SpecError.one(WHO, key, f"is {clipped(value)}", f"a whole number from {least} to 1000")
+                raise SpecError.one(WHO, key, f"{key} is {clipped(value)}", f"a whole number from {least} to 1000")
+        stops = finite_array(self.stops, WHO, "stops") if len(self.stops) else np.zeros(0)
+        if stops.ndim != 1:
+            raise SpecError.one(WHO, "stops", f"stops is {clipped(self.stops)}", "values of s, such as (0.5,)")
         for item in self.carried:
             if not isinstance(item, Carried):
-                raise SpecError.one(WHO, "carried", f"holds {clipped(item)}", "gs.studies.Carried(frame, mass, ...)")
+                raise SpecError.one(
+                    WHO, "carried", f"carried holds {clipped(item)}", "gs.studies.Carried(frame, mass, ...)"
+                )
         if self.model.shafts.rotors:
             rotors = ", ".join(self.model.shafts.rotors)
             raise StateError(
@@ -106,7 +111,7 @@ class TimeOptimal(StudyData):
         if self.rows.torques.dry:
             shafts = np.concatenate([np.eye(self.model.nv), self.rows.torques.W])
             grid = with_points(grid, turning_points(path, grid, shafts), stops)
-        at = np.searchsorted(grid, stops)
+        at = np.array([int(np.argmin(np.abs(grid - s))) for s in stops], dtype=int)
         stages = Stages(path, self.rows, grid, self.points, self.check, (self.start_speed, self.end_speed), at)
         if self.positions:
             self._expect_inside(stages)
@@ -172,9 +177,11 @@ def time_optimal(
     without actuator. ``grid``: number of intervals, or values of s; limits hold at ``points`` + 1 points of each, and
     between them by margins, looked at in the middle and at ``check`` more points between two of those. ``positions``:
     the path must be inside the position limits of the joints."""
-    items = (carried,) if isinstance(carried, Carried) else tuple(carried)
+    items = (carried,) if isinstance(carried, Carried) else tuple(carried or ())
+    rests = (stops,) if np.ndim(stops) == 0 else tuple(stops)
+    idle = (passive,) if isinstance(passive, str) else tuple(passive)
     study = TimeOptimal(
         model, path, torque_limits, velocity_limits, acceleration_limits, power_limits, frame_speed, items,
-        start_speed, end_speed, tuple(stops), tuple(passive), grid, points, check, degree, interval, None, positions,
+        start_speed, end_speed, rests, idle, grid, points, check, degree, interval, None, positions,
     )  # fmt: skip
     return study.run(progress)

@@ -148,10 +148,17 @@ def torque_rows(model: Model, torque: Any, power: Any, passive: Sequence[str]) -
     """The rows of ``torque_limits`` and ``power_limits``: see :func:`time_optimal`."""
     by_model = torque is None or torque == "model" if isinstance(torque, str | None) else isinstance(torque, Mapping)
     if isinstance(torque, str) and torque != "model":
-        raise SpecError.one(WHO, "torque_limits", f"is {clipped(torque)}", "'model', numbers, or a dict", torque)
+        raise SpecError.one(
+            WHO, "torque_limits", f"torque_limits is {clipped(torque)}", "'model', numbers, or a dict", torque
+        )
     given = _by_name(model, torque) if isinstance(torque, Mapping) else {}
     rows: list[TorqueRow] = []
-    powers = dict(power or {})
+    powers = {
+        name: _watts(name, most) for name, most in expect_mapping(power, "power_limits", "{'elbow': 300.0}").items()
+    }
+    for name in passive:
+        if name not in model.dofs:
+            raise StateError(f"{WHO}: passive: no rate '{clipped(name)}'. Hint: {nearest(str(name), model.dofs)}")
     if by_model:
         net = kept_network(model)
         net.refuse_loops(WHO)
@@ -166,8 +173,12 @@ def torque_rows(model: Model, torque: Any, power: Any, passive: Sequence[str]) -
     if not isinstance(torque, Mapping | str | None):
         array = limits_array(torque, "torque_limits")
         low, high = sides(array, model.nv, "torque_limits")
-        given = {name: (low[k], high[k]) for k, name in enumerate(model.dofs)}
+        none = [name in passive and array.ndim == 0 for name in model.dofs]
+        given = {name: (0.0, 0.0) if none[k] else (low[k], high[k]) for k, name in enumerate(model.dofs)}
     for name, limit in given.items():
+        if name in passive and (callable(limit) or np.any(np.asarray(limit) != 0.0)):
+            message = f"'{name}' is passive and has the limit {clipped(limit)}"
+            raise SpecError.one(WHO, "torque_limits", message, "0 there, or take it out of passive", None)
         k = model.dofs.index(name)
         e = np.eye(model.nv)[k]
         most = float(powers.pop(name, np.inf))
@@ -187,8 +198,32 @@ def _bounded(row: TorqueRow) -> bool:
 
 
 def _effort_of(model: Model, actuator: Actuator, given: Mapping[str, Any]) -> bool:
-    """Whether the limits of an actuator are replaced by given ones of its joint."""
-    return any(model.dofs[k] in given for k, _ in actuator.ties)
+    """Whether the limits of an actuator are replaced by given ones of its joints: of all, if it drives several."""
+    return all(model.dofs[k] in given for k, _ in actuator.ties)
+
+
+def expect_mapping(given: Any, what: str, example: str) -> dict[str, Any]:
+    """Name -> value; empty for None."""
+    if given is not None and not isinstance(given, Mapping):
+        raise SpecError.one(WHO, what, f"{what} is {clipped(given)}", f"a dict by name: {example}", given)
+    return dict(given or {})
+
+
+def one_number(value: Any, what: str) -> float:
+    """A limit that is one number."""
+    array = limits_array(value, what)
+    if array.ndim:
+        raise SpecError.one(WHO, what, f"{what} is {clipped(value)}", "one number", value)
+    return float(array)
+
+
+def _watts(name: str, given: Any) -> float:
+    most = one_number(given, f"power_limits of '{name}'")
+    if not most > 0.0:
+        raise SpecError.one(
+            WHO, "power_limits", f"power_limits: that of '{name}' is {most:g} W", "a power above 0", given
+        )
+    return most
 
 
 def _of_actuator(actuator: Actuator, along: Array, speed: Array, power: float) -> TorqueRow:
@@ -238,7 +273,7 @@ def limits_array(value: Any, what: str) -> Array:
     """Numbers; infinite ones are no limits."""
     array = np.array(real_array(value, WHO, what), dtype=float)
     if np.isnan(array).any():
-        raise SpecError.one(WHO, what, "a limit is NaN", "write inf where there is no limit", value)
+        raise SpecError.one(WHO, what, f"{what}: a limit is NaN", "write inf where there is no limit", value)
     return array
 
 

@@ -24,6 +24,8 @@ from gyrostat.studies.gaits.gait import Gait
 from gyrostat.studies.gaits.stance_functions import Row, Scales, StanceFunctions
 
 Array = np.ndarray
+DENSE = 0.8
+"""How much denser the first grid is at its ends: 0 is even, 1 that of Chebyshev."""
 FAR, FAST = 10.0, 10.0
 """Bounds of the base: shift [m], rates [rad/s, m/s]."""
 
@@ -64,7 +66,7 @@ def gait_problem(gait: Gait, cost_scale: float = 1.0) -> GaitProblem:
                 F,
                 made.ny,
                 (phase.end - phase.start) * gait.period,
-                np.linspace(0.0, 1.0, N + 1),
+                dense_ends(N),
                 np.tile(low, (N + 1, 1)),
                 np.tile(high, (N + 1, 1)),
                 row_low,
@@ -149,3 +151,9 @@ def _links(gait: Gait, functions: list[StanceFunctions]) -> list[Link]:
             links.append(Link(a, j, b, i, sign, shift / two.scale[i]))
             links.append(Link(a, one.n + j, b, two.n + i, sign, 0.0))
     return links
+
+
+def dense_ends(intervals: int) -> Array:
+    """A grid (intervals + 1,) from 0 to 1: where phases begin and end forces change fastest."""
+    s = np.linspace(0.0, 1.0, intervals + 1)
+    return (1.0 - DENSE) * s + DENSE * (0.5 - 0.5 * np.cos(np.pi * s))

@@ -71,7 +71,9 @@ class Regulator(StudyData):
             low = -top if pair is None else np.broadcast_to(np.asarray(pair[0], dtype=float), (len(self.inputs),))
             bounds = np.array([low, top])
         held = "hold" if self.sample_time is not None else form
-        table = (self.t, self.q, self.v, self.u, self.K, self.T)
+        # samples lie inside their row, whatever rounding
+        early = 0.0 if self.sample_time is None else 0.5 * self.sample_time
+        table = (self.t - early, self.q, self.v, self.u, self.K, self.T)
         return StateFeedback(self.model, *table, limit=bounds, form=held, sample_time=self.sample_time, name=name)
 
 

@@ -92,7 +92,7 @@ def flow_back(first: Linear, second: Linear, h: float, P: Array) -> Array:
     n = len(P)
     H1, H2 = hamiltonian(first), hamiltonian(second)
     exponent = -0.5 * h * (H1 + H2) - np.sqrt(3.0) / 12.0 * h * h * (H2 @ H1 - H1 @ H2)
-    parts = max(1, int(np.ceil(np.abs(exponent).sum(axis=0).max() / 2.0)))
+    parts = max(1, int(np.ceil(np.abs(np.linalg.eigvals(exponent).real).max() / 5.0)))  # exp stays within exp(5)
     E = expm(exponent / parts)
     for _ in range(parts):
         X, Y = E[:n, :n] + E[:n, n:] @ P, E[n:, :n] + E[n:, n:] @ P
