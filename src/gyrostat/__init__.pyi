@@ -256,7 +256,10 @@ from gyrostat.store.store import store as store
 
 # ---- pictures
 from gyrostat.view.diagram.diagram import diagram as diagram
+from gyrostat.view.phase import plot_phase as plot_phase
 from gyrostat.view.plots import plot_motion as plot_motion
+from gyrostat.view.run_figures import plot_energy as plot_energy
+from gyrostat.view.run_figures import plot_forces as plot_forces
 from gyrostat.view.viewer.viewer import view as view
 
 # ---- errors

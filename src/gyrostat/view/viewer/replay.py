@@ -109,7 +109,7 @@ class Replay:
             self._button = server.gui.add_button("Play")
             self._slider = server.gui.add_slider("t [s]", float(t[0]), float(t[-1]), float(step), self.now)
             self._speed = server.gui.add_dropdown("speed", ("0.1", "0.25", "0.5", "1", "2", "5"), initial_value="1")
-            self._loop = server.gui.add_checkbox("again and again", True)
+            self._loop = server.gui.add_checkbox("loop", True)
             quantity = server.gui.add_dropdown("plot", tuple(data), initial_value=next(iter(data)))
             joint = server.gui.add_dropdown("of", ("first joints", *(c.name for c in rows)))
             self._curves = Curves(server, t, data, rows)

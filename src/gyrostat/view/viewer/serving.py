@@ -54,8 +54,8 @@ def set_out(stage: Stage, drawn: Scene, q: Array, t: Array | None, data: dict[st
         stage.look(*drawn.placements(data["q"][some], t[some]))
 
 
-def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
-    """One HTML file that shows a scene, with a trajectory if there is one; it holds all that it needs."""
+def scene_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) -> str:
+    """HTML that shows a scene, with a trajectory if there is one; it holds all that it needs."""
     server = start("127.0.0.1", 8080)
     try:
         stage = Stage(server, drawn)
@@ -72,10 +72,15 @@ def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array],
         stop(server)
     for line in stage.missing[:1]:
         _log.warning("view: %d shapes are not shown: %s", len(stage.missing), line)
-    target = Path(path)
     title = html_text.escape(drawn.model.name)
+    return text.replace("<title>Viser</title>", f"<title>{title}</title>", 1)
+
+
+def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
+    """One HTML file that shows a scene, with a trajectory if there is one."""
+    text, target = scene_html(drawn, q, t, data), Path(path)
     try:
-        target.write_text(text.replace("<title>Viser</title>", f"<title>{title}</title>", 1), "utf-8")
+        target.write_text(text, "utf-8")
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         raise SaveError.one(f"file '{target}'", "file", message, "choose a folder that exists") from None
