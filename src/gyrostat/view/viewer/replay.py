@@ -36,6 +36,13 @@ def between(model: Model, t: Array, q: Array, now: float) -> Array:
     return integrate(model, q[k], difference(model, q[k], q[k + 1]), share)
 
 
+def all_between(model: Model, t: Array, q: Array, times: Array) -> Array:
+    """:func:`between` for many times (N,): q (N, nq)."""
+    k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
+    share = np.clip((times - t[k]) / np.maximum(t[k + 1] - t[k], 1e-300), 0.0, 1.0)
+    return integrate(model, q[k], share[:, None] * difference(model, q[k], q[k + 1]))
+
+
 class Curves:
     """One plot in the browser: curves of a quantity, and a line at the present time."""
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError, SaveError
 from gyrostat.view.scene.scene import Scene
-from gyrostat.view.viewer.replay import RATE, between
+from gyrostat.view.viewer.recording import record_motion
+from gyrostat.view.viewer.replay import RATE, all_between
 from gyrostat.view.viewer.stage import Stage
 
 Array = np.ndarray
@@ -63,10 +64,8 @@ def scene_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) 
         record = server.get_scene_serializer()
         if t is not None:
             times = np.arange(t[0], t[-1] + 0.5 / RATE, 1.0 / RATE)
-            poses = np.array([between(drawn.model, t, data["q"], now) for now in times])
-            for R, p in zip(*drawn.placements(poses, times), strict=True):
-                stage.place(R, p)
-                record.insert_sleep(1.0 / RATE)
+            poses = all_between(drawn.model, t, data["q"], times)
+            record_motion(record, stage, *drawn.placements(poses, times), 1.0 / RATE)
         text = record.as_html()
     finally:
         stop(server)
