@@ -130,7 +130,7 @@ def test_a_closed_loop_with_a_flexible_rod_in_machine_code(settings, fast):
     assert np.allclose(run.q[-1], expected, rtol=1e-9, atol=0)
     expected = [OMEGA, ACCURATE["v_x3"], -ACCURATE["v_phi2"], *ACCURATE["v"]]
     assert np.allclose(run.v[-1, :5], expected[:5], rtol=1e-8, atol=0)
-    assert np.allclose(run.v[-1, 5:], expected[5:], rtol=fast, atol=0)
+    assert np.allclose(run.v[-1, 5:], expected[5:], rtol=2e-7, atol=0)  # not better with dop853: 2e-8 to 8e-8
 
 
 def test_minimal_coordinates_and_constraints_agree():
