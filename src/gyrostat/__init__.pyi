@@ -247,9 +247,19 @@ from gyrostat.simulate.rollout.files import load_rollout as load_rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
 from gyrostat.simulate.run.simulator import Simulator as Simulator
 
+# ---- jobs, stores of many runs
+from gyrostat.studies.jobs.job import Job as Job
+from gyrostat.store.store import StoredRun as StoredRun
+from gyrostat.store.store import Store as Store
+from gyrostat.store.store import StoredTask as StoredTask
+from gyrostat.store.store import store as store
+
 # ---- pictures
 from gyrostat.view.diagram.diagram import diagram as diagram
+from gyrostat.view.phase import plot_phase as plot_phase
 from gyrostat.view.plots import plot_motion as plot_motion
+from gyrostat.view.run_figures import plot_energy as plot_energy
+from gyrostat.view.run_figures import plot_forces as plot_forces
 from gyrostat.view.viewer.viewer import view as view
 
 # ---- errors
@@ -273,3 +283,4 @@ from gyrostat.errors import ShapeError as ShapeError
 from gyrostat.errors import SimulationError as SimulationError
 from gyrostat.errors import SpecError as SpecError
 from gyrostat.errors import StateError as StateError
+from gyrostat.errors import StoreError as StoreError

@@ -113,6 +113,10 @@ class ReductionError(GyrostatError):
     """Finite-element matrices are no structure, or cannot be reduced as it was asked for."""
 
 
+class StoreError(GyrostatError):
+    """A store of models and results cannot be opened, read or written; it tells which file and why."""
+
+
 class RowError(GyrostatError):
     """An algorithm has no row for a kind of component."""
 

@@ -16,7 +16,7 @@ from tests.support.comparing import assert_close
 from tests.support.pinocchio_oracle import Oracle, random_state, walk
 from tests.support.random_models import random_wrenches, spatial_ports, various_tree
 
-TREES = range(300)
+TREES = [pytest.param(seed, marks=pytest.mark.slow) if seed >= 60 else seed for seed in range(300)]
 EXPRESSIONS = ("local", "aligned", "world")
 REPRESENTATIONS = ("body", "inertial", "absolute")
 SAME = 1e-10

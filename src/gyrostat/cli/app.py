@@ -6,7 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
-from gyrostat.cli import bench, cache, check, demo, export, frames, frequencies, info, robots, simulate, torque, view
+from gyrostat.cli import (
+    bench,
+    cache,
+    check,
+    db,
+    demo,
+    export,
+    frames,
+    frequencies,
+    info,
+    job,
+    robots,
+    simulate,
+    torque,
+    view,
+)
 from gyrostat.cli.options import examples
 
 app = typer.Typer(
@@ -42,7 +57,7 @@ def gyrostat(
     """
 
 
-for module in (info, robots, check, torque, simulate, frames, frequencies, export, view, bench, demo, cache):
+for module in (info, robots, check, torque, simulate, frames, frequencies, export, view, bench, demo, cache, job, db):
     module.register(app)
 
 

@@ -23,6 +23,10 @@ def controller(path: Path, model: Model, q0: np.ndarray) -> Any:
     import gyrostat as gs
 
     (kind, said), name = _read(path), str(path)
+    if kind == "kind":  # the words of a job: any controller, any reference
+        from gyrostat.simulate.blocks.from_data import law_from_data
+
+        return law_from_data({"reference": q0.tolist(), **said} if "reference" not in said else said, model, name)
     if kind == "torque":
         return _numbers(name, model, "torque", said, model.dofs)
     given = _mapping(name, kind, said)
@@ -61,6 +65,8 @@ def _read(path: Path) -> tuple[str, Any]:
         said = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise _refused(name, f"is no YAML: {error}", "pd: {kp: 100, kd: 20}") from None
+    if isinstance(said, dict) and "kind" in said:
+        return "kind", said
     if not isinstance(said, dict) or len(said) != 1 or next(iter(said)) not in (*KEYS, "torque"):
         raise _refused(name, "must say one of pd, pid, torque", "pd: {kp: 100, kd: 20}")
     return next(iter(said.items()))

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from gyrostat.errors import ModelWarning, Problem, clipped
+from gyrostat.spec.facts import facts_html
 
 Severity = Literal["error", "warning", "ignored", "repaired"]
 Policy = Literal["strict", "repair", "accept"]
@@ -119,6 +120,10 @@ class Audit:
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.findings), self.summary()])
+
+    def _repr_html_(self) -> str:
+        rows = [(f.line or "", f.severity, f.owner, f.what, f.fix or "") for f in self.findings]
+        return facts_html(self.summary(), rows, ("line", "severity", "element", "finding", "remedy"))
 
     def to_json(self) -> str:
         """The findings as JSON text, for other programs."""

@@ -31,22 +31,47 @@ from gyrostat.studies.identification.measured_response import MeasuredResponse, 
 from gyrostat.studies.identification.measured_run import MeasuredRun, measured_run
 from gyrostat.studies.identification.output_error import OutputError, output_error
 from gyrostat.studies.identification.payload import PayloadEstimate, identify_payload
+from gyrostat.studies.optimal_control.apart import Apart, Capsule, apart, capsules
 from gyrostat.studies.optimal_control.conditions import at_least, at_most, between, equal
+from gyrostat.studies.optimal_control.continuation import Continuation, continuation
 from gyrostat.studies.optimal_control.ddp import DDPMotion, ddp
 from gyrostat.studies.optimal_control.lqr import Regulator, lqr
 from gyrostat.studies.optimal_control.optimal_control import OptimalControl, optimal_control
 from gyrostat.studies.optimal_control.optimal_motion import OptimalMotion
 from gyrostat.studies.optimal_control.periodicity import Periodicity
 from gyrostat.studies.optimal_control.phase import Phase
+from gyrostat.studies.optimal_control.ready_conditions import (
+    CenterOfPressure,
+    Clearance,
+    FrictionCone,
+    HipRadius,
+    Support,
+    Unilateral,
+    center_of_pressure,
+    com_over_support,
+    foot_clearance,
+    friction_cone,
+    hip_radius,
+    unilateral,
+    zmp_in_support,
+)
 from gyrostat.studies.report import Report
+from gyrostat.studies.sweeps.sensitivity import Indices
+from gyrostat.studies.sweeps.study import Study
+from gyrostat.studies.sweeps.study_result import StudyResult
 
 __all__ = [
     "PATTERNS",
     "AchievableMotion",
+    "Apart",
     "Calibration",
     "CalibrationResult",
     "Camera",
+    "Capsule",
     "Carried",
+    "CenterOfPressure",
+    "Clearance",
+    "Continuation",
     "DDPMotion",
     "Distances",
     "Drift",
@@ -55,11 +80,14 @@ __all__ = [
     "FastestPath",
     "FixedPoint",
     "Foot",
+    "FrictionCone",
     "Gait",
     "GaitMotion",
     "GaitPattern",
+    "HipRadius",
     "ISOCube",
     "Identification",
+    "Indices",
     "JerkLimitedPath",
     "LeggedRobot",
     "MeasuredResponse",
@@ -84,18 +112,30 @@ __all__ = [
     "Sensitivities",
     "StancePhase",
     "StaticPoses",
+    "Study",
+    "StudyResult",
+    "Support",
     "TimeOptimal",
+    "Unilateral",
     "WarmUp",
+    "apart",
     "at_least",
     "at_most",
     "between",
     "calibrate",
     "calibrate_drift",
+    "capsules",
+    "center_of_pressure",
+    "com_over_support",
+    "continuation",
     "ddp",
     "equal",
     "exciting_trajectory",
+    "foot_clearance",
+    "friction_cone",
     "gait_pattern",
     "gait_phases",
+    "hip_radius",
     "identify",
     "identify_elasticity",
     "identify_payload",
@@ -113,4 +153,6 @@ __all__ = [
     "select_poses",
     "sensitivities",
     "time_optimal",
+    "unilateral",
+    "zmp_in_support",
 ]

@@ -10,7 +10,8 @@ import numpy as np
 from gyrostat.errors import ShapeError, SpecError, clipped
 from gyrostat.spec.model import Model
 from gyrostat.view.channels import Channel, chosen
-from gyrostat.view.plots import BLUE, COLORS, HEIGHT, TITLES, WIDTH, pretty
+from gyrostat.view.marks import legend
+from gyrostat.view.plots import BLUE, COLORS, CROWD, HEIGHT, TITLES, WIDTH, pretty
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,13 +35,13 @@ def plot_fans(
 
     ``bands``: shares of the robots [%] that lie inside each band about the median; ``lanes``: robots drawn by
     themselves, by number, or how many of them, spread over all. Robots that are not finite are left out from there."""
-    from matplotlib.figure import Figure
+    from gyrostat.view.picture import empty
 
     rows, count = chosen(model, joints, WHO), next(iter(quantities.values())).shape[1]
     shares, single = _bands(bands), _lanes(lanes, count)
-    fig = Figure(layout="constrained") if figure is None else figure
-    fig.set_size_inches(WIDTH * len(quantities) + 1.2, HEIGHT * max(len(rows), 1) + 0.9)
-    fig.suptitle(f"{model.name}: {count} robots" if title is None else title)
+    size = (WIDTH * len(quantities) + 1.2, (HEIGHT if len(rows) < CROWD else 0.7 * HEIGHT) * max(len(rows), 1) + 0.9)
+    told = f"{model.name}: {count} robots" if title is None else title
+    fig = empty(figure, *size, told, len(rows) * len(quantities))
     if not rows:
         fig.text(0.5, 0.5, "nothing in this model moves", ha="center")
         return fig
@@ -56,9 +57,9 @@ def plot_fans(
         axes[row, 0].annotate(
             channel.name, (0.0, 1.0), (2, 2), "axes fraction", "offset points", fontsize=9, fontweight="bold"
         )
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=max(1, len(labels)), fontsize=8)
-    fig.align_ylabels(axes)
+    legend(fig, axes.flat)
+    if fig.get_layout_engine() is not None:  # with a hundred panels that takes most of the time
+        fig.align_ylabels(axes)
     return fig
 
 

@@ -78,3 +78,25 @@ def test_bounds_below_every_stiffness_are_refused(bounds):
         gs.studies.calibrate(
             arm(True), gs.studies.Points("hand.tip", q, p, std=1e-4), {"elbow_drive.spring.stiffness": bounds}
         )
+
+
+def mimic() -> gs.Model:
+    one, two = (gs.Joint(n, "revolute", axis=(0, 1, 0)) for n in ("one", "two"))
+    link = gs.Displacement("link", translation=(0.5, 0, 0))
+    a, b = (gs.RigidBody(n, mass=1.0, com=(0.2, 0, 0), inertia=(1, 1, 1)) for n in "ab")
+    tie = gs.Gear("tie", ratio=2.0, offset=0.1)
+    wires = [gs.connect("two.shaft", "tie.motor"), gs.connect("one.shaft", "tie.joint")]
+    return gs.assemble("mimic", gs.chain("world", gs.Displacement("foot"), one, a, link, two, b), tie, *wires)
+
+
+def test_an_encoder_that_moves_a_follower_too_is_not_taken_for_a_turned_link():
+    # commands are 10 mrad too small: the follower turns by twice that
+    model, q = mimic(), np.linspace(-1.0, 1.0, 15)[:, None]
+    real = gs.studies.StaticPoses(model, ["b"]).rest(q + 0.01)[0]
+    poses = np.tile(np.eye(4), (15, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = real.R[:, 0], real.p[:, 0]
+    seen = gs.studies.Poses("b", q, poses, std=(1e-5, 1e-5))
+    with pytest.raises(gs.GyrostatError, match=r"'two' follows 'one' through 'tie'.*tie\.offset"):
+        gs.studies.calibrate(model, seen, ["one.offset"])
+    result = gs.studies.calibrate(model, seen, ["foot.rotation.y", "tie.offset"])
+    assert result.values == pytest.approx([0.01, 0.1 + 2 * 0.01], abs=1e-9) and result.message == "converged"

@@ -101,8 +101,16 @@ class PartedResult(Result):
     def port_forces(self, ports: Any = None) -> NoReturn:
         self._refuse("table of port forces")
 
-    def plot(self, joints: Any = None, *, title: str | None = None, figure: Any = None) -> NoReturn:
+    def plot(
+        self, joints: Any = None, *, reference: Any = None, title: str | None = None, figure: Any = None
+    ) -> NoReturn:
         self._refuse("figure")
+
+    def plot_phase(self, joints: Any = None, **options: Any) -> NoReturn:
+        self._refuse("phase plane")
+
+    def plot_forces(self, ports: Any = None, **options: Any) -> NoReturn:
+        self._refuse("figure of forces")
 
     def view(self, **options: Any) -> NoReturn:
         self._refuse("replay")

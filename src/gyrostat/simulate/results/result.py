@@ -33,6 +33,7 @@ from gyrostat.solvers.kinematics.forward_kinematics import Motions
 from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.solvers.machinery.wrench import Application, Wrench
 from gyrostat.solvers.sensors.measured import SensorValues
+from gyrostat.spec.facts import facts_html
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -315,13 +316,33 @@ class Result:
         return self.energy - self.energy[0] - (self.work - self.work[0])
 
     # ------------------------------------------------------------------ pictures
-    def plot(self, joints: Any = None, *, title: str | None = None, figure: Any = None) -> Figure:
-        """A figure of q, v, a and tau over time; see :func:`gyrostat.plot_motion`."""
+    def plot(
+        self, joints: Any = None, *, reference: Any = None, title: str | None = None, figure: Any = None
+    ) -> Figure:
+        """A figure of q, v, a and tau over time, with limits, events and a ``reference``; see
+        :func:`gyrostat.plot_motion`."""
         from gyrostat.view.plots import plot_motion
 
-        return plot_motion(
-            self.model, self.t, self.q, self.v, self.a, self.tau, joints=joints, title=title, figure=figure
-        )
+        motion = self.model, self.t, self.q, self.v, self.a, self.tau
+        return plot_motion(*motion, joints, reference=reference, events=self.events, title=title, figure=figure)
+
+    def plot_phase(self, joints: Any = None, **options: Any) -> Figure:
+        """Rates over coordinates; see :func:`gyrostat.plot_phase`."""
+        from gyrostat.view.phase import plot_phase
+
+        return plot_phase(self.model, self.q, self.v, joints, **options)
+
+    def plot_energy(self, **options: Any) -> Figure:
+        """Energies, work and what is lost [J]; see :func:`gyrostat.plot_energy`."""
+        from gyrostat.view.run_figures import plot_energy
+
+        return plot_energy(self, **options)
+
+    def plot_forces(self, ports: Any = None, **options: Any) -> Figure:
+        """Forces of contacts or at ports over time; see :func:`gyrostat.plot_forces`."""
+        from gyrostat.view.run_figures import plot_forces
+
+        return plot_forces(self, ports, **options)
 
     def view(self, **options: Any) -> Any:
         """Replay in the browser; see :func:`gyrostat.view`."""
@@ -383,3 +404,16 @@ class Result:
             f"<Result of '{self.model.name}': {span}, {len(self.t)} samples, {self.status}; {self.method}, {c.steps} "
             f"steps, {c.rhs_evaluations} evaluations, {c.wall_time:.3g} s, {len(self.events)} events>"
         )
+
+    def _repr_html_(self) -> str:
+        c = self.counters
+        rows: list[tuple[str, str]] = [
+            ("time", f"{self.t[0]:g} to {self.t[-1]:g} s, {len(self.t)} samples" if len(self.t) else "no samples"),
+            ("status", f"{self.status}: {self.message}" if self.message else self.status),
+            ("method", f"{self.method}, {c.steps} steps, {c.rejected} rejected, {c.rhs_evaluations} evaluations"),
+            ("cost", f"{c.wall_time:.3g} s, {c.real_time_factor:.3g} times real time"),
+            ("events", ", ".join(f"{e.name} at {e.t:.4g} s" for e in self.events[:8]) or "none"),
+        ]
+        if len(self.events) > 8:
+            rows[-1] = ("events", f"{rows[-1][1]} and {len(self.events) - 8} more")
+        return facts_html(f"Result of '{self.model.name}'", rows)

@@ -15,6 +15,7 @@ from gyrostat.simulate.plant.plant_loops import WORKSPACE, end_of_workspace
 from gyrostat.simulate.plant.torque_source import TorqueSource, trouble_ahead
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.spatial.algebra import Array
+from gyrostat.spec.facts import facts_html
 from gyrostat.spec.model import Model
 
 if TYPE_CHECKING:
@@ -125,6 +126,12 @@ class Rollout:
         robots, bad = int(np.prod(self.q.shape[1:-1], dtype=int)), int(np.count_nonzero(self.diverged >= 0))
         told = f"; {bad} diverged" if bad else ""
         return f"rollout of '{self.model.name}': {robots} robots, {self.t[-1]:g} s in {len(self.t)} rows{told}"
+
+    def _repr_html_(self) -> str:
+        bad = np.flatnonzero(np.atleast_1d(self.diverged) >= 0)
+        first = f"{len(bad)}, first robot {bad[0]}" if len(bad) else "none"
+        rows = (("q", self.q.shape), ("v", self.v.shape), ("p", self.p.shape), ("diverged", first))
+        return facts_html(str(self), rows)
 
 
 class DivergedError(NonFiniteError):

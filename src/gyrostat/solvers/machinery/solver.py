@@ -28,6 +28,7 @@ from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation as known_representation
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.context import GravityField
+from gyrostat.spec.facts import facts_html
 from gyrostat.spec.model import Model
 from gyrostat.spec.solver_kinds import KINDS
 from gyrostat.spec.solver_spec import SolverSpec
@@ -246,6 +247,12 @@ class Solver(Direct):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of '{self.model.name}', {self.representation} representation>"
+
+    def _repr_html_(self) -> str:
+        told = next(iter((type(self).__doc__ or "").splitlines()), "")
+        model = self.model
+        rows = (("computes", told), ("of", f"{model.name}, nq {model.nq}, nv {model.nv}"))
+        return facts_html(type(self).__name__, (*rows, ("representation", self.representation)))
 
 
 def _rebuilt(cls: Any, model: Model, options: Mapping[str, Any]) -> Solver:

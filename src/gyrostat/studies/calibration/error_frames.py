@@ -9,6 +9,7 @@ from gyrostat.geometry.rotation import quaternion_of
 from gyrostat.graph.network import kept_network
 from gyrostat.spec.displacement import Displacement
 from gyrostat.spec.edits.scope import find_port, scope_of, with_scope
+from gyrostat.spec.gear import Gear
 from gyrostat.spec.joint import Joint
 from gyrostat.spec.model import Model
 from gyrostat.spec.orientation import matrix_of
@@ -57,7 +58,27 @@ def joint_of(model: Model, name: str, who: str) -> Joint:
             f"{who}: '{name}' follows other joints, so that no encoder has an offset there. "
             "Hint: offsets of the joints it follows, or lengths of the loop, are what can be wrong."
         )
+    follower, gear = _geared_follower(model, name)
+    if gear:
+        raise GyrostatError(
+            f"{who}: '{follower}' follows '{name}' through '{gear}', so that an error of its encoder moves both. "
+            f"Hint: the place of '{name}' by the rotation or translation of the frame before it, and '{gear}.offset'."
+        )
     return entity
+
+
+def _geared_follower(model: Model, name: str) -> tuple[str, str]:
+    """Another joint that a gear ties to this one, as mimic joints are, and the gear; or nothing."""
+    at = {end: group for group in model.wiring.groups for end in group}
+    for gear, entity in model.wiring.entities.items():
+        if not isinstance(entity, Gear):
+            continue
+        tied = {other for end, group in at.items() if end[0] == gear for other, _ in group}
+        joints = [j for j in tied if isinstance(model.wiring.entities[j], Joint)]
+        followers = sorted(j for j in joints if j not in model.layout.of)
+        if name in joints and followers:
+            return followers[0], gear
+    return "", ""
 
 
 def last_joint(model: Model, frame: str, who: str) -> str:

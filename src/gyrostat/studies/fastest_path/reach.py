@@ -56,12 +56,13 @@ class Stages:
         self.N, self.steps = N, np.ascontiguousarray(2.0 * np.diff(grid))
         at = grid[:-1, None] + np.diff(grid)[:, None] * (np.arange(points + 1) / points)
         at[:, -1] = np.nextafter(grid[1:], -np.inf)  # what jumps there is taken from the left
+        offsets = 2.0 * (at - grid[:-1, None])  # of places that are not moved: what bounds x alone must not bound u
         if rows.torques.dry:  # as dry friction does, where a joint turns round
             inward = 1e-7 * np.diff(grid)
             moving = np.ones(N + 1)
             moving[[0, -1, *stops]] = 0.0  # at rest friction follows the root of the distance
             at[:, 0], at[:, -1] = grid[:-1] + inward * moving[:-1], at[:, -1] - inward * moving[1:]
-        self.at, self.offsets = at, np.ascontiguousarray(2.0 * (at - grid[:-1, None]))
+        self.at, self.offsets = at, np.ascontiguousarray(offsets)
         self.points = points_of(path, at.ravel())
         middle = grid[:-1, None] + np.diff(grid)[:, None] * ((np.arange(points) + 0.5) / points)
         self.middle, self.middle_offsets = middle, 2.0 * (middle - grid[:-1, None])

@@ -43,8 +43,9 @@ def figure_of(motion: Any) -> Any:
 def report_of(motion: Any) -> Report:
     """What was asked, what came out, how sure it is."""
     study = motion.problem
-    report = Report(f"Optimal motion of {study.phases[0].model.name}")
-    state = "Converged" if motion.converged else f"Not converged: {motion.message}"
+    failed = "" if motion.converged else " (NOT CONVERGED)"
+    report = Report(f"Optimal motion of {study.phases[0].model.name}{failed}")
+    state = "Converged" if motion.converged else f"NOT CONVERGED, this is where the search ended: {motion.message}"
     report.text(
         f"{state}. Cost {motion.cost:.8g}, error estimated {motion.cost_error:.1e}; states are off by at most "
         f"{motion.error:.1e} of their range plus one over an interval; conditions are violated "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from gyrostat.errors import GyrostatError, clipped, nearest
+from gyrostat.studies.optimal_control.independence import expect_independent, twice_held
 from gyrostat.studies.optimal_control.initial_guess import first_guess
 from gyrostat.studies.optimal_control.ipopt import solve_by_ipopt
 from gyrostat.studies.optimal_control.ipopt_by_casadi import solve_by_casadi
@@ -83,10 +84,14 @@ class OptimalControl(StudyData):
             while True:
                 program = transcribed(known, edges, self.method, self.stages)
                 x0 = first_guess(program, known, guess)
+                expect_independent(program, x0)
                 solution = self._solved(program, x0, shown)
                 errors = grid_error(program, solution)
                 table.append(_row(program, solution, errors, table))
                 motion = motion_of(self, known, program, solution, errors, np.array(table))
+                if not solution.converged:
+                    cause = twice_held(program, solution.x)
+                    motion = replace(motion, message=f"{motion.message}; {cause}") if cause else motion
                 done = errors.greatest <= self.grid_tolerance or len(table) > self.refine
                 if done or not solution.converged:
                     return motion

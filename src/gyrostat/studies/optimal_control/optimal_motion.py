@@ -139,10 +139,23 @@ class OptimalMotion(StudyData):
         return model.replace(changes) if changes else model
 
     # ------------------------------------------------------------------ what to do with it
+    def expect_converged(self) -> OptimalMotion:
+        """This motion; an error if the search ended before it converged."""
+        return self._usable("expect_converged", "loosen conditions, give a better guess, or more iterations")
+
+    def _usable(self, what: str, remedy: str) -> OptimalMotion:
+        if not self.converged:
+            raise GyrostatError(
+                f"OptimalMotion.{what}: the motion did not converge ({self.message}), its conditions are violated by "
+                f"{self.violation:.1e}. Hint: {remedy}"
+            )
+        return self
+
     @property
     def trajectory(self) -> Any:
         """q over time as a :class:`gs.trajectories.Trajectory`: through the points with their rates and accelerations,
         degree 5. Phases with an impact between them have trajectories of their own, ``motion.phases[k].trajectory``."""
+        self._usable("trajectory", "motion.phases[k].trajectory shows where the search ended")
         if len(self.phases) > 1 and np.abs(self.phases[0].v[-1] - self.phases[1].v[0]).max() > 1e-6:
             raise GyrostatError(
                 "OptimalMotion.trajectory: rates jump between phases. Hint: motion.phases[k].trajectory"
@@ -153,7 +166,7 @@ class OptimalMotion(StudyData):
     def simulate(self, method: str = "dopri5", rtol: float = 1e-9, atol: float = 1e-11, **options: Any) -> Any:
         """The motion of the model under the efforts that were found, by :func:`gs.simulate`: one phase without
         contacts. A :class:`gs.Result`, for plots, files and the viewer; for other motions :meth:`replay`."""
-        study = self.problem
+        study = self._usable("simulate", "motion.replay() shows where the search ended").problem
         if len(self.phases) > 1 or study.phases[0].contacts:
             raise GyrostatError(
                 "OptimalMotion.simulate: simulation knows one phase without contacts, this motion has "
@@ -184,8 +197,10 @@ class OptimalMotion(StudyData):
         return report_of(self)
 
     def __repr__(self) -> str:
-        state = "converged" if self.converged else self.message
-        return f"<OptimalMotion of {self.duration:.4g} s, cost {self.cost:.8g}, error {self.error:.1e}: {state}>"
+        what = f"OptimalMotion of {self.duration:.4g} s, cost {self.cost:.8g}, error {self.error:.1e}"
+        if self.converged:
+            return f"<{what}: converged>"
+        return f"<NOT CONVERGED: {self.message}; conditions are violated by {self.violation:.1e}. {what}>"
 
 
 def _trajectory(t: Array, q: Array, v: Array, a: Array, phase: PhaseMotion) -> Any:

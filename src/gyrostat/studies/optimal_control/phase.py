@@ -12,6 +12,7 @@ from gyrostat.algorithms.contact.frame_contact import FrameContact, as_contacts
 from gyrostat.errors import GyrostatError, clipped, nearest
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
+from gyrostat.studies.optimal_control.joined_conditions import joined_conditions
 from gyrostat.studies.study_data import StudyData
 
 COSTS = ("torque", "effort", "velocity", "acceleration", "time")
@@ -28,8 +29,9 @@ class Phase(StudyData):
     ``cost``: what is integrated over time, a function of the point (:class:`Point`), one of ``COSTS``, or a mapping
     {word: weight}; ``end_cost``: a function of the point at the end, added once. ``path``: conditions that hold at
     every point; ``start``, ``end``: at its ends, functions of the point or data {"q": ..., "v": ...} in which nan is
-    free. A bare array that a function returns is >= 0 in ``path`` and == 0 in ``start`` and ``end``; others are
-    :func:`at_least`, :func:`at_most`, :func:`between`, :func:`equal`.
+    free; each may be a list of functions, such as :func:`friction_cone`. A bare array that a function returns is >= 0
+    in ``path`` and == 0 in ``start`` and ``end``; others are :func:`at_least`, :func:`at_most`, :func:`between`,
+    :func:`equal`.
 
     ``reset``: how the state goes on into the next phase: None without change, ``"impact"`` with the impulses that
     bring the contacts of the next phase to rest, or a function (end, start) of conditions that are zero.
@@ -55,17 +57,19 @@ class Phase(StudyData):
         who = f"Phase '{self.name}'" if self.name else "Phase"
         expect_model(self.model, who)
         none = not isinstance(self.contacts, str) and hasattr(self.contacts, "__len__") and len(self.contacts) == 0
-        contacts = () if none else as_contacts(self.contacts, who)
+        contacts = () if none else as_contacts(_as_given(self.contacts), who)
         object.__setattr__(self, "contacts", tuple(plain_contact(c) for c in contacts))
         object.__setattr__(self, "duration", _duration(self.duration, who))
         if isinstance(self.nodes, bool) or not isinstance(self.nodes, int | np.integer) or self.nodes < 2:
             raise GyrostatError(f"{who}: nodes must be a whole number of at least 2, got {clipped(self.nodes)}.")
         if not (self.cost is None or callable(self.cost)):
             _expect_words(self.cost, who)
-        for name in ("path", "end_cost"):
-            given = getattr(self, name)
-            if not (given is None or callable(given)):
-                raise GyrostatError(f"{who}: {name} must be a function of the point, got {clipped(given)}.")
+        if not (self.end_cost is None or callable(self.end_cost)):
+            raise GyrostatError(f"{who}: end_cost must be a function of the point, got {clipped(self.end_cost)}.")
+        for name in ("path", "start", "end"):
+            object.__setattr__(self, name, joined_conditions(getattr(self, name)))
+        if not (self.path is None or callable(self.path)):
+            raise GyrostatError(f"{who}: path must be a function of the point, got {clipped(self.path)}.")
         for name in ("start", "end"):
             given = getattr(self, name)
             if not (given is None or callable(given) or isinstance(given, Mapping)):
@@ -102,6 +106,13 @@ class Phase(StudyData):
     def frame_contacts(self) -> tuple[FrameContact, ...]:
         """The contacts."""
         return tuple(FrameContact(**dict(c)) for c in self.contacts)
+
+
+def _as_given(contacts: Any) -> Any:
+    """Contacts; those that are plain data, as a phase keeps them, by frame."""
+    if isinstance(contacts, list | tuple) and all(isinstance(c, Mapping) and "frame" in c for c in contacts):
+        return {c["frame"]: {k: x for k, x in c.items() if k != "frame"} for c in contacts}
+    return contacts
 
 
 def plain_contact(c: FrameContact) -> dict[str, Any]:

@@ -36,6 +36,13 @@ def between(model: Model, t: Array, q: Array, now: float) -> Array:
     return integrate(model, q[k], difference(model, q[k], q[k + 1]), share)
 
 
+def all_between(model: Model, t: Array, q: Array, times: Array) -> Array:
+    """:func:`between` for many times (N,): q (N, nq)."""
+    k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
+    share = np.clip((times - t[k]) / np.maximum(t[k + 1] - t[k], 1e-300), 0.0, 1.0)
+    return integrate(model, q[k], share[:, None] * difference(model, q[k], q[k + 1]))
+
+
 class Curves:
     """One plot in the browser: curves of a quantity, and a line at the present time."""
 
@@ -109,7 +116,7 @@ class Replay:
             self._button = server.gui.add_button("Play")
             self._slider = server.gui.add_slider("t [s]", float(t[0]), float(t[-1]), float(step), self.now)
             self._speed = server.gui.add_dropdown("speed", ("0.1", "0.25", "0.5", "1", "2", "5"), initial_value="1")
-            self._loop = server.gui.add_checkbox("again and again", True)
+            self._loop = server.gui.add_checkbox("loop", True)
             quantity = server.gui.add_dropdown("plot", tuple(data), initial_value=next(iter(data)))
             joint = server.gui.add_dropdown("of", ("first joints", *(c.name for c in rows)))
             self._curves = Curves(server, t, data, rows)

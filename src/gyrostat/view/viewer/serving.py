@@ -14,7 +14,8 @@ import numpy as np
 
 from gyrostat.errors import GyrostatError, SaveError
 from gyrostat.view.scene.scene import Scene
-from gyrostat.view.viewer.replay import RATE, between
+from gyrostat.view.viewer.recording import record_motion
+from gyrostat.view.viewer.replay import RATE, all_between
 from gyrostat.view.viewer.stage import Stage
 
 Array = np.ndarray
@@ -54,8 +55,8 @@ def set_out(stage: Stage, drawn: Scene, q: Array, t: Array | None, data: dict[st
         stage.look(*drawn.placements(data["q"][some], t[some]))
 
 
-def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
-    """One HTML file that shows a scene, with a trajectory if there is one; it holds all that it needs."""
+def scene_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) -> str:
+    """HTML that shows a scene, with a trajectory if there is one; it holds all that it needs."""
     server = start("127.0.0.1", 8080)
     try:
         stage = Stage(server, drawn)
@@ -63,19 +64,22 @@ def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array],
         record = server.get_scene_serializer()
         if t is not None:
             times = np.arange(t[0], t[-1] + 0.5 / RATE, 1.0 / RATE)
-            poses = np.array([between(drawn.model, t, data["q"], now) for now in times])
-            for R, p in zip(*drawn.placements(poses, times), strict=True):
-                stage.place(R, p)
-                record.insert_sleep(1.0 / RATE)
+            poses = all_between(drawn.model, t, data["q"], times)
+            record_motion(record, stage, *drawn.placements(poses, times), 1.0 / RATE)
         text = record.as_html()
     finally:
         stop(server)
     for line in stage.missing[:1]:
         _log.warning("view: %d shapes are not shown: %s", len(stage.missing), line)
-    target = Path(path)
     title = html_text.escape(drawn.model.name)
+    return text.replace("<title>Viser</title>", f"<title>{title}</title>", 1)
+
+
+def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
+    """One HTML file that shows a scene, with a trajectory if there is one."""
+    text, target = scene_html(drawn, q, t, data), Path(path)
     try:
-        target.write_text(text.replace("<title>Viser</title>", f"<title>{title}</title>", 1), "utf-8")
+        target.write_text(text, "utf-8")
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         raise SaveError.one(f"file '{target}'", "file", message, "choose a folder that exists") from None

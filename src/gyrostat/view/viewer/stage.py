@@ -15,7 +15,7 @@ from gyrostat.view.scene.triangles import solid
 Array = np.ndarray
 
 LAYERS = ("robot", "frames", "centres of mass", "inertia boxes", "collision shapes", "names")
-SKY, HORIZON = (214, 222, 232), (246, 247, 249)
+SKY, HORIZON = (140, 164, 194), (206, 216, 228)
 """Colours behind the robot, above and below."""
 
 _LAYER_OF = {
@@ -87,11 +87,11 @@ class Stage:
             height=4.0 * extent,
             cell_size=cell,
             section_size=5.0 * cell,
-            cell_color=(222, 225, 229),
-            section_color=(196, 201, 208),
+            cell_color=(176, 184, 194),
+            section_color=(138, 148, 160),
             wxyz=wxyz(axes),
             position=ground - up * 1e-3 * extent,
-            shadow_opacity=0.18,
+            shadow_opacity=0.3,
         )
 
     def _cloud(self, R: Array, p: Array) -> Array:
@@ -163,6 +163,11 @@ class Stage:
         """Make the robot transparent, to see frames and centres of mass in it: 1 as it is, 0 invisible."""
         for handle, own in zip(self.layers["robot"], self._opacity, strict=True):
             handle.opacity = None if own * share >= 1.0 else own * share
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the nodes of the links."""
+        return [node.name for node in self._nodes]
 
     def place(self, R: Array, p: Array) -> None:
         """Move the links: R (links, 3, 3), p (links, 3). Only those that moved are sent."""

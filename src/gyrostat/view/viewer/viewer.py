@@ -21,8 +21,9 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.view.scene.scene import Scene, scene
 from gyrostat.view.viewer.holding_efforts import efforts
+from gyrostat.view.viewer.inline import HEIGHT, InlineScene, in_notebook
 from gyrostat.view.viewer.replay import RATE, Replay
-from gyrostat.view.viewer.serving import export_html, set_out, start, stop
+from gyrostat.view.viewer.serving import export_html, scene_html, set_out, start, stop
 from gyrostat.view.viewer.sliders import Sliders
 from gyrostat.view.viewer.stage import LAYERS, Stage
 
@@ -121,6 +122,11 @@ class Viewer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        url = html_text.escape(self.url)
+        frame = f'<iframe src="{url}" style="width:100%;height:{HEIGHT}px;border:1px solid #ccd"></iframe>'
+        return f'<p>{html_text.escape(self.model.name)}: <a href="{url}" target="_blank">{url}</a></p>{frame}'
+
     def __repr__(self) -> str:
         return f"<viewer of '{self.model.name}' at {self.url}>"
 
@@ -169,7 +175,7 @@ def view(
     block: bool | None = None,
     html: str | os.PathLike[str] | None = None,
     roots: Sequence[str | os.PathLike[str]] = (),
-) -> Viewer | Path:
+) -> Viewer | InlineScene | Path:
     """Show a model in the browser, at http://localhost:8080 (or the next port that is free).
 
     ``q`` (nq,): the configuration; with ``t`` (T,) [s], q (T, nq) is a trajectory that can be replayed, and v, a, tau
@@ -178,13 +184,16 @@ def view(
 
     ``html``: write one HTML file instead, which needs no network and no server; its path is returned. ``block``: wait
     until interrupted; by default in scripts, not in interactive sessions. ``host``: "0.0.0.0" lets other machines look
-    on. ``roots``: folders in which meshes are looked for, besides that of the model's file.
+    on. In a notebook the scene appears below the cell, without a server and without sliders; ``block=False`` starts
+    the viewer there too. ``roots``: folders in which meshes are looked for, besides that of the model's file.
     """
     expect_model(model, "view")
     first, times, data = _given(model, q, t, {"v": v, "a": a, "tau": tau})
     drawn = scene(model, roots)
     if html is not None:
         return export_html(drawn, first, times, data, html)
+    if block is None and in_notebook():
+        return InlineScene(model.name, scene_html(drawn, first, times, data))
     viewer = Viewer(start(host, port), drawn, first, times, data)
     print(f"gyrostat viewer of '{model.name}': {viewer.url}", flush=True)
     if block or (block is None and not hasattr(sys, "ps1") and "ipykernel" not in sys.modules):

@@ -1,0 +1,165 @@
+"""``gs.studies.Study``: a job at many points; what is done is kept, what is missing is done when it runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gyrostat.errors import GyrostatError, clipped, nearest
+from gyrostat.store.store import Store, StoredRun
+from gyrostat.studies.jobs.job import Job
+from gyrostat.studies.jobs.kinds import KINDS
+from gyrostat.studies.progress import Progress
+from gyrostat.studies.study_data import StudyData
+from gyrostat.studies.sweeps.execution import computed
+from gyrostat.studies.sweeps.optimisation import Optimisation
+from gyrostat.studies.sweeps.sampling import Point, grid, sampled
+from gyrostat.studies.sweeps.sensitivity import designed
+from gyrostat.studies.sweeps.study_result import StudyResult
+
+WAYS = ("points", "grid", "random", "lhs", "sobol", "sensitivity", "optimise")
+
+
+@dataclass(frozen=True, eq=False)
+class Study(StudyData):
+    """A job at many points, given in one of these ways:
+
+    ``points``: a list of {path: value}; ``grid``: {path: values}, all combinations; ``random``, ``lhs``, ``sobol``:
+    {path: range} and ``count`` (see :mod:`~gyrostat.studies.sweeps.sampling`); ``sensitivity``: {"method": "sobol" or
+    "morris", "over": {path: range}, "count": n} (SALib); ``optimise``: {"minimise": output, "over": {path: range}}, or
+    "maximise", and ``count`` (optuna).
+
+    ``until``: {output: relative standard error of its mean}: stop when all are reached. ``seed``: that of the job if
+    it is not given. Paths are properties of the model, or ``"inputs.torque.kp"``."""
+
+    job: Job
+    points: Sequence[Mapping[str, Any]] | None = None
+    grid: Mapping[str, Sequence[Any]] | None = None
+    random: Mapping[str, Any] | None = None
+    lhs: Mapping[str, Any] | None = None
+    sobol: Mapping[str, Any] | None = None
+    sensitivity: Mapping[str, Any] | None = None
+    optimise: Mapping[str, Any] | None = None
+    count: int | None = None
+    until: Mapping[str, float] = field(default_factory=dict)
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.job, Job):
+            raise GyrostatError(f"study: job must be a gs.Job, got {clipped(self.job)}.")
+        given = [name for name in WAYS if getattr(self, name) is not None]
+        if len(given) != 1:
+            what = "no points" if not given else f"points in {len(given)} ways ({', '.join(given)})"
+            raise GyrostatError(f"study: has {what}. Hint: give one of {', '.join(WAYS)}")
+        object.__setattr__(self, "until", dict(self.until))
+        for name, tolerance in self.until.items():
+            if name not in self.job.outputs:
+                raise GyrostatError(f"study: until: the job has no output '{name}'. {nearest(name, self.job.outputs)}")
+            if not isinstance(tolerance, float | int) or not tolerance > 0.0:
+                raise GyrostatError(f"study: until '{name}' must be a relative error > 0, got {clipped(tolerance)}.")
+        if self.way in ("random", "lhs", "sobol", "optimise") and (
+            isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1
+        ):
+            raise GyrostatError(f"study: {self.way} needs count, a number of points, got {clipped(self.count)}.")
+        ranges = getattr(self, self.way)
+        if not isinstance(ranges, Mapping) and self.way != "points":
+            raise GyrostatError(f"study: {self.way} must be by path, got {clipped(ranges)}.")
+        for path in self.paths:
+            self.job.expect_path(path)
+
+    @property
+    def way(self) -> str:
+        """Which of the ways was taken."""
+        return next(name for name in WAYS if getattr(self, name) is not None)
+
+    @property
+    def paths(self) -> list[str]:
+        """What differs between points."""
+        given: Any = getattr(self, self.way)
+        if self.way == "points":
+            return list(dict.fromkeys(path for point in given for path in point))
+        return list(given.get("over", {}) if self.way in ("sensitivity", "optimise") else given)
+
+    @property
+    def number(self) -> int:
+        """The seed of everything that is drawn."""
+        return self.job.seed if self.seed is None else self.seed
+
+    def all_points(self) -> list[Point]:
+        """The points, in their order; those of an optimisation are found on the way."""
+        if self.points is not None:
+            return [dict(point) for point in self.points]
+        if self.grid is not None:
+            return grid(self.grid)
+        if self.sensitivity is not None:
+            return designed(self.sensitivity, self.number)
+        if self.way == "optimise":
+            raise GyrostatError("study: points of an optimisation are found on the way. Hint: run()")
+        return sampled(self.way, getattr(self, self.way), self.count or 0, self.number)
+
+    # ------------------------------------------------------------------------------------------ running
+    def run(
+        self,
+        store: Store | None = None,
+        executor: Executor | str | None = None,
+        group: int | None = None,
+        progress: bool | Callable[[int, int | None, str], object] | None = None,
+        again: bool = False,
+    ) -> StudyResult:
+        """All points, or those that the store does not have yet.
+
+        ``executor``: any of ``concurrent.futures``, or the address of a scheduler of dask, ``"tcp://host:8786"``.
+        ``group``: points that are computed together and kept together, in lanes of machine code where the job can.
+        ``again``: points that failed are done once more. Ctrl-C returns what there is, with ``finished`` False."""
+        size = KINDS[self.job.do].lanes if group is None else group
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise GyrostatError(f"study: group must be a number of points, got {clipped(group)}.")
+        task = None if store is None else self.job.stored(store, {"study": self._told()})
+        kept = {run.point: run for run in store.runs(task)} if store is not None and task is not None else {}
+        if again:
+            kept = {point: run for point, run in kept.items() if run.failure is None}
+        optimisation = Optimisation.of(self.optimise, self.count, self.number, self.job) if self.optimise else None
+        points = [] if optimisation else self.all_points()
+        total = self.count if optimisation else len(points)
+        finished = True
+        with Progress(progress, "study", total) as shown:
+            shown.step(len(kept), "kept from before")
+            try:
+                rounds = optimisation.rounds(kept) if optimisation else [list(enumerate(points))]
+                for asked in rounds:
+                    missing = [(k, point) for k, point in asked if k not in kept]
+                    for runs in computed(self.job, missing, size, executor):
+                        kept |= {run.point: run for run in runs}
+                        if store is not None and task is not None:
+                            store.put(task, runs, again=again)
+                        failed = sum(run.failure is not None for run in runs)
+                        shown.step(len(runs), f"{failed} failed" if failed else "")
+                        if self.until and self._settled(kept):
+                            break
+            except KeyboardInterrupt:
+                finished = False
+        return StudyResult(self, tuple(kept[k] for k in sorted(kept)), finished)
+
+    def _told(self) -> dict[str, Any]:
+        """What makes this study another one than another study of the same job."""
+        data = self.to_dict()
+        return {key: data[key] for key in (*WAYS, "count", "until", "seed") if data.get(key) is not None}
+
+    def _settled(self, kept: Mapping[int, StoredRun]) -> bool:
+        done = [run.metrics for run in kept.values() if run.failure is None]
+        if len(done) < 16:
+            return False
+        for name, tolerance in self.until.items():
+            values = np.array([metrics[name] for metrics in done])
+            if values.std(ddof=1) / np.sqrt(len(values)) > tolerance * abs(values.mean()):
+                return False
+        return True
+
+    def with_points(self, points: Sequence[Mapping[str, Any]]) -> Study:
+        """The same job at other points."""
+        none = dict.fromkeys(WAYS)
+        return replace(self, **{**none, "points": tuple(points), "count": None})

@@ -1,0 +1,187 @@
+"""Studies: every point exactly once and to the bit, whatever was interrupted and whoever computed; laws of the numbers
+that are read off them."""
+
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import gyrostat as gs
+from gyrostat.studies.jobs.job import Job
+from gyrostat.studies.sweeps.study import Study
+
+LAW = {"kind": "pd", "kp": 50, "kd": 5, "reference": [0.5, -0.5]}
+
+
+def job(**changes):
+    inputs = {"torque": LAW, "steps": 100, "dt": 2e-3, "q0": [0, 0]}
+    given = {"do": "rollout", "inputs": inputs, "outputs": {"peak": "max-abs tau.elbow", "end": "final q.elbow"}}
+    return Job(gs.robots.two_link(), **(given | changes))
+
+
+def lhs(count=60, **more):
+    return Study(job(), lhs={"lower.mass": (0.5, 2.0), "upper.mass": (1.0, 3.0)}, count=count, **more)
+
+
+def table(runs):
+    return [(r.point, sorted(r.inputs.items()), sorted(r.metrics.items()), r.failure) for r in runs]
+
+
+SCRIPT = """
+import sys
+import gyrostat as gs
+from tests.studies.sweeps.test_study import lhs
+with gs.store(sys.argv[1]) as kept:
+    lhs(400).run(kept, group=4, progress=lambda done, total, text: print(done, flush=True))
+"""
+
+
+def test_a_study_that_was_killed_three_times_has_each_point_once_and_the_bits_of_one_that_was_not(tmp_path):
+    for stop in (40, 150, 280):
+        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        while int(process.stdout.readline() or 10**9) < stop:
+            pass
+        time.sleep(0.003)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    with gs.store(tmp_path) as kept:
+        (task,) = kept.tasks()
+        there = len(kept.points(task))
+        assert 280 <= there < 400
+        told = []
+        result = lhs(400).run(kept, progress=lambda done, total, text: told.append(done))
+        assert told[0] == there and told[-1] == 400
+        assert table(kept.runs(task)) == table(result.runs) == table(lhs(400).run().runs)
+        assert kept.faults() == []
+
+
+def test_who_computes_does_not_matter():
+    wanted = table(lhs().run().runs)
+    with ThreadPoolExecutor(3) as pool:
+        assert table(lhs().run(executor=pool, group=7).runs) == wanted
+    with ProcessPoolExecutor(2) as pool:
+        assert table(lhs().run(executor=pool, group=13).runs) == wanted
+
+
+def test_a_point_that_fails_is_recorded_and_stops_no_other(tmp_path):
+    study = Study(job(), grid={"lower.mass": [1.0, -1.0, 2.0], "inputs.torque.kp": [30.0, 50.0]})
+    with gs.store(tmp_path) as kept:
+        result = study.run(kept)
+        assert set(result.failed) == {2, 3} and "mass must not be negative" in result.failed[2]
+        assert len(result.done) == 4 and result.best("peak").point in (0, 1, 4, 5)
+        assert table(study.run(kept).runs) == table(result.runs)
+        assert table(study.run(kept, again=True).runs) == table(result.runs)
+    assert "4 points" not in str(result.report()) and "6 points, 2 failed" in str(result.report())
+    assert list(result.to_pandas().columns[:4]) == ["lower.mass", "inputs.torque.kp", "peak", "end"]
+    assert abs(result.replay(4)["elbow"].q[-1] - result.runs[4].metrics["end"]) < 1e-9
+
+
+def test_grids_samples_and_distributions_are_what_they_say():
+    points = Study(job(), grid={"lower.mass": [1.0, 2.0], "upper.mass": [3.0, 4.0]}).all_points()
+    assert [tuple(p.values()) for p in points] == [(1.0, 3.0), (1.0, 4.0), (2.0, 3.0), (2.0, 4.0)]
+    for way in ("random", "lhs", "sobol"):
+        ranges = {"lower.mass": {"normal": [2.0, 0.1]}, "upper.mass": {"log": [1.0, 100.0]}}
+        found = Study(job(), **{way: ranges}, count=512).all_points()
+        x = np.array([list(p.values()) for p in found])
+        assert abs(x[:, 0].mean() - 2.0) < 0.015 and abs(x[:, 0].std() - 0.1) < 0.01
+        assert abs(np.median(x[:, 1]) - 10.0) < 1.5 and x[:, 1].min() >= 1.0 and x[:, 1].max() <= 100.0
+        assert found == Study(job(), **{way: ranges}, count=512).all_points()
+        assert found != Study(job(), **{way: ranges}, count=512, seed=1).all_points()
+    counted = Study(
+        job(), random={"inputs.steps": {"integer": [1, 4]}, "inputs.torque.kp": {"choice": [1, 2]}}, count=400
+    )
+    steps = np.array([p["inputs.steps"] for p in counted.all_points()])
+    assert set(steps) == {1, 2, 3, 4} and np.bincount(steps)[1:].min() > 60
+
+
+def linear(model_path="lower.mass"):
+    """Torque that holds two masses out is linear in them: first order indices are shares of variance."""
+    return Job(gs.robots.two_link(), "torque", {"q": [np.pi / 2, 0.0]}, outputs={"hold": "final tau.shoulder"})
+
+
+def test_indices_of_sobol_are_shares_of_variance_where_the_output_is_a_sum():
+    pytest.importorskip("SALib", reason="SALib comes with the extra 'sweeps'")
+    over = {"lower.mass": (0.5, 1.5), "upper.mass": (1.0, 3.0)}
+    study = Study(linear(), sensitivity={"method": "sobol", "over": over, "count": 256}, seed=3)
+    found = study.run().sensitivity("hold")
+    arm = gs.robots.two_link()
+    slope = [
+        gs.gravity(arm.replace({p: 2.0}), [np.pi / 2, 0.0])[0] - gs.gravity(arm.replace({p: 1.0}), [np.pi / 2, 0.0])[0]
+        for p in over
+    ]
+    share = (np.array(slope) * [1.0, 2.0]) ** 2
+    assert np.allclose(found.values["first"], share / share.sum(), atol=0.02)
+    assert np.allclose(found.values["total"], share / share.sum(), atol=0.02)
+    study = Study(linear(), sensitivity={"method": "morris", "over": over, "count": 8}, seed=3)
+    found = study.run().sensitivity("hold")
+    assert np.allclose(found.values["mean"], np.abs(slope) * [1.0, 2.0], rtol=1e-9)
+    assert np.allclose(found.values["deviation"], 0.0, atol=1e-9)
+
+
+def test_an_optimisation_finds_the_least_and_goes_on_as_if_it_had_not_been_interrupted(tmp_path):
+    pytest.importorskip("optuna", reason="optuna comes with the extra 'sweeps'")
+    goal = {"minimise": "hold", "over": {"lower.mass": (0.5, 1.5), "upper.mass": (1.0, 3.0)}, "together": 4}
+    study = Study(linear(), optimise=goal, count=40)
+    whole = study.run()
+    assert whole.best("hold").inputs["lower.mass"] < 0.7 or whole.best("hold", least=False).inputs["lower.mass"] > 1.3
+    with gs.store(tmp_path) as kept:
+        task = study.job.stored(kept, {"study": study._told()})
+        kept.put(task, whole.runs[:19])
+        assert table(study.run(kept).runs) == table(whole.runs)
+
+
+def test_a_study_stops_where_its_means_are_known_well_enough():
+    study = Study(job(), random={"lower.mass": (0.9, 1.1)}, count=4000, until={"peak": 0.05})
+    result = study.run(group=16)
+    x = result.values("peak")
+    assert 16 <= len(x) < 4000 and x.std(ddof=1) / np.sqrt(len(x)) <= 0.05 * abs(x.mean())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "has no points"),
+        ({"grid": {"lower.mass": [1.0]}, "points": []}, "points in 2 ways"),
+        ({"lhs": {"lower.mass": (0.5, 2.0)}}, "needs count"),
+        ({"lhs": {"lower.mas": (0.5, 2.0)}, "count": 3}, "no property 'lower.mas'"),
+        ({"grid": {"lower.mass": [1.0]}, "until": {"pek": 0.1}}, "no output 'pek'"),
+    ],
+)
+def test_studies_without_sense_are_refused(given, words):
+    with pytest.raises(gs.GyrostatError) as caught:
+        Study(job(), **given)
+    assert words in str(caught.value)
+
+
+def test_ranges_without_sense_are_refused():
+    for given in (
+        (2.0, 1.0),
+        {"normal": [1.0, 0.0]},
+        {"log": [0.0, 1.0]},
+        {"integer": [1.5, 2.0]},
+        {"nrmal": [1, 2]},
+        "x",
+    ):
+        with pytest.raises(gs.GyrostatError, match=r"range of 'lower\.mass'"):
+            Study(job(), lhs={"lower.mass": given}, count=4).all_points()
+
+
+@pytest.mark.slow
+def test_a_cluster_whose_workers_die_completes_the_study_to_the_bit():
+    distributed = pytest.importorskip("distributed", reason="dask comes with the extra 'cluster'")
+    wanted = table(lhs(2000).run().runs)
+    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
+        killed = []
+
+        def kill(done, total, text):
+            if len(killed) < 2 and done > 200 * (len(killed) + 1):
+                worker = list(cluster.workers.values())[len(killed)]
+                worker.process.process._process.kill()
+                killed.append(done)
+
+        result = lhs(2000).run(executor=cluster.scheduler_address, group=20, progress=kill)
+    assert len(killed) == 2 and table(result.runs) == wanted
