@@ -16,6 +16,7 @@ from gyrostat.studies.design.pareto import Pareto, ParetoFront, pareto
 from gyrostat.studies.design.sensitivity import Sensitivities, sensitivities
 from gyrostat.studies.fastest_path.carried import Carried
 from gyrostat.studies.fastest_path.fastest_path import FastestPath
+from gyrostat.studies.fastest_path.jerk_limited_path import JerkLimitedPath
 from gyrostat.studies.fastest_path.time_optimal import TimeOptimal, time_optimal
 from gyrostat.studies.gaits.gait import Gait
 from gyrostat.studies.gaits.legged_robot import Foot, LeggedRobot, Mirror, legged, mirror
@@ -87,6 +88,7 @@ __all__ = [
     "ISOCube",
     "Identification",
     "Indices",
+    "JerkLimitedPath",
     "LeggedRobot",
     "MeasuredResponse",
     "MeasuredRun",

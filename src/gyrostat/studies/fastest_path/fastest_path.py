@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -11,18 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.engine.tracing.choose import maximum, minimum, where
-from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.errors import StateError, clipped, nearest
-from gyrostat.simulate.blocks.model_based import torques as inverse_dynamics
-from gyrostat.simulate.trajectories.given import finite_array, times_of
-from gyrostat.solvers.dynamics.inverse_dynamics import InverseDynamics
-from gyrostat.solvers.machinery.solver_cache import cached_solver
+from gyrostat.simulate.trajectories.given import finite_array
 from gyrostat.studies.fastest_path import figures
-from gyrostat.studies.fastest_path.path_motion import PathMotion
 from gyrostat.studies.fastest_path.profile import Profile
 from gyrostat.studies.fastest_path.stage_points import points_of
 from gyrostat.studies.fastest_path.switching import ARCS, Switch, arcs
+from gyrostat.studies.fastest_path.timed_path import TimedPath
 from gyrostat.studies.report import Report
 from gyrostat.studies.study_data import StudyData
 
@@ -35,7 +29,7 @@ CLOSE = 2e-3
 
 
 @dataclass(frozen=True, eq=False)
-class FastestPath(StudyData):
+class FastestPath(StudyData, TimedPath):
     """The fastest motion along a path.
 
     ``s`` (N + 1,) grid, ``x`` (N + 1,) = s'^2 there, ``u`` (N,) = s'' on each interval; ``least``, ``most`` (N + 1,):
@@ -60,6 +54,11 @@ class FastestPath(StudyData):
         return Profile(self.s, self.x, self.u)
 
     @property
+    def timing(self) -> Profile:
+        """s(t)."""
+        return self.profile
+
+    @property
     def duration(self) -> float:
         """[s]."""
         return self.profile.duration
@@ -73,26 +72,6 @@ class FastestPath(StudyData):
     def sdot(self) -> Array:
         """(N + 1,): s' at the grid points."""
         return np.sqrt(self.x)
-
-    @cached_property
-    def trajectory(self) -> PathMotion:
-        """q(t), for simulate, blocks, and everything that takes trajectories."""
-        return PathMotion(self.study.curve, self.profile, self.study.model.dofs)
-
-    def torques(self, t: Any) -> Array:
-        """tau (..., nv) at the joints, at times t (...) [s]: of the whole model, with its friction; at the ends as they
-        are from inside, where the robot still moves and dry friction has its sign."""
-        edge, time = 1e-9 * self.duration, t[()] if isinstance(t, np.ndarray) and t.ndim == 0 else t
-        if isinstance(time, Recorded):
-            inside = minimum(maximum(time, edge), self.duration - edge)
-            tau = inverse_dynamics(self.study.model, None, *self.trajectory.recorded(inside, 2))
-            return where((time < -edge) | (time > self.duration + edge), math.nan, tau)
-        given = times_of(t, "torques")
-        if np.any((given < -edge) | (given > self.duration + edge)):
-            raise StateError(f"torques: the motion lasts from 0 to {self.duration:.9g} s, asked for {clipped(t)}")
-        times = np.clip(given, edge, self.duration - edge)
-        q, v, a = np.moveaxis(self.trajectory.derivatives(times, 2), -2, 0)
-        return cached_solver(self.study.model, InverseDynamics)(q, v, a)
 
     def at(self, s: Any) -> tuple[Array, Array]:
         """t [s] and s' (...) where the path is at s (...)."""

@@ -19,6 +19,8 @@ from gyrostat.studies.achievable.motion_limits import motion_limits
 from gyrostat.studies.fastest_path.carried import Carried
 from gyrostat.studies.fastest_path.fastest_path import FastestPath
 from gyrostat.studies.fastest_path.grids import read_grid, turning_points, with_points
+from gyrostat.studies.fastest_path.jerk_limited import JerkLimited, Limits
+from gyrostat.studies.fastest_path.jerk_limited_path import JerkLimitedPath
 from gyrostat.studies.fastest_path.paths import WHO, Path, read_path
 from gyrostat.studies.fastest_path.profile import Profile
 from gyrostat.studies.fastest_path.reach import Stages
@@ -53,6 +55,8 @@ class TimeOptimal(StudyData):
     interval: Any = None
     start: float | None = None
     positions: bool = True
+    jerk_limits: Any = None
+    intervals: int = 100
 
     def __post_init__(self) -> None:
         expect_model(self.model, WHO)
@@ -72,6 +76,8 @@ class TimeOptimal(StudyData):
                 raise SpecError.one(
                     WHO, "carried", f"carried holds {clipped(item)}", "gs.studies.Carried(frame, mass, ...)"
                 )
+        if self.jerk_limits is not None:
+            self._expect_smooth()
         if self.model.shafts.rotors:
             rotors = ", ".join(self.model.shafts.rotors)
             raise StateError(
@@ -131,10 +137,37 @@ class TimeOptimal(StudyData):
                 f"({limits.lower[k]:g} to {limits.upper[k]:g}): {q[row, k]:.6g}. Hint: another path, or positions=False"
             )
 
-    def run(self, progress: Any = None) -> FastestPath:
-        """Solve it."""
+    def _expect_smooth(self) -> None:
+        if self.start_speed or self.end_speed or len(self.stops) or self.start is not None:
+            raise StateError(
+                f"{WHO}: with jerk_limits motions go from rest to rest: start_speed, end_speed, stops and retime "
+                "are not for them. Hint: one path for each part between stops"
+            )
+        if isinstance(self.intervals, bool) or not isinstance(self.intervals, int) or not 8 <= self.intervals <= 2000:
+            message = f"is {clipped(self.intervals)}"
+            raise SpecError.one(WHO, "intervals", message, "a whole number of intervals of time from 8 to 2000")
+
+    @cached_property
+    def jerk_programme(self) -> JerkLimited:
+        """The programme in time, with limits of the jerk."""
+        path, (low, high) = self.curve, acceleration_limits(self.model, self.jerk_limits, "jerk_limits")
+        if path.smoothness < 2 or path.available < 3:
+            raise StateError(
+                f"{WHO}: accelerations jump along this path, at any speed but zero, so that jerk_limits cannot hold. "
+                "Hint: waypoints with degree=5, or a function of s"
+            )
+        if not (np.all(low < 0.0) and np.all(high > 0.0)):
+            raise SpecError.one(WHO, "jerk_limits", "0 is not inside them", "positive numbers", self.jerk_limits)
+        limits = Limits(path, self.rows, self.stages.sizes, low, high)
+        return JerkLimited(limits, self.intervals, path.start, path.end)
+
+    def run(self, progress: Any = None) -> Any:
+        """Solve it: a :class:`FastestPath`, with limits of the jerk a :class:`JerkLimitedPath`."""
         with Progress(progress, "time_optimal") as shown:
+            programme = self.jerk_programme if self.jerk_limits is not None else None
             found = self.stages.run(lambda k, text: shown.step(1, text))
+            if programme is not None:
+                return JerkLimitedPath(self, *programme.run(found.profile, lambda k, text: shown.step(1, text)))
         p: Profile = found.profile
         return FastestPath(self, p.s, p.x, p.u, found.L, found.K, found.active, found.passes, found.excess)
 
@@ -159,8 +192,10 @@ def time_optimal(
     degree: int = 5,
     interval: Any = None,
     positions: bool = True,
+    jerk_limits: Any = None,
+    intervals: int = 100,
     progress: Any = None,
-) -> FastestPath:
+) -> Any:
     """The motion along ``path`` that takes the least time within all limits; a :class:`FastestPath`.
 
     ``path``: waypoints (k, nq), with a spline of ``degree`` through them at s = 0 ... 1; a function of s, recorded for
@@ -176,12 +211,16 @@ def time_optimal(
     ``start_speed``, ``end_speed``: s' at the ends; ``stops``: values of s where the robot rests; ``passive``: rates
     without actuator. ``grid``: number of intervals, or values of s; limits hold at ``points`` + 1 points of each, and
     between them by margins, looked at in the middle and at ``check`` more points between two of those. ``positions``:
-    the path must be inside the position limits of the joints."""
+    the path must be inside the position limits of the joints.
+
+    ``jerk_limits`` (nv,) or by rate [rad/s^3, m/s^3]: then a :class:`JerkLimitedPath` from rest to rest, of constant
+    jerk along the path on ``intervals`` equal parts of the time."""
     items = (carried,) if isinstance(carried, Carried) else tuple(carried or ())
     rests = (stops,) if np.ndim(stops) == 0 else tuple(stops)
     idle = (passive,) if isinstance(passive, str) else tuple(passive)
     study = TimeOptimal(
         model, path, torque_limits, velocity_limits, acceleration_limits, power_limits, frame_speed, items,
         start_speed, end_speed, rests, idle, grid, points, check, degree, interval, None, positions,
+        jerk_limits, intervals,
     )  # fmt: skip
     return study.run(progress)
