@@ -52,7 +52,8 @@ def layout(nq: int, nv: int, tasks: Sequence[Task], targets: Sequence[int]) -> N
         m = len(task.row_weights())
         places.append(Place(slice(at, at + n), slice(at + n, at + n + m), at + n + m, at + n + m + 1))
         at += n + m + 2
-    return Numbers(*box, tuple(places), at)
+    low, high, most = box
+    return Numbers(low, high, most, tuple(places), at)
 
 
 def first_numbers(

@@ -217,10 +217,12 @@ def _chosen_limits(given: Any) -> tuple[JointLimits | None, VelocityLimits | Non
         if not isinstance(one, kinds) or sum(type(x) is type(one) for x in listed) > 1:
             message = f"limits is {clipped(given)}"
             raise SpecError.one(WHO, "limits", message, "'model', None, or one of each of JointLimits(), ...", given)
-    found = [next((x for x in listed if isinstance(x, kind)), None) for kind in kinds]
-    if found[2] is not None:
-        found[2].expect_numbers()
-    return tuple(found)  # type: ignore[return-value]
+    joints = next((x for x in listed if isinstance(x, JointLimits)), None)
+    speeds = next((x for x in listed if isinstance(x, VelocityLimits)), None)
+    avoid = next((x for x in listed if isinstance(x, CollisionAvoidance)), None)
+    if avoid is not None:
+        avoid.expect_numbers()
+    return joints, speeds, avoid
 
 
 def _held(model: Model, hold: Any) -> Array:

@@ -92,7 +92,9 @@ def _bands(bands: Any) -> list[float]:
 
 
 def _lanes(lanes: Any, count: int) -> list[int]:
-    if isinstance(lanes, int) and not isinstance(lanes, bool):
+    if isinstance(lanes, bool):
+        raise SpecError.one(WHO, "lanes", f"lanes are {lanes}", "robots by number, or how many of them", lanes)
+    if isinstance(lanes, int):
         return sorted({int(k) for k in np.linspace(0, count - 1, min(max(lanes, 0), count))})
     chosen_ones = [int(k) for k in lanes]
     for k in chosen_ones:

@@ -60,7 +60,7 @@ def nearest_points(
     extents = [None if s is None else _extents(c, s) for c, s in zip(chosen, solids, strict=True)]
     pairs = list(zip(chosen, solids, extents, strict=True))
     rows = [
-        [_checked(*pair, *both, within) for pair, both in zip(pairs, poses(x), strict=True)]
+        [_checked(c, s, e, a, b, within) for (c, s, e), (a, b) in zip(pairs, poses(x), strict=True)]
         for x in states.reshape(-1, states.shape[-1])
     ]
     lead, k = states.shape[:-1], len(chosen)

@@ -33,7 +33,7 @@ def expect_stable_steps(model: Model, q: Array, dt: float, table: Table | None, 
         return
     s, shapes = vibrations(model, q)
     growth = np.array([_growth(z, table) for z in s * dt])
-    bad = (np.abs(s) * dt > FAST) & (s.real <= 0.1 * np.abs(s)) & (growth > 1.0 + 1e-6)
+    bad = (np.abs(s) * dt > FAST) & (np.real(s) <= 0.1 * np.abs(s)) & (growth > 1.0 + 1e-6)
     if not bad.any():
         return
     k = int(np.argmax(np.where(bad, np.abs(s), 0.0)))
@@ -74,7 +74,7 @@ def _growth(z: Any, table: Table | None) -> float:
         damping, size = 2.0 * z.real, abs(z) ** 2
         step = np.array([[1.0 - size, 1.0 + damping], [-size, 1.0 + damping]])
         return float(np.abs(np.linalg.eigvals(step)).max())
-    k = [z]
+    k, y = [z], 1.0
     for row in table.a:
         y = 1.0 + sum(a * x for a, x in zip(row, k, strict=False))
         k.append(z * y)

@@ -33,5 +33,5 @@ def collision_pairs(model: Model, samples: int = 0, rng: Any = 0) -> tuple[tuple
         return tuple((one.a, one.b) for one in found)
     q = np.concatenate([neutral(model)[None], random_configuration(model, rng, samples)])
     met = touching(model, q, found, 0.0)
-    kept = met.any(axis=0) & ~met.all(axis=0)
+    kept = np.asarray(met.any(axis=0) & ~met.all(axis=0))
     return tuple((one.a, one.b) for one, keep in zip(found, kept, strict=True) if keep)

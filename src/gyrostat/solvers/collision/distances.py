@@ -94,7 +94,7 @@ def in_collision(model: Model, q: Any, pairs: Any = None, margin: float = 0.0) -
     chosen = chosen_pairs(model, pairs, "in_collision")
     states = coordinates(model, q, "in_collision")
     flat = states.reshape(-1, model.nq)
-    met = touching(model, flat, chosen, _length(margin, "in_collision", "margin")).any(axis=1)
+    met = np.asarray(touching(model, flat, chosen, _length(margin, "in_collision", "margin")).any(axis=1))
     return bool(met[0]) if states.ndim == 1 else met.reshape(states.shape[:-1])
 
 

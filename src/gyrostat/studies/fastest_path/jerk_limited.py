@@ -138,7 +138,7 @@ class JerkLimited:
     def tangents(self, z: Array, j: Array, T: float) -> tuple[Array, ...]:
         """Rows g + G (s, v, a, j, T) <= 0 that are near: interval, its part, g, G (rows, 5), by tau."""
         s, v, a, b = (x.ravel() for x in self.at(z, j, self.coarse))
-        real = [s, np.maximum(v, 0.0) / T, a / T**2, b / T**3]
+        real = (s, np.maximum(v, 0.0) / T, a / T**2, b / T**3)
         least = 1e-16 * float(real[1].max()) ** 2
         g = self.limits.excess(*real, least)
         slopes = []
@@ -150,7 +150,7 @@ class JerkLimited:
                 one[0] = np.where(one[0] < self.start, real[0] - size, one[0])
             run = (one[k] - real[k])[:, None]
             with np.errstate(invalid="ignore"):
-                slopes.append((self.limits.excess(*one, least) - g) / run)
+                slopes.append((self.limits.excess(one[0], one[1], one[2], one[3], least) - g) / run)
         # rows that are not smooth there have no tangent; limits are those of the whole motion anyway
         point, row = np.nonzero(np.isfinite(g) & (g > -NEAR))
         G = np.stack([d[point, row] for d in slopes], axis=1)
@@ -204,10 +204,10 @@ class JerkLimited:
                 f"{WHO}: no motion within the limits of the jerk was found, however slow. Hint: wider jerk_limits, or "
                 "torque limits that hold the robot at rest everywhere on the path"
             )
-        step, quiet = 0.1, 0
+        step, quiet, k = 0.1, 0, 0
         for k in range(1, PASSES + 1):
             found = self.solved(z, j, T, step)
-            better, promised = np.inf, T
+            better, promised, way, new = np.inf, T, z, j
             if found is not None:
                 new = found[0].copy()
                 way = self.integrated(new)
@@ -220,7 +220,7 @@ class JerkLimited:
             told(k, f"{T:.6g} s")
             if step < SMALLEST or quiet >= 3 or (found is not None and abs(promised - found[1]) < SETTLED * T):
                 break
-        margin = MARGIN
+        margin, over = MARGIN, np.inf
         for _ in range(10):
             T = self.slowed(z, j, T, self.fine, 10.0 * T, margin)
             over = self.worst(z, j, T, (np.arange(100) + 0.5) / 100)

@@ -58,9 +58,13 @@ class JerkLimitedPath(StudyData, TimedPath):
     message: str = "finished"
 
     @cached_property
+    def _timing(self) -> SmoothTiming:
+        return SmoothTiming(float(self.seconds), self.states)
+
+    @property
     def timing(self) -> SmoothTiming:
         """s(t)."""
-        return SmoothTiming(float(self.seconds), self.states)
+        return self._timing
 
     @property
     def t(self) -> Array:

@@ -148,7 +148,7 @@ class Stages:
         size = self.sizes
         below, above = (np.full((N, R), ROUNDING) * size for _ in range(2))
         curved, least, before = self.rows.curved, 1e-18 * self.scale**2, None
-        duration = np.inf
+        duration = worst = np.inf
         for k in range(1, PASSES + 1):
             if len(found) == 3:
                 found, block = self._slower(found, block, before, (below, above))
@@ -189,12 +189,13 @@ class Stages:
                 near = over > -4.0 * seen if k > 1 else np.ones_like(seen, dtype=bool)
                 kept = margin if k > (6 if curved else 2) else 0.0
                 margin[:] = np.where(near, np.maximum(np.maximum(kept, seen), wanted), margin)
+            mixed = x
             if curved:
                 mixed = x if before is None or k < 4 else 0.5 * (x + before)
                 slopes = np.diff(mixed) / self.steps
                 xs, us = np.maximum(mixed[:-1, None] + self.offsets * slopes[:, None], 0.0), np.repeat(slopes, M + 1)
                 block = self.rows.tangent(self.points, self.A, xs.ravel(), us, least)
-            before = mixed if curved else x
+            before = mixed
             found = self.swept(block, (below, above), start)
         raise StateError(
             f"{WHO}: after {PASSES} passes limits are still exceeded between grid points, by {worst:.2g} of them. "
@@ -252,10 +253,9 @@ class Stages:
                 block = self.rows.tangent(self.points, self.A, xs.ravel(), us, least)
                 for side in margin:  # they were seen at a faster motion
                     side[:] = np.maximum(0.25 * side, ROUNDING * self.sizes)
-                again = self.swept(block, margin, self.ends[0] ** 2)
-                if len(again) == 5:
-                    return again, block
-            found = again
+                found = self.swept(block, margin, self.ends[0] ** 2)
+                if len(found) == 5:
+                    return found, block
         self._refuse(*found)
         raise AssertionError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -216,7 +216,7 @@ def time_optimal(
     ``jerk_limits`` (nv,) or by rate [rad/s^3, m/s^3]: then a :class:`JerkLimitedPath` from rest to rest, of constant
     jerk along the path on ``intervals`` equal parts of the time."""
     items = (carried,) if isinstance(carried, Carried) else tuple(carried or ())
-    rests = (stops,) if np.ndim(stops) == 0 else tuple(stops)
+    rests = tuple(cast("Sequence[float]", (stops,) if np.ndim(stops) == 0 else stops))
     idle = (passive,) if isinstance(passive, str) else tuple(passive)
     study = TimeOptimal(
         model, path, torque_limits, velocity_limits, acceleration_limits, power_limits, frame_speed, items,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -250,7 +250,7 @@ def _of_joint(name: str, e: Array, given: Any, power: float) -> TorqueRow:
     if callable(given):
 
         def curve(w: Array) -> tuple[Array, Array]:
-            low, high = given(w)
+            low, high = cast("tuple[Any, Any]", given(w))
             return np.broadcast_to(np.asarray(low, float), w.shape), np.broadcast_to(np.asarray(high, float), w.shape)
 
         return TorqueRow(name, e, e, curve, True, power)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +25,8 @@ def record_motion(record: Any, stage: Stage, R: Array, p: Array, step: float) ->
             record.insert_sleep(step)
         return
     names = stage.names
-    for x, kind, key in ((wxyz(R), SetOrientationMessage, "wxyz"), (p, SetPositionMessage, "position")):
+    turned, moved = cast(Any, SetOrientationMessage), cast(Any, SetPositionMessage)
+    for x, kind, key in ((wxyz(R), turned, "wxyz"), (p, moved, "position")):
         changed = np.any(x != np.concatenate([x[:1], x[:-1]]), axis=2)
         changed[0] = True
         plain = [kind(name, tuple(map(float, x[0, k]))).as_serializable_dict([]) for k, name in enumerate(names)]
