@@ -22,10 +22,11 @@ class Server(Database):
         self.name = re.sub(r"//[^@/]*@", "//", url)
         try:
             import sqlalchemy
+            from sqlalchemy.exc import SQLAlchemyError
         except ImportError as error:
             hint = "pip install 'gyrostat[server]'"
             raise StoreError(f"store '{self.name}' needs SQLAlchemy ({error}). Hint: {hint}.") from None
-        self._text, self._error = sqlalchemy.text, sqlalchemy.exc.SQLAlchemyError
+        self._text, self._error = sqlalchemy.text, SQLAlchemyError
         driver = re.sub(r"^postgres(ql)?://", "postgresql+pg8000://", url)
         with self._told("open"):
             self._engine = sqlalchemy.create_engine(driver)
@@ -74,7 +75,7 @@ class Server(Database):
         found = self.rows(
             "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = current_schema()"
         )
-        return {name: kinds.get(kind, kind) for name, kind in found}
+        return {str(name): kinds.get(str(kind), str(kind)) for name, kind in found}
 
     def close(self) -> None:
         self._connection.close()

@@ -8,6 +8,7 @@ without derivatives add pairs of both kinds, which collocation makes of them."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,5 +34,6 @@ def slow_causal(T: Array, steps: int) -> Array:
 def _part(T: Array, chosen: Callable[[complex], bool]) -> Array:
     from scipy.linalg import schur
 
-    _, Z, count = schur(T.T, output="real", sort=lambda re, im: chosen(complex(re, im)))
+    found: Any = schur(T.T, output="real", sort=lambda re, im: chosen(complex(re, im)))
+    _, Z, count = found
     return Z[:, :count].T

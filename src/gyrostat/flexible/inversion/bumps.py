@@ -70,6 +70,6 @@ def _raised(control: Array, degree: int) -> Array:
     while len(control) <= degree:
         d = len(control)
         x = np.array([Decimal(i) / d for i in range(d + 1)], dtype=object)
-        zero = [Decimal(0)]
+        zero = np.array([Decimal(0)], dtype=object)
         control = x * np.concatenate([zero, control]) + (1 - x) * np.concatenate([control, zero])
     return control

@@ -148,7 +148,7 @@ def start_near(equations: UndrivenEquations, q0: Any, first: Array) -> Array:
 
 
 def _lead(equations: UndrivenEquations, zeros: Zeros, before: float | None) -> float:
-    growth = zeros.values.real[zeros.growing]
+    growth = np.real(zeros.values)[zeros.growing]
     if before is None:
         return growth_time(zeros)
     lead = _time(before, "before")
@@ -161,13 +161,14 @@ def _lead(equations: UndrivenEquations, zeros: Zeros, before: float | None) -> f
 
 def growth_time(zeros: Zeros) -> float:
     """Time before and behind a motion in which what grows fades backwards to nothing."""
-    growth = zeros.values.real[zeros.growing]
+    growth = np.real(zeros.values)[zeros.growing]
     return float(QUIET / growth.min()) if len(growth) else 0.0
 
 
 def _trail(zeros: Zeros) -> float:
     """Until motions that are no vibrations have faded."""
-    slow = -zeros.values.real[-zeros.values.real > 0.1 * np.abs(zeros.values)]
+    decay = -np.real(zeros.values)
+    slow = decay[decay > 0.1 * np.abs(zeros.values)]
     return float(QUIET / slow.min()) if len(slow) else 0.0
 
 

@@ -172,9 +172,10 @@ def _ends(problem: Problem, grid: Grid) -> Ends:
     parts = []
     for q, h in zip(problem.rests, (grid.h[0], grid.h[-1]), strict=True):
         one = Grid(grid.scheme, np.array([0.0, h]), n)
-        slopes = [np.repeat(x[:, :, e.free], len(grid.scheme.c), axis=0) for x in e.slopes(q[None], still, still)]
+        slopes = e.slopes(q[None], still, still)
+        Fz, Fv, Fa = (np.repeat(x[:, :, e.free], len(grid.scheme.c), axis=0) for x in slopes)
         nothing = np.zeros((len(grid.scheme.c), n))
-        _, A_x, _ = one.condensed(Local(nothing, *slopes, np.zeros((*nothing.shape, 0))))
+        _, A_x, _ = one.condensed(Local(nothing, Fz, Fv, Fa, np.zeros((*nothing.shape, 0))))
         unit = np.concatenate([np.ones(n), np.full(n, 1.0 / h)])  # rates times h, so that all parts are of one kind
         T = one.transfer(A_x)[0] * unit / unit[:, None]
         slow = slow_causal(T, round(problem.until / h)) if problem.size else np.zeros((0, 2 * n))

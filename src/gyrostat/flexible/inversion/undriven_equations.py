@@ -140,7 +140,7 @@ def _combination(model: Model, matrix: Any) -> tuple[Outputs, tuple[str, ...]]:
     try:
         C = np.array(matrix, dtype=float)
     except (TypeError, ValueError):
-        C = np.zeros(0)
+        C = np.array([], dtype=float)
     if C.ndim != 2 or C.shape[1] != model.nv or not np.isfinite(C).all():
         raise ShapeError(
             f"{WHO}: outputs is {clipped(matrix)}, expected None, (frame, axes) or a finite matrix (p, {model.nv}) of "

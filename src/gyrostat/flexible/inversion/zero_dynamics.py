@@ -42,7 +42,7 @@ class Zeros:
     @property
     def growing(self) -> Array:
         """(k,) which are in the right half plane."""
-        return self.values.real > UNSTABLE * np.abs(self.values)
+        return np.real(self.values) > UNSTABLE * np.abs(self.values)
 
     @property
     def minimum_phase(self) -> bool:

@@ -87,11 +87,11 @@ def law_slopes(model: Model, law: Program) -> Program:
     for output, of in enumerate(("tau", "p")):
         for wrt, name in ((1, "q"), (2, "v"), (3, "p")):
             pattern = dependence(law, output, wrt)
-            directions = [{(wrt, e): 1.0} for e in range(law.inputs[wrt].size)]
+            directions: list[dict[tuple[int, int], Any]] = [{(wrt, e): 1.0} for e in range(law.inputs[wrt].size)]
             if name == "q" and T is not None:
                 present = np.array([[not (type(x) is float and x == 0.0) for x in row] for row in T])
                 pattern = (pattern.astype(int) @ present) > 0
-                directions = [{(1, k): T[k, j] for k in np.flatnonzero(present[:, j])} for j in range(model.nv)]
+                directions = [{(1, int(k)): T[k, j] for k in np.flatnonzero(present[:, j])} for j in range(model.nv)]
             slopes[f"{of}_{name}"] = columns_along(law, values, output, pattern, directions)
     guards = np.array([values[k] for k in law.guards], dtype=object)
     program = finish(tape, f"{law.name}_slopes", {s.name: s.shape for s in law.inputs}, slopes, guards)

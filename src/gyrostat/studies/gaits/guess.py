@@ -25,8 +25,9 @@ def first_guess(problem: GaitProblem) -> Array:
     c_all = _masses(gait, s_all)
     drop = 0.0
     for _ in range(12):
-        motions = [_postures(gait, s, np.stack([np.interp(s, s_all, x) for x in c_all.T], axis=1), drop) for s in times]
-        if all(m is not None for m in motions):
+        tried = [_postures(gait, s, np.stack([np.interp(s, s_all, x) for x in c_all.T], axis=1), drop) for s in times]
+        motions = [m for m in tried if m is not None]
+        if len(motions) == len(tried):
             break
         drop += 0.02 * float(gait.home[gait.pattern.feet[0]][2] * 0.0 + _height(gait))
     else:

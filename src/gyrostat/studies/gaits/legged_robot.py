@@ -147,7 +147,8 @@ def mirror(robot: Model | LeggedRobot, exchange: Mapping[str, str] | None = None
                 f"mirror: the joint '{block.entity}' has {block.nv} rates. Hint: write it as single joints"
             )
         partner[at.start] = to.start
-        one, two = (model.wiring.entities[name] for name in (block.entity, other))
+        one: Any = model.wiring.entities[block.entity]
+        two: Any = model.wiring.entities[other]
         kinds = {getattr(x, "kind", "") for x in (one, two)}
         axes = []
         for name, entity in ((block.entity, one), (other, two)):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -107,7 +107,8 @@ class _Run:
         def told(k: int, cost: float, violation: float) -> None:
             self.shown.step(1, f"{name}: cost {cost / programme.scale:.6g}, violation {violation:.1e}")
 
-        found = solve_by_ipopt(programme, x, self.options | dict(more), told)
+        asked = cast(Any, programme)  # no NonlinearProgram, but with all that Ipopt asks of one
+        found = solve_by_ipopt(asked, x, self.options | dict(more), told)
         self.iterations += found.iterations
         self.seconds += found.seconds
         self.in_functions += found.seconds_in_functions

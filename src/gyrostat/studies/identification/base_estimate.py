@@ -41,7 +41,7 @@ def structure(A: Array, tolerance: float = 1e-8) -> tuple[Array, Array]:
     """Independent columns of A (rows, N) of a rich motion, and B (r, N): the others are expressed by them."""
     size = np.linalg.norm(A, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
-    R = np.linalg.qr(A / scale, mode="r")
+    R = np.asarray(np.linalg.qr(A / scale, mode="r"))
     kept: list[int] = []
     basis = np.zeros((R.shape[0], 0))
     for k in range(R.shape[1]):

@@ -6,6 +6,9 @@ H and g hold the measurement and the prior; P_i is the pseudo-inertia [Wensing 2
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 
 from gyrostat.errors import GyrostatError
@@ -19,7 +22,7 @@ def consistent_fit(H: Array, g: Array, bodies: int, least: Array, C: Array, c: A
     """x (N,): bodies' ten parameters first; ``least`` (bodies, 4): least diagonal of what P exceeds, in the order
     second moments, mass; ``C`` (k, N), ``c`` (k,)."""
     try:
-        import clarabel
+        clarabel: Any = import_module("clarabel")
         from scipy import sparse
     except ImportError:
         raise GyrostatError(f"{who}: needs clarabel and scipy. Hint: pip install 'gyrostat[studies]'") from None

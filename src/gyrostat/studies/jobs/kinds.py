@@ -62,9 +62,9 @@ def by_simulation(model: Model, inputs: Mapping[str, Any], changes: Changes, cou
     """Each run with steps of its own; all of them in one call of ``gs.simulate``."""
     given = {key: value for key, value in inputs.items() if key not in ("torque", "q0", "v0", "t_eval")}
     law = law_from_data(inputs.get("torque"), model)
-    times = {"t_eval": numbers(inputs["t_eval"], "t_eval")} if "t_eval" in inputs else {}
-    start = {key: numbers(inputs[key], key) for key in ("q0", "v0") if key in inputs}
-    together = {"parameters": dict(changes)} if changes else {}
+    times: dict[str, Any] = {"t_eval": numbers(inputs["t_eval"], "t_eval")} if "t_eval" in inputs else {}
+    start: dict[str, Any] = {key: numbers(inputs[key], key) for key in ("q0", "v0") if key in inputs}
+    together: dict[str, Any] = {"parameters": dict(changes)} if changes else {}
     runs = simulate(model, law, **start, **times, **given, **together, runs=count, progress=False)
     reference = _reference(inputs, model)
     found: list[Outcome] = []
@@ -84,6 +84,7 @@ def by_rollout(model: Model, inputs: Mapping[str, Any], changes: Changes, count:
     start = {key: numbers(inputs[key], key) for key in ("q0", "v0") if key in inputs}
     rows = {name: np.broadcast_to(x, (count, *x.shape)) for name, x in start.items()}
     given = {key: inputs[key] for key in ("dt", "steps", "method", "every") if key in inputs}
+    run: Any
     try:
         run = rollout(model, law, **rows, **given, parameters=dict(changes))
     except DivergedError as error:

@@ -4,7 +4,7 @@ Hessian come out in the order in which the solver takes them. The same equations
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -53,6 +53,10 @@ class CompiledPhase(PhaseEquations):
         if key not in kept:
             kept[key] = IntervalPrograms(self)
         return kept[key]
+
+    @property
+    def _dynamics(self) -> CompiledDynamics:
+        return cast(CompiledDynamics, self.flow.dynamics)  # see servable
 
     def _points(self, z: Array, data: tuple[Array, Array]) -> PointSlopes:
         flow, n = self.flow, self.flow.n
@@ -133,18 +137,18 @@ class CompiledPhase(PhaseEquations):
 
     def _curvature(self, x: PointSlopes, weight: Array, on_a: Array, data: tuple[Array, Array]) -> Array:
         """Packed lower triangles of second derivatives of weight times the rate of the cost, and of on_a . a."""
-        n, running, dynamics = self.flow.n, self.flow.running.smooth, self.flow.dynamics
+        n, running = self.flow.n, self.flow.running.smooth
         w = np.zeros((len(x.z), n + 1))
         w[:, n] = weight
         more = running.second(np.concatenate([x.z, x.at.y], axis=1), w, *data)
-        return dynamics.packed_curvature(x.z, x.at, on_a, *data, bent=self._bent, more=more)
+        return self._dynamics.packed_curvature(x.z, x.at, on_a, *data, bent=self._bent, more=more)
 
     @cached_property
     def _bent(self) -> Any:
         i, j = self.flow.running.smooth.second_pattern
         kept = self.flow.__dict__.setdefault("_bent", {})
         if "bent" not in kept:
-            kept["bent"] = self.flow.dynamics.bending(i * (i + 1) // 2 + j)
+            kept["bent"] = self._dynamics.bending(i * (i + 1) // 2 + j)
         return kept["bent"]
 
     def _bend_conditions(self, s: Any, sigma: float, rows: Array, packed: Array) -> Array:

@@ -79,7 +79,7 @@ def bounded_minimum(H: Array, g: Array, low: Array, high: Array, iterations: int
             raise IndefiniteError from None
         step = np.zeros(len(g))
         step[free] = -np.linalg.solve(factor.T, np.linalg.solve(factor, slope[free]))
-        value, size = 0.5 * x @ H @ x + g @ x, 1.0
+        value, size, there = 0.5 * x @ H @ x + g @ x, 1.0, x
         while size > 1e-12:
             there = np.clip(x + size * step, low, high)
             if 0.5 * there @ H @ there + g @ there <= value + 0.1 * slope @ (there - x):

@@ -60,7 +60,7 @@ class Steps:
 
     def values(self, k: Array, x: Array, u: Array) -> tuple[Array, Array]:
         """x+ (N, nx) and cost (N,) of intervals number k (N,)."""
-        total, at = 0.0, x
+        total, at = np.zeros((len(k), self.nx + 1)), x
         for i in range(4):
             e, _ = self.flow.value(np.concatenate([at, u], axis=1), *self._data(k, NODES[i]))
             total = total + SHARES[i] * e

@@ -100,7 +100,7 @@ def _of_function(p: PhaseEquations, theta: Array, guess: Callable[[float], Any])
     """``guess(t)`` -> q, or (q, v), or (q, v, u); rates by differences where they are not told."""
     at = p.rule.grid.start(theta) + p.rule.fractions * p.rule.grid.duration(theta)
     told = [guess(float(t)) for t in at]
-    parts = [x if isinstance(x, tuple) else (x,) for x in told]
+    parts: list[tuple[Any, ...]] = [x if isinstance(x, tuple) else (x,) for x in told]
     if len({len(x) for x in parts}) != 1 or not 1 <= len(parts[0]) <= 3:
         raise ShapeError(f"{WHO}: the function must return q, (q, v) or (q, v, u), always alike.")
     q = coordinates(p.space.model, np.array([x[0] for x in parts], dtype=float), WHO)

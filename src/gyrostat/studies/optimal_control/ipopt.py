@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -155,7 +155,7 @@ class _Run:
 def _view(address: int, size: int) -> Array:
     if not size:
         return np.zeros(0)
-    return np.frombuffer((ctypes.c_double * size).from_address(address))
+    return np.frombuffer(cast(Any, (ctypes.c_double * size).from_address(address)))
 
 
 def _put(address: int, values: Array) -> bool:

@@ -30,7 +30,8 @@ def solve_by_casadi(
     ca = casadi_module()
     spent = [0.0]
     n, m = program.n, program.m
-    jac, hess = _Triplets(program.jacobian_pattern, (m, n)), _Triplets(program.hessian_pattern[::-1], (n, n))
+    rows, cols = program.hessian_pattern
+    jac, hess = _Triplets(program.jacobian_pattern, (m, n)), _Triplets((cols, rows), (n, n))
 
     def timed(f: Callable[[], Any]) -> Any:
         begun = time.perf_counter()

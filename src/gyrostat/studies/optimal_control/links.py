@@ -46,7 +46,8 @@ def link(
 ) -> Link:
     """``rows(split of the end, split of the start, impulses)`` -> values and bounds."""
     a, b = spaces
-    r, bounds = a.free.size, []
+    r = a.free.size
+    bounds: list[tuple[Array, Array]] = []
 
     def function(z: Array, clock_a: Array, spent_a: Array, clock_b: Array, spent_b: Array) -> Array:
         theta = z[a.nw + b.nw : a.nw + b.nw + r]
@@ -58,7 +59,8 @@ def link(
 
     data = {"clock_a": (2,), "spent_a": (r,), "clock_b": (2,), "spent_b": (r,)}
     smooth = SmoothFunction(function, a.nw + b.nw + r + impulses, data, f"{a.model.name}_{name}")
-    return Link(*numbers, impulses, smooth, *bounds[0], name)
+    (before, after), (low, high) = numbers, bounds[0]
+    return Link(before, after, impulses, smooth, low, high, name)
 
 
 def equalities(values: Array) -> tuple[Array, Array, Array]:

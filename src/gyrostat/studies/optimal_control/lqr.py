@@ -206,7 +206,7 @@ class _Along:
             raise ShapeError(
                 f"{WHO}: q {places.shape} and v {speeds.shape} must have a row for each of {len(t)} instants"
             )
-        return places, speeds, np.gradient(speeds, t, axis=0, edge_order=min(2, len(t) - 1))
+        return places, speeds, np.gradient(speeds, t, axis=0, edge_order=2 if len(t) > 2 else 1)
 
     def _efforts(self, u: Any, a: Array) -> Array:
         m = len(self.inputs.names)
@@ -316,4 +316,4 @@ def _regulator(
     q, v, u = along.table(t)
     T, names = along.inputs.T, along.inputs.names
     tables = (np.array(K), np.array(P), T)
-    return Regulator(along.model, t, q, v, u, *tables, names, poles.real, poles.imag, sample_time)
+    return Regulator(along.model, t, q, v, u, *tables, names, np.real(poles), np.imag(poles), sample_time)

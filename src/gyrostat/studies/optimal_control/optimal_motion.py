@@ -156,23 +156,24 @@ class OptimalMotion(StudyData):
         """q over time as a :class:`gs.trajectories.Trajectory`: through the points with their rates and accelerations,
         degree 5. Phases with an impact between them have trajectories of their own, ``motion.phases[k].trajectory``."""
         self._usable("trajectory", "motion.phases[k].trajectory shows where the search ended")
-        if len(self.phases) > 1 and np.abs(self.phases[0].v[-1] - self.phases[1].v[0]).max() > 1e-6:
+        first = self.phases[0]
+        if len(self.phases) > 1 and np.abs(first.v[-1] - self.phases[1].v[0]).max() > 1e-6:
             raise GyrostatError(
                 "OptimalMotion.trajectory: rates jump between phases. Hint: motion.phases[k].trajectory"
             )
         keep = np.concatenate([[True], np.diff(self.t) > 0.0])
-        return _trajectory(self.t[keep], self.q[keep], self.v[keep], self.a[keep], self.phases[0])
+        return _trajectory(self.t[keep], self.q[keep], self.v[keep], self.a[keep], first)
 
     def simulate(self, method: str = "dopri5", rtol: float = 1e-9, atol: float = 1e-11, **options: Any) -> Any:
         """The motion of the model under the efforts that were found, by :func:`gs.simulate`: one phase without
         contacts. A :class:`gs.Result`, for plots, files and the viewer; for other motions :meth:`replay`."""
         study = self._usable("simulate", "motion.replay() shows where the search ended").problem
+        p = self.phases[0]
         if len(self.phases) > 1 or study.phases[0].contacts:
             raise GyrostatError(
                 "OptimalMotion.simulate: simulation knows one phase without contacts, this motion has "
                 f"{len(self.phases)} phases or frames that stand. Hint: motion.replay()"
             )
-        p = self.phases[0]
         if study.method != "hermite-simpson":
             raise GyrostatError(
                 f"OptimalMotion.simulate: controls of '{study.method}' are polynomials, no straight lines. "

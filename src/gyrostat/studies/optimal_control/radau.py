@@ -96,7 +96,7 @@ class Radau:
         nw, at, r = self.flow.space.nw, self.columns, dh.shape[1]
         own = -np.einsum("ji,kje->kie", self.A, weights)  # weights of h e_i
         on = np.zeros(x.e.shape)
-        on[at[:, 1:].ravel()] = (h[:, None, None] * own).reshape(-1, on.shape[1])
+        on[at[:, 1:].ravel()] = (h[:, None, None] * own).reshape(-1, x.e.shape[1])
         free, free_free = np.zeros((len(h), self.stages + 1, r, nw)), np.zeros((r, r))
         if r:
             slope = np.einsum("kiew,kie->kiw", x.B[at[:, 1:]], own)

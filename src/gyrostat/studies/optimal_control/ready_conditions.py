@@ -147,7 +147,8 @@ def hip_radius(hip: str, ankle: str, longest: float, shortest: float = 0.0) -> H
     _number(shortest, "hip_radius: shortest", 0.0)
     if not _number(longest, "hip_radius: longest", 0.0) > shortest:
         raise GyrostatError(f"hip_radius: longest is {longest:g} and shortest {shortest:g}. Hint: exchange them")
-    return HipRadius(*_names((hip, ankle), "hip_radius"), float(longest), float(shortest))
+    above, below = _names((hip, ankle), "hip_radius")
+    return HipRadius(above, below, float(longest), float(shortest))
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def _corners(given: Any, who: str) -> Any:
     try:
         points = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        points = np.zeros(0)
+        points = np.asarray([], dtype=float)
     if points.ndim != 2 or points.shape[1] != 2 or not np.all(np.isfinite(points)):
         raise GyrostatError(f"{who}: corners must be points (k, 2) or names of frames, got {clipped(given)}.")
     hull = convex_hull(points)
