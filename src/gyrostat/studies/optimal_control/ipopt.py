@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -155,12 +155,13 @@ class _Run:
 def _view(address: int, size: int) -> Array:
     if not size:
         return np.zeros(0)
-    return np.frombuffer(cast(Any, (ctypes.c_double * size).from_address(address)))
+    return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_double)), (size,))
 
 
 def _put(address: int, values: Array) -> bool:
     """Copy numbers; False if some are not finite."""
     values = np.ascontiguousarray(values)
     if values.nbytes:
-        ctypes.memmove(address, values.ctypes.data, values.nbytes)
+        kind = ctypes.POINTER(np.ctypeslib.as_ctypes_type(values.dtype))
+        np.ctypeslib.as_array(ctypes.cast(address, kind), (values.size,))[:] = values.ravel()
     return values.dtype != np.float64 or bool(np.isfinite(values).all())
