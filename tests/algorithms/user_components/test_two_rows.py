@@ -343,4 +343,5 @@ def test_every_method_moves_components_from_elsewhere(method, name, turned):
     runs = [gs.simulate(m, q0=q0, v0=v0, t_end=0.02, method=method, **options) for m in (mine, theirs)]
     apart = method == "moreau" and name == "spring hinge"  # damping is implicit on shafts, explicit in rows: order dt
     assert_close(runs[0].q, runs[1].q, 1e-3 if apart else 1e-8)
-    assert_close(runs[0].kinetic_energy, runs[1].kinetic_energy, 0.1 if apart else 1e-7)
+    bounded = 1e-5 if method == "moreau" else 1e-7  # steps keep the energy of bodies; users' components have rows only
+    assert_close(runs[0].kinetic_energy, runs[1].kinetic_energy, 0.1 if apart else bounded)
