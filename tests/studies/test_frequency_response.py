@@ -63,7 +63,8 @@ def test_resonances_are_poles_and_antiresonances_those_of_the_locked_structure()
     assert_close(r.resonances, gs.eigenfrequencies(TWO, [0, 0]).damped[::2], 1e-10)
     locked = gs.eigenfrequencies(TWO, [0, 0], locked=["s1"])
     assert_close(r.antiresonances("b1.origin.x", "b1.fx"), locked.damped[:1], 1e-10)
-    assert_close(np.sort_complex(r.zeros(0, 0)), np.sort_complex(locked.poles), 1e-10)
+    zeros, poles = (x[np.argsort(x.imag)] for x in (r.zeros(0, 0), locked.poles))  # real parts differ by rounding
+    assert_close(zeros, poles, 1e-10)
     assert_close(r.zeros(1, 0), np.array([-100.0 + 0j]), 1e-9)  # k + c s
     assert len(r.antiresonances(1, 0)) == 0
     assert r.stable
