@@ -247,6 +247,10 @@ from gyrostat.simulate.rollout.files import load_rollout as load_rollout
 from gyrostat.simulate.run.simulate import simulate as simulate
 from gyrostat.simulate.run.simulator import Simulator as Simulator
 
+# ---- other tools
+from gyrostat.fmi.export import ExportedFMU as ExportedFMU
+from gyrostat.fmi.export import export_fmu as export_fmu
+
 # ---- jobs, stores of many runs
 from gyrostat.studies.jobs.job import Job as Job
 from gyrostat.store.store import StoredRun as StoredRun

@@ -23,6 +23,7 @@ LAYERS = (
     "environments",
     "studies",
     "store",
+    "fmi",
     "flexible",
     "simulate",
     "view",

@@ -41,6 +41,85 @@ def _body(program: Program, inputs: Sequence[str], outputs: Sequence[str]) -> li
     return lines
 
 
+PART = 400
+"""Operations of one function of a long program: compilers assign registers in a time that grows with the square."""
+
+
+def function_lines(program: Program, name: str, prefix: str = "") -> list[str]:
+    """Lines of one function ``name(in..., out...)`` alone; its arguments are called as in the program, outputs with
+    ``_out`` behind. Guards are not looked at. ``prefix``: "static " for a function of one file.
+
+    A long one calls parts, which hand values on in an array; ``GYROSTAT_PART`` is what compilers are told of these."""
+    program = prune(replace(program, guards=()))
+    spelt = unique([*(s.name for s in program.inputs), *(f"{s.name}_out" for s in program.outputs)])
+    ins, outs = spelt[: len(program.inputs)], spelt[len(program.inputs) :]
+    reads = ", ".join(f"const double *{n}" for n in ins)
+    head = f"{prefix}void {name}({', '.join([reads, *(f'double *{n}' for n in outs)])})"
+    if len(program.nodes) <= 2 * PART:
+        return [head, "{", *_body(program, ins, outs), "}"]
+    parts, at, room = _parted(program, ins)
+    lines: list[str] = []
+    for k, part in enumerate(parts):
+        silent = [f"    (void){n};" for n in ins]
+        lines += [f"static GYROSTAT_PART void {name}_{k}({reads}, double *handed)", "{", *silent, *part, "}"]
+    calls = [f"    {name}_{k}({', '.join(ins)}, handed);" for k in range(len(parts))]
+    given = [
+        f"    {output}[{e}] = {_leaf(program, k, ins) or f'handed[{at[k]}]'};"
+        for output, nodes in zip(outs, program.results, strict=True)
+        for e, k in enumerate(nodes)
+    ]
+    empty = [f"    (void){n};" for n, nodes in zip(outs, program.results, strict=True) if not nodes]
+    return [*lines, head, "{", f"    double handed[{max(1, room)}];", *calls, *given, *empty, "}"]
+
+
+def _leaf(program: Program, k: int, inputs: Sequence[str]) -> str:
+    """An input or a constant as text, "" for operations."""
+    code, x, y, _ = program.nodes[k]
+    if code == INPUT:
+        return f"{inputs[x]}[{y}]"
+    if code != CONST:
+        return ""
+    text = c_number(program.constants[x])
+    return f"({text})" if text.startswith("-") else text
+
+
+def _parted(program: Program, inputs: Sequence[str]) -> tuple[list[list[str]], dict[int, int], int]:
+    """Lines of the parts, places of values that outlive their part, how many places there are."""
+    last: dict[int, int] = {}  # the last part that reads an operation
+    count = -(-len(program.nodes) // PART)
+    for k, (code, *operands) in enumerate(program.nodes):
+        for x in operands[: OPERATIONS[code].arity] if code >= 0 else ():
+            last[x] = k // PART
+    last |= dict.fromkeys((k for nodes in program.results for k in nodes), count)
+    place: dict[int, int] = {}
+    free: list[int] = []
+    room = 0
+    parts: list[list[str]] = []
+    for number in range(count):
+        nodes = range(number * PART, min((number + 1) * PART, len(program.nodes)))
+        lines: list[str] = []
+
+        def operand(k: int, first: int = nodes.start) -> str:
+            return _leaf(program, k, inputs) or (f"t{k}" if k >= first else f"handed[{place[k]}]")
+
+        for k in nodes:
+            code, *operands = program.nodes[k]
+            if code >= 0:
+                op = OPERATIONS[code]
+                text = op.c.format(*(operand(x) for x in operands[: op.arity]))
+                lines.append(f"    const double t{k} = {text};")
+        for k in nodes:
+            if program.nodes[k][0] >= 0 and last.get(k, number) > number:
+                if not free:
+                    free.append(room)
+                    room += 1
+                place[k] = free.pop()
+                lines.append(f"    handed[{place[k]}] = t{k};")
+        free += [at for k, at in place.items() if last[k] == number]
+        parts.append([*lines, "    (void)handed;"])
+    return parts, place, room
+
+
 def export_c(
     program: Program,
     folder: str | Path,
