@@ -88,7 +88,7 @@ def export_fmu(
 
     **A model.** ``torque``, ``wrenches``, ``parameters``: what drives it inside, as ``gs.simulate`` takes it; a
     function or block must be one that is compiled there. Digital parts are sampled inside (co-simulation) or by time
-    events (model exchange). Variables: states ``q[<coordinate>]``, ``v[<rate>]`` and ``p[<k>]`` of the law, ``a[<rate>]``;
+    events (model exchange). Variables: states ``q[<coordinate>]``, ``v[<rate>]``, ``p[<k>]`` of the law; ``a[<rate>]``;
     start values ``q0``, ``v0``. ``inputs``: names of joints or rates, whose efforts ``tau_in[<rate>]`` are added to
     those of the law, and of ports, whose wrenches are ``wrench_in[<port>].force_z`` and so on, in the port's axes; by
     default all rates if there is no law, else none. ``outputs``: of "q", "v", "a", "tau" (the default without "tau" if
