@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -183,7 +182,7 @@ def _entries(
     """Files of the archive, the token, the library."""
     name, kinds, times, interval, tolerance, fixed = about
     major = fmi[0]
-    own = resources.files("gyrostat.fmi") / "c"
+    own = Path(__file__).parent / "c"
     sources = {file: (own / file).read_text("utf-8") for file in ("core.h", f"fmi{major}.h", f"fmi{major}.c")}
     said = (system, name, kinds)
 
