@@ -80,7 +80,8 @@ def test_inverse_dynamics_of_an_arm_is_that_of_python_and_mistakes_are_told(tmp_
       console.log(made.inputs[0].entries.join(" "));
       made.load().then(({{ call }}) => {{
         for (const q of [[1, 2], [1, NaN, 0], undefined]) {{
-          try {{ call({{ q, v: [0, 0, 0], a: [0, 0, 0], "lower.mass": [1] }}); }} catch (e) {{ console.log(e.message); }}
+          try {{ call({{ q, v: [0, 0, 0], a: [0, 0, 0], "lower.mass": [1] }}); }}
+          catch (e) {{ console.log(e.message); }}
       }}}});"""
     names, short, bad, missing = answered(script, tmp_path).splitlines()
     assert names.split() == list(arm.coordinates)

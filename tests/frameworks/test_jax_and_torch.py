@@ -137,9 +137,9 @@ def test_mistakes_are_told_in_words(other):
         f(other.array(np.zeros(3)), other.array(np.zeros(2)))
     with pytest.raises(gs.ShapeError, match="leading shapes do not go together"):
         f(other.array(np.zeros((3, 2))), other.array(np.zeros((4, 2))))
-    with pytest.raises(gs.GyrostatError, match="'lower.mass' is not live"):
+    with pytest.raises(gs.GyrostatError, match=r"'lower\.mass' is not live"):
         f(np.zeros(2), np.zeros(2), parameters={"lower.mass": 1.0})
-    with pytest.raises(Exception, match="finite|nan"):
+    with pytest.raises(Exception, match=r"finite|nan"):
         np.asarray(f(other.array([0.1, np.nan]), other.array(np.zeros(2))))
 
 
