@@ -40,11 +40,14 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
+    "logo": {"text": "gyrostat"},
 }
 html_title = f"gyrostat {release}"
 html_static_path, html_css_files = ["_static"], ["site.css"]
-html_sidebars = {page: [] for page in ("index", "quickstart", "notation", "correctness", "changelog")}
+html_sidebars = {
+    page: [] for page in ("index", "quickstart", "notation", "correctness", "changelog", "gallery/**", "gallery/index")
+}
 html_copy_source, html_show_sourcelink, html_show_sphinx = False, False, False
 pygments_style = "tango"
 

@@ -240,3 +240,10 @@ def test_a_copy_of_a_model_finds_its_own_candidates():
     assert law(model, "one|g").mu_static == 0.5
     assert law(model.replace({"g.friction": 0.7}), "one|g").mu_static == 0.7
     assert law(replace(model, entities=model.entities), "one|g").mu_static == 0.5
+
+
+def test_a_body_with_a_shape_that_nothing_connects_is_named():
+    body = gs.RigidBody("ball", mass=2.0, shapes=[gs.Shape(kind="sphere", size=(0.1,), role="collision")])
+    model = gs.assemble("loose", body, gs.Ground("floor"), base="free")
+    with pytest.raises(gs.SpecError, match="'ball': cannot be reached"):
+        gs.simulate(model, None, gs.neutral(model), t_end=0.1)

@@ -111,9 +111,12 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_readme_is_about_fifteen_lines_of_example():
+def test_the_readme_begins_with_its_commands_a_picture_and_five_lines():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert text.index("./run demo") < text.index("./run test") < text.index("](docs/pictures/arm.png)")
+    assert text.index("](docs/pictures/arm.png)") < text.index("pip install gyrostat") < text.index("```python")
     first = blocks(ROOT / "README.md")[0]
-    assert 8 <= len([line for line in first.splitlines() if line.strip()]) <= 17
+    assert len([line for line in first.splitlines() if line.strip() and not line.startswith("import")]) == 5
 
 
 def test_the_demo_prints_a_table_and_writes_a_labelled_figure(tmp_path, capsys):

@@ -168,8 +168,142 @@ def test_files_that_are_no_stores_are_refused_with_the_reason(tmp_path):
             kept.arrays("count", 1)
 
 
+def edited(folder, *statements):
+    with sqlite3.connect(folder / FILE) as raw:
+        for statement in statements:
+            raw.execute(statement)
+    raw.close()
+
+
+@pytest.fixture
+def filled(tmp_path):
+    folder = tmp_path / "filled"
+    with gs.store(folder) as kept:
+        task = kept.add_task("count", {"n": 3}, gs.robots.two_link())
+        kept.put(task, [gs.StoredRun(p, {"p": p}, {"x": p / 7.0}, {"q": np.arange(3.0)}) for p in range(3)])
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE metrics SET value = 'x'", "a number of a run is 'x'"),
+        ("UPDATE metrics SET value = 9e999", "a number of a run is inf"),
+        ("UPDATE runs SET inputs = '[1]'", "not by name"),
+        ("UPDATE runs SET inputs = '" + "[" * 100_000 + "'", "data are no JSON"),
+        ("UPDATE runs SET inputs = x'8004'", "data are no JSON"),
+        ("UPDATE runs SET seconds = 'long'", "a number of a run is 'long'"),
+        ("UPDATE tasks SET data = 'x'", "data are no JSON"),
+        ("UPDATE tasks SET number = 'one'", "a number of a task or point is 'one'"),
+    ],
+)
+def test_values_that_a_store_cannot_have_written_are_refused(filled, statement, words):
+    edited(filled, statement)
+    with gs.store(filled) as kept, pytest.raises(gs.StoreError) as caught:
+        kept.runs("count")
+    assert words in str(caught.value) and "Hint" in str(caught.value)
+
+
+def test_tables_with_other_columns_and_links_out_of_the_folder_are_refused(filled, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / FILE).write_bytes((filled / FILE).read_bytes())
+    edited(other, "ALTER TABLE metrics RENAME COLUMN value TO number")
+    with pytest.raises(gs.StoreError, match="table 'metrics' has no column 'value'"):
+        gs.store(other)
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / FILE).symlink_to(filled / FILE)
+    with pytest.raises(gs.StoreError, match="is a link"):
+        gs.store(linked)
+    (linked / FILE).unlink()
+    (linked / "arrays").symlink_to(tmp_path)
+    with pytest.raises(gs.StoreError, match="the folder is a link"):
+        gs.store(linked)
+    os.mkfifo(other / "pipe")
+    (other / FILE).unlink()
+    (other / "pipe").rename(other / FILE)
+    with pytest.raises(gs.StoreError, match="no file"):
+        gs.store(other)
+
+
+def test_arrays_that_were_changed_are_never_read(filled):
+    import pyarrow
+    from pyarrow import parquet
+
+    (file,) = (filled / "arrays").iterdir()
+    content = file.read_bytes()
+    table = parquet.read_table(file)
+    parquet.write_table(table.set_column(0, "q", pyarrow.array([[9.0] * 3] * 3)), file)
+    with gs.store(filled) as kept, pytest.raises(gs.StoreError, match="content is not what its name says"):
+        kept.arrays("count", 0)
+    file.write_bytes(content)
+    edited(filled, "UPDATE arrays SET place = -1 WHERE point = 1", "UPDATE arrays SET place = 1.5 WHERE point = 2")
+    with gs.store(filled) as kept:
+        assert np.array_equal(kept.arrays("count", 0)["q"], np.arange(3.0)) and kept.faults() == []
+        for point in (1, 2):
+            with pytest.raises(gs.StoreError, match="there is no such row"):
+                kept.arrays("count", point)
+    secret = filled.parent / "secret"
+    secret.write_bytes(content)
+    file.unlink()
+    file.symlink_to(secret)
+    with gs.store(filled) as kept:
+        assert len(kept.faults()) == 1
+        with pytest.raises(gs.StoreError, match="it is not there"):
+            kept.arrays("count", 0)
+
+
+def test_a_file_that_unpacks_to_more_than_memory_is_refused(filled, monkeypatch):
+    from gyrostat.store import array_files
+
+    monkeypatch.setattr(array_files, "MAX_BYTES", 100_000)
+    with gs.store(filled) as kept:
+        kept.put("count", [gs.StoredRun(7, {}, {}, {"q": np.zeros(100_000)})])
+        assert os.path.getsize(max((filled / "arrays").iterdir(), key=os.path.getmtime)) < 20_000
+        with pytest.raises(gs.StoreError, match="unpacks to more than 100000 bytes"):
+            kept.arrays("count", 7)
+
+
+def test_an_older_store_becomes_one_of_today_or_stays_as_it_was(filled, monkeypatch):
+    from gyrostat.store import schema
+
+    good = (*VERSIONS, ("ALTER TABLE tasks ADD COLUMN note TEXT NOT NULL DEFAULT 'none'",))
+    monkeypatch.setattr(schema, "VERSIONS", (*good, ("UPDATE tasks SET note = 'x'", "INSERT INTO nowhere VALUES (1)")))
+    before = (filled / FILE).read_bytes()
+    with pytest.raises(gs.StoreError, match="nowhere"):
+        gs.store(filled)
+    with sqlite3.connect(filled / FILE) as raw:
+        assert dict(raw.execute("SELECT key, value FROM about"))["version"] == str(len(VERSIONS))
+    raw.close()
+    assert before[:16] == (filled / FILE).read_bytes()[:16]
+    monkeypatch.setattr(schema, "VERSIONS", good)
+    monkeypatch.setitem(schema.COLUMNS, "tasks", schema.COLUMNS["tasks"] | {"note"})
+    with gs.store(filled) as kept:
+        assert [r.metrics for r in kept.runs("count")] == [{"x": p / 7.0} for p in range(3)]
+    monkeypatch.undo()
+    with pytest.raises(gs.StoreError, match="use the newer gyrostat"):
+        gs.store(filled)
+
+
+def test_gc_leaves_what_somebody_is_about_to_name_and_takes_the_rest(filled):
+    with gs.store(filled) as kept:
+        kept.forget("count")
+        (file,) = (filled / "arrays").iterdir()
+        os.utime(file, (1.0, 1.0))  # an old file that nobody names
+        name = kept._arrays.write([{"q": np.arange(3.0)}] * 3)  # and somebody who writes the same
+        assert name == file.name and kept.gc()["files"] == 0
+        os.utime(file, (1.0, 1.0))
+        assert kept.gc()["files"] == 1 and not file.exists()
+
+
+def test_points_that_occur_twice_in_one_call_are_refused(filled):
+    with gs.store(filled) as kept, pytest.raises(gs.StoreError, match="occur twice"):
+        kept.put("count", [gs.StoredRun(8, {}, {"x": 1.0}), gs.StoredRun(8, {}, {"x": 2.0})])
+
+
 def test_wrong_words_are_answered(tmp_path):
-    with pytest.raises(gs.StoreError, match="no store is known behind 'mysql://x'"):
+    with pytest.raises(gs.StoreError, match="no store is known behind 'mysql://'"):
         gs.store("mysql://x")
     with gs.store(tmp_path) as kept:
         task = kept.add_task("count", {}, name="first")
@@ -186,5 +320,7 @@ def test_wrong_words_are_answered(tmp_path):
         with pytest.raises(gs.StoreError, match="no run 7"):
             kept.arrays(task, 7)
         assert kept.points(task) == set()
-    with pytest.raises(gs.StoreError, match="arrays="):
-        gs.store("postgresql://nobody@localhost/none")
+    for address in ("nobody:secret@localhost:1/x", "nobody:sec@ret@localhost/x", "nobody:secret@localhost:y/x"):
+        with pytest.raises(gs.StoreError, match="Hint") as caught:
+            gs.store(f"postgresql://{address}?password=secret")
+        assert "sec" not in str(caught.value)

@@ -10,8 +10,9 @@ import gyrostat as gs
 pytest.importorskip("viser", reason="the viewer needs viser: pip install 'gyrostat[view]'")
 
 from gyrostat.view.scene.scene import scene
+from gyrostat.view.viewer.actor import all_between, between
+from gyrostat.view.viewer.force_arrows import given_forces
 from gyrostat.view.viewer.recording import record_motion
-from gyrostat.view.viewer.replay import all_between, between
 from gyrostat.view.viewer.serving import start, stop
 from gyrostat.view.viewer.stage import Stage
 
@@ -32,24 +33,29 @@ def poses(messages) -> dict:
         for key in ("wxyz", "position"):
             if key in message and "Set" in message["type"]:
                 found[round(t, 6), message["name"], key] = np.array(message[key])
+        if "scale" in message.get("updates", {}):
+            found[round(t, 6), message["name"], "scale"] = np.array(message["updates"]["scale"])
     return found
 
 
 def test_the_quick_way_records_what_viser_would():
     model = gs.robots.pendulum()
     drawn = scene(model)
-    R, p = drawn.placements(np.linspace(0.0, 1.0, 7)[:, None])
+    q, t = np.linspace(0.0, 1.0, 7)[:, None], np.arange(7) / 10.0
+    pull = np.stack([np.zeros(7), 3.0 * t, t], axis=1)
+    forces = given_forces({"pull": (pull, pull)}, t, drawn.extent, None)
     recorded = []
     server = start("127.0.0.1", 8391)
     try:
         for quick in (False, True):
-            stage = Stage(server, drawn)
+            stage = Stage(server, drawn, forces=forces)
+            (R, p), scales = stage.placements(q, t), stage.scales(t)
             record = server.get_scene_serializer()
             if quick:
-                record_motion(record, stage, R, p, 0.1)
+                record_motion(record, stage, R, p, 0.1, scales)
             else:
-                for one, two in zip(R, p, strict=True):
-                    stage.place(one, two)
+                for placed in zip(R, p, scales, strict=True):
+                    stage.place(*placed)
                     record.insert_sleep(0.1)
             recorded.append((poses(record._messages), record._time))
     finally:
@@ -57,7 +63,7 @@ def test_the_quick_way_records_what_viser_would():
     (slow, end), (fast, same) = recorded
     assert end == pytest.approx(same)
     late = {key for key in slow if key[0] > 0.0}
-    assert len(late) >= 6
+    assert len(late) >= 18
     assert late <= set(fast)
     for key in late:
         assert fast[key] == pytest.approx(slow[key], abs=1e-12)

@@ -14,8 +14,8 @@ import gyrostat as gs
 from gyrostat.spec.shape import Shape
 from gyrostat.view.channels import channels
 from gyrostat.view.scene.scene import scene
+from gyrostat.view.viewer.actor import between
 from gyrostat.view.viewer.holding_efforts import efforts
-from gyrostat.view.viewer.replay import between
 from gyrostat.view.viewer.serving import ViewError
 from gyrostat.view.viewer.sliders import from_numbers, ranges, to_numbers
 from gyrostat.view.viewer.viewer import view

@@ -10,6 +10,9 @@ import typer
 from gyrostat.cli.options import Force, Json, Quiet, examples
 
 Where = Annotated[str, typer.Argument(metavar="STORE", help="A folder, or postgresql://user@host/name.")]
+Arrays = Annotated[
+    Path | None, typer.Option("--arrays", metavar="FOLDER", help="Where a store on a server has its arrays.")
+]
 Which = Annotated[str, typer.Argument(metavar="TASK", help="Number, name, or first letters of the hash.")]
 
 
@@ -23,11 +26,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="db", epilog=examples("db list results", "db show results 1"))
 
 
-def list_tasks(where: Where, json: Json = False) -> None:
+def list_tasks(where: Where, arrays: Arrays = None, json: Json = False) -> None:
     """The tasks, with how many points are done and have failed."""
     from gyrostat.cli.output import say, show_json
 
-    with _opened(where) as kept:
+    with _opened(where, arrays) as kept:
         rows = [
             {
                 "number": task.number,
@@ -47,13 +50,13 @@ def list_tasks(where: Where, json: Json = False) -> None:
         say(f"{row['number']:>4}  {row['name']:<24} {row['kind']:<12} {row['done']:>8} done {row['failed']:>6} failed")
 
 
-def show(where: Where, task: Which, json: Json = False) -> None:
+def show(where: Where, task: Which, arrays: Arrays = None, json: Json = False) -> None:
     """A task: what it does, and the spread of each of its numbers."""
     from statistics import fmean
 
     from gyrostat.cli.output import say, show_json
 
-    with _opened(where) as kept:
+    with _opened(where, arrays) as kept:
         found = kept.task(_which(task))
         runs = kept.runs(found)
         faults = kept.faults()
@@ -73,11 +76,11 @@ def show(where: Where, task: Which, json: Json = False) -> None:
         say(f"  damaged: {fault}")
 
 
-def compare(where: Where, one: Which, other: Which, json: Json = False) -> None:
+def compare(where: Where, one: Which, other: Which, arrays: Arrays = None, json: Json = False) -> None:
     """Numbers of two tasks, point by point, and the largest differences."""
     from gyrostat.cli.output import say, show_json
 
-    with _opened(where) as kept:
+    with _opened(where, arrays) as kept:
         table = kept.compare(_which(one), _which(other))
     differences = {
         name.removesuffix(" difference"): float(table[name].abs().max())
@@ -95,6 +98,7 @@ def export(
     where: Where,
     task: Which,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A .csv, .parquet or .json file.")],
+    arrays: Arrays = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -103,15 +107,15 @@ def export(
 
     if out.exists() and not force:
         raise MisuseError(f"'{out}' exists. Hint: --force overwrites it")
-    with _opened(where) as kept:
+    with _opened(where, arrays) as kept:
         note(f"written: {kept.export(_which(task), out)}", quiet)
 
 
-def gc(where: Where, json: Json = False) -> None:
+def gc(where: Where, arrays: Arrays = None, json: Json = False) -> None:
     """Delete files, models and provenance that nothing refers to."""
     from gyrostat.cli.output import say, show_json
 
-    with _opened(where) as kept:
+    with _opened(where, arrays) as kept:
         counts = kept.gc()
     if json:
         show_json(counts)
@@ -119,13 +123,13 @@ def gc(where: Where, json: Json = False) -> None:
     say(", ".join(f"{number} {name}" for name, number in counts.items()) + " deleted")
 
 
-def _opened(where: str):
+def _opened(where: str, arrays: Path | None = None):
     import gyrostat as gs
     from gyrostat.cli.output import MisuseError
 
     if "://" not in where and not Path(where).is_dir():
         raise MisuseError(f"there is no store '{where}'. Hint: 'gyrostat run job.yaml --store {where}' makes one")
-    return gs.store(where)
+    return gs.store(where, arrays)
 
 
 def _which(word: str) -> int | str:

@@ -25,7 +25,10 @@ def run(
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A scheduler of dask: tcp://host:8786.")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes of this machine.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="Processes of this machine.")] = 1,
+    arrays: Annotated[
+        Path | None, typer.Option("--arrays", metavar="FOLDER", help="Where a store on a server has its arrays.")
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Do points that failed once more.")] = False,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page with figures.")
@@ -34,7 +37,6 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Compute a job, or the study in it, and show its numbers."""
-    from concurrent.futures import ProcessPoolExecutor
     from contextlib import ExitStack
 
     import gyrostat as gs
@@ -45,9 +47,9 @@ def run(
         raise MisuseError("--jobs are processes of this machine, --scheduler has its own. Hint: give one of them")
     study = load_study(file)
     with ExitStack() as stack:
-        kept = stack.enter_context(gs.store(store)) if store is not None else None
-        pool: Any = scheduler if jobs == 1 else stack.enter_context(ProcessPoolExecutor(jobs))
-        result = study.run(kept, pool, progress=False if quiet or json else None, again=again)
+        kept = stack.enter_context(gs.store(store, arrays)) if store is not None else None
+        workers: Any = scheduler if jobs == 1 else jobs
+        result = study.run(kept, workers, progress=False if quiet or json else None, again=again)
     if report is not None:
         result.report().save(report)
     if json:

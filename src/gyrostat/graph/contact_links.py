@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from gyrostat.spec.check import check
 from gyrostat.spec.contact import Ground
 from gyrostat.spec.model import Model
 from gyrostat.spec.rigid_body import RigidBody
@@ -63,6 +64,8 @@ class Links:
 
     def together(self, one: str, two: str) -> bool:
         """Whether two entities do not move against each other."""
+        if one not in self._rigid or two not in self._rigid:
+            check(self.model)  # says what cannot be reached
         return self._rigid[one] == self._rigid[two]
 
     def adjacent(self, one: str, two: str) -> bool:

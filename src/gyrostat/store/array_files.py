@@ -31,15 +31,28 @@ MAX_BYTES = 2**33
 class ArrayFiles:
     """The files of a store, in one folder."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, folder: Path | None):
+        self.place = folder
+        if folder is not None and folder.is_symlink():
+            hint = "it may lead anywhere; give the folder itself as arrays="
+            raise StoreError(f"arrays '{folder}': the folder is a link. Hint: {hint}.")
         self._opened = lru_cache(maxsize=8)(self._table)
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        if self.place is None:
+            hint = "gs.store(address, arrays=folder), --arrays FOLDER: one that all writers see"
+            raise StoreError(f"a store on a server needs a folder for arrays. Hint: {hint}.")
+        return self.place
 
     def write(self, runs: Sequence[Mapping[str, Array]]) -> str:
         """The arrays of some runs, {name: array} each; the name of the file, in which run k has place k."""
         content = _content(runs)
         name = f"{hashlib.sha256(content).hexdigest()}.parquet"
-        if not (self.folder / name).exists():
+        try:
+            os.utime(self.folder / name)  # it is there: young again, so that gc leaves it to us
+        except OSError:
             self._written(name, content)
         return name
 
@@ -64,7 +77,11 @@ class ArrayFiles:
         """One array of one run."""
         table = self._opened(file)
         try:
+            if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < table.num_rows:
+                raise IndexError("there is no such row")
             flat, shape = (table.column(c)[place].as_py() for c in (name, f"{name}.shape"))
+            if any(n < 0 for n in shape):
+                raise ValueError(f"shape {shape}")
             kind = table.schema.metadata[name.encode("utf-8")].decode("ascii")
             if kind not in KINDS.values():
                 raise ValueError(f"dtype {kind!r}")
@@ -76,14 +93,20 @@ class ArrayFiles:
         path = self.folder / file
         if not NAME.fullmatch(file):
             raise StoreError(f"store: '{file[:80]}' is no name of a file of arrays. Hint: the store was tampered with.")
-        parquet = _pyarrow().parquet
+        arrow = _pyarrow()
         try:
             if path.is_symlink() or not path.is_file():
                 raise self._damaged(file, "it is not there")
             if path.stat().st_size > MAX_BYTES:
                 raise self._damaged(file, f"it has more than {MAX_BYTES} bytes")
-            return parquet.read_table(path)
-        except (OSError, _pyarrow().ArrowException) as error:
+            content = path.read_bytes()
+            if hashlib.sha256(content).hexdigest() != file.removesuffix(".parquet"):
+                raise self._damaged(file, "its content is not what its name says")
+            opened = arrow.parquet.ParquetFile(io.BytesIO(content))
+            if _unpacked(opened.metadata) > MAX_BYTES:
+                raise self._damaged(file, f"it unpacks to more than {MAX_BYTES} bytes")
+            return opened.read()
+        except (OSError, arrow.ArrowException) as error:
             raise self._damaged(file, str(error)) from None
 
     def _damaged(self, file: str, what: str) -> StoreError:
@@ -92,14 +115,24 @@ class ArrayFiles:
 
     def names(self) -> set[str]:
         """All files that are there, unfinished ones too."""
-        if not self.folder.is_dir():
+        if self.place is None or not self.folder.is_dir():
             return set()
         return {p.name for p in self.folder.iterdir() if NAME.fullmatch(p.name) or p.name.endswith(".part")}
 
     def sound(self, file: str) -> bool:
         """Whether the content of a file is what its name says."""
         path = self.folder / file
-        return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == file.removesuffix(".parquet")
+        if not NAME.fullmatch(file) or path.is_symlink() or not path.is_file():
+            return False
+        with path.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest() == file.removesuffix(".parquet")
+
+
+def _unpacked(metadata: Any) -> int:
+    """Bytes that a file asks for: what it says of its pages, and eight for each number, however they are packed."""
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    numbers = sum(group.column(k).num_values for group in groups for k in range(group.num_columns))
+    return max(8 * numbers, sum(group.total_byte_size for group in groups))
 
 
 def _content(runs: Sequence[Mapping[str, Array]]) -> bytes:

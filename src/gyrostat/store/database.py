@@ -17,6 +17,8 @@ from gyrostat.errors import StoreError
 
 PATIENCE = 60.0
 """Seconds for which a writer waits for another one."""
+LONGEST = 2**28
+"""Bytes of one text in a data base."""
 
 Row = tuple[Any, ...]
 
@@ -44,6 +46,10 @@ class Database(ABC):
         """Name -> kind of everything that is defined there: 'table', 'index', 'view', 'trigger'."""
 
     @abstractmethod
+    def columns(self, table: str) -> set[str]:
+        """Names of the columns of a table that is there."""
+
+    @abstractmethod
     def close(self) -> None:
         """No more statements."""
 
@@ -54,10 +60,15 @@ class Sqlite(Database):
 
     def __init__(self, path: Path):
         self.path, self.name = path, str(path)
+        for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))):
+            if file.is_symlink() or (file.exists() and not file.is_file()):
+                hint = "it may lead out of the folder; put the file itself there"
+                raise StoreError(f"store '{self.name}': '{file.name}' is a link or no file. Hint: {hint}.")
         with self._told("open"):
             self._connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         self._process = os.getpid()
         try:
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
             with self._told("read"):
                 for setting in ("trusted_schema=OFF", "cell_size_check=ON", "journal_mode=WAL", "synchronous=NORMAL"):
                     self._connection.execute(f"PRAGMA {setting}")
@@ -111,6 +122,9 @@ class Sqlite(Database):
     def tables(self) -> dict[str, str]:
         found = self.rows("SELECT name, type FROM sqlite_master")
         return {name: kind for name, kind in found if not name.startswith("sqlite_")}
+
+    def columns(self, table: str) -> set[str]:
+        return {name for (name,) in self.rows("SELECT name FROM pragma_table_info(:table)", table=table)}
 
     def close(self) -> None:
         if os.getpid() == self._process:

@@ -32,7 +32,16 @@ VERSIONS: tuple[Sequence[str], ...] = (
     ),
 )
 """Statements that lead from version k to version k + 1."""
-TABLES = ("about", "models", "tasks", "provenance", "runs", "metrics", "arrays")
+COLUMNS: dict[str, set[str]] = {
+    "about": {"key", "value"},
+    "models": {"hash", "name", "text", "created"},
+    "tasks": {"number", "hash", "name", "kind", "data", "model", "created"},
+    "provenance": {"hash", "data"},
+    "runs": {"task", "point", "status", "reason", "inputs", "seconds", "created", "provenance"},
+    "metrics": {"task", "point", "name", "value"},
+    "arrays": {"task", "point", "name", "file", "place"},
+}
+"""Tables of today's version, and what is in them."""
 
 
 def prepare(database: Database) -> None:
@@ -43,24 +52,39 @@ def prepare(database: Database) -> None:
             if not database.tables():  # another process may have been quicker
                 _advance(database, 0)
         found = database.tables()
-    strange = sorted(name for name, kind in found.items() if name not in TABLES or kind != "table")
-    missing = sorted(set(TABLES) - set(found))
-    if strange or missing:
-        what = f"it has {found[strange[0]]} '{strange[0]}'" if strange else f"it has no table '{missing[0]}'"
-        raise StoreError(f"'{database.name}' is no store of gyrostat: {what}. Hint: give a new folder.")
-    version = _version(database)
+    strange = sorted(name for name, kind in found.items() if name not in COLUMNS or kind != "table")
+    if strange:
+        raise _foreign(database, f"it has {found[strange[0]]} '{strange[0]}'")
+    version = _version(database) if "about" in found else 0
+    if not version:
+        raise _foreign(database, "it has no table 'about'")
     if version > len(VERSIONS):
         told = f"has version {version}, this gyrostat knows up to {len(VERSIONS)}"
         raise StoreError(f"store '{database.name}' {told}. Hint: use the newer gyrostat that wrote it.")
     if version < len(VERSIONS):
         with database.transaction():
             _advance(database, _version(database))
+    _expect_columns(database)
+
+
+def _expect_columns(database: Database) -> None:
+    found = database.tables()
+    for table, wanted in COLUMNS.items():
+        if table not in found:
+            raise _foreign(database, f"it has no table '{table}'")
+        missing = sorted(wanted - database.columns(table))
+        if missing:
+            raise _foreign(database, f"its table '{table}' has no column '{missing[0]}'")
+
+
+def _foreign(database: Database, what: str) -> StoreError:
+    return StoreError(f"'{database.name}' is no store of gyrostat: {what}. Hint: give a new folder.")
 
 
 def _version(database: Database) -> int:
     about = dict(database.rows("SELECT key, value FROM about"))
     if about.get("kind") != MARK or not about.get("version", "").isdecimal():
-        raise StoreError(f"'{database.name}' is no store of gyrostat: it does not say so. Hint: give a new folder.")
+        raise _foreign(database, "it does not say so")
     return int(about["version"])
 
 

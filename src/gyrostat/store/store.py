@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import datetime
-import json
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
 
-from gyrostat.errors import StoreError, nearest
+from gyrostat.errors import StoreError, clipped, nearest
 from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.model import Model
@@ -22,6 +22,7 @@ from gyrostat.store.array_files import ArrayFiles
 from gyrostat.store.database import Database, Sqlite
 from gyrostat.store.provenance import as_text, digest, provenance
 from gyrostat.store.schema import prepare
+from gyrostat.store.stored_values import real, record, whole
 from gyrostat.store.tables import compare, export, to_pandas
 
 Array = np.ndarray
@@ -63,9 +64,14 @@ class Store:
     One object serves one process; processes and machines may write at the same time. What ``put`` has returned from is
     kept, whatever happens to the process afterwards."""
 
-    def __init__(self, database: Database, arrays: Path, where: str):
-        self._database, self._arrays, self._where = database, ArrayFiles(arrays), where
-        prepare(database)
+    def __init__(self, database: Database, arrays: Path | None, where: str):
+        self._database, self._where = database, where
+        try:
+            self._arrays = ArrayFiles(arrays)
+            prepare(database)
+        except BaseException:
+            database.close()
+            raise
 
     # ------------------------------------------------------------------------------------------ what is kept
     def add_model(self, model: Model) -> str:
@@ -122,7 +128,9 @@ class Store:
     def tasks(self) -> list[StoredTask]:
         """All of them, in the order in which they were added."""
         rows = self._database.rows("SELECT number, hash, name, kind, data, model, created FROM tasks ORDER BY number")
-        return [StoredTask(n, h, name, kind, json.loads(data), m, c) for n, h, name, kind, data, m, c in rows]
+        return [
+            StoredTask(whole(n, self), h, name, kind, record(data, self), m, c) for n, h, name, kind, data, m, c in rows
+        ]
 
     def models(self) -> list[dict[str, str]]:
         """Hash, name and instant of every model."""
@@ -130,24 +138,35 @@ class Store:
         return [dict(zip(("hash", "name", "created"), row, strict=True)) for row in rows]
 
     # ------------------------------------------------------------------------------------------ runs
-    def put(self, task: int | str | StoredTask, runs: Sequence[StoredRun], again: bool = False) -> int:
+    def put(
+        self,
+        task: int | str | StoredTask,
+        runs: Sequence[StoredRun],
+        again: bool = False,
+        made: Mapping[str, Any] | None = None,
+    ) -> int:
         """Keep runs, all of them or none; how many were new. A point that is done is left as it is; one that failed is
-        replaced if ``again``. Returned from, it is kept."""
+        replaced if ``again``. Returned from, it is kept. ``made``: provenance, that of this process if not given."""
         number = self.task(task).number
+        if not runs:
+            return 0
         for run in runs:
             _expect_finite(run)
+        points = [run.point for run in runs]
+        if len(set(points)) < len(points):
+            raise StoreError(f"{self!r}: points occur twice among those to be kept. Hint: a point has one run.")
         with_arrays = [run for run in runs if run.arrays]
         file = self._arrays.write([run.arrays for run in with_arrays]) if with_arrays else ""
-        made = as_text(provenance())
-        key = digest(made)
+        source = as_text(provenance() if made is None else made)
+        key = digest(source)
         with self._database.transaction():
             if again:
-                self._forget(number, [run.point for run in runs], "failed")
-            there = {p for p, _ in self._states(number)}
+                self._forget(number, points, "failed")
+            there = {p for p, _ in self._states(number, points)}
             new = [run for run in runs if run.point not in there]
             self._database.rows(
                 "INSERT INTO provenance (hash, data) VALUES (:hash, :data) ON CONFLICT (hash) DO NOTHING",
-                hash=key, data=made,
+                hash=key, data=source,
             )  # fmt: skip
             created = _now()
             self._database.many(
@@ -192,8 +211,13 @@ class Store:
             if self.put(number, [numbered]):
                 return last + 1
 
-    def _states(self, number: int) -> list[tuple[int, str]]:
-        return self._database.rows("SELECT point, status FROM runs WHERE task = :task", task=number)  # type: ignore[return-value]
+    def _states(self, number: int, among: Sequence[int] | None = None) -> list[tuple[int, str]]:
+        """(point, status) of the points that are there, between the least and the largest of ``among``."""
+        low, high = (0, 2**62) if among is None else (min(among), max(among))
+        return self._database.rows(
+            "SELECT point, status FROM runs WHERE task = :task AND point BETWEEN :low AND :high",
+            task=number, low=low, high=high,
+        )  # fmt: skip  # type: ignore[return-value]
 
     def points(self, task: int | str | StoredTask, status: str | None = None) -> set[int]:
         """Points of a task that are there: 'done', 'failed', or both."""
@@ -203,12 +227,12 @@ class Store:
         """Delete runs of a task: those of these points, or all."""
         number = self.task(task).number
         with self._database.transaction():
-            self._forget(number, self.points(number) if points is None else list(points), None)
+            self._forget(number, self.points(number) if points is None else set(points), None)
 
-    def _forget(self, number: int, points: Iterable[int], status: str | None) -> None:
-        gone = [
-            {"task": number, "point": p} for p, s in self._states(number) if p in set(points) and status in (None, s)
-        ]
+    def _forget(self, number: int, points: Collection[int], status: str | None) -> None:
+        chosen = set(points)
+        states = self._states(number, list(chosen)) if chosen else []
+        gone = [{"task": number, "point": p} for p, s in states if p in chosen and status in (None, s)]
         for table in ("metrics", "arrays", "runs"):
             self._database.many(f"DELETE FROM {table} WHERE task = :task AND point = :point", gone)
 
@@ -220,14 +244,17 @@ class Store:
             "SELECT point, name, value FROM metrics WHERE task = :task ORDER BY point, name", task=number
         )
         for point, name, value in found:
-            metrics.setdefault(point, {})[name] = value
+            metrics.setdefault(point, {})[name] = real(value, self)
         rows = self._database.rows(
             "SELECT point, status, reason, inputs, seconds FROM runs WHERE task = :task ORDER BY point", task=number
         )
         return [
-            StoredRun(p, json.loads(inputs), metrics.get(p, {}), {}, seconds, reason if status == "failed" else None)
+            StoredRun(
+                whole(p, self), record(inputs, self), metrics.get(p, {}), {}, real(seconds, self),
+                None if status == "done" else str(reason or "no reason is given"),
+            )
             for p, status, reason, inputs, seconds in rows
-        ]
+        ]  # fmt: skip
 
     def arrays(self, task: int | str | StoredTask, point: int) -> dict[str, Array]:
         """The arrays of a run by name."""
@@ -250,7 +277,7 @@ class Store:
         )  # fmt: skip
         if not rows:
             raise StoreError(f"{self!r}: task {number} has no run {point}. Hint: points() lists them.")
-        return json.loads(rows[0][0])
+        return record(rows[0][0], self)
 
     # ------------------------------------------------------------------------------------------ tables
     def to_pandas(self, task: int | str | StoredTask) -> Any:
@@ -272,9 +299,10 @@ class Store:
         files = 0
         for name in sorted(self._arrays.names() - used):
             path = self._arrays.folder / name
-            if time.time() - path.stat().st_mtime >= young:
-                path.unlink(missing_ok=True)
-                files += 1
+            with suppress(FileNotFoundError):  # another one was quicker
+                if time.time() - path.lstat().st_mtime >= young:
+                    path.unlink()
+                    files += 1
         counts = {"files": files}
         with self._database.transaction():
             for table, users in (("models", ("tasks", "model")), ("provenance", ("runs", "provenance"))):
@@ -301,7 +329,8 @@ class Store:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return store, (self._where, str(self._arrays.folder))  # opened anew in another process
+        folder = self._arrays.place
+        return store, (self._where, None if folder is None else str(folder))  # opened anew in another process
 
     def __repr__(self) -> str:
         return f"store '{self._database.name}'"
@@ -310,16 +339,17 @@ class Store:
 def store(where: str | os.PathLike[str], arrays: str | os.PathLike[str] | None = None) -> Store:
     """The store in a folder (made if it is not there), or behind an address ``postgresql://user@host/name``.
 
-    A server holds the tables; arrays lie in a folder that all writers see, ``arrays``."""
+    A server holds the tables; arrays, if there are any, lie in a folder that all writers see, ``arrays``."""
+    if not isinstance(where, str | os.PathLike) or not os.fspath(where):
+        raise StoreError(f"store: must be a folder or an address, got {clipped(where)}. Hint: gs.store('results')")
     address = os.fspath(where)
     if address.startswith(("postgresql://", "postgres://")):
-        if arrays is None:
-            raise StoreError("a store on a server needs arrays=, a folder for arrays. Hint: one that all writers see.")
         from gyrostat.store.server import Server  # SQLAlchemy is asked for with the address of a server only
 
-        return Store(Server(address), Path(arrays), address)
+        return Store(Server(address), None if arrays is None else Path(arrays), address)
     if "://" in address:
-        raise StoreError(f"no store is known behind '{address[:60]}'. Hint: a folder, or postgresql://user@host/name.")
+        kind = address.partition("://")[0]
+        raise StoreError(f"no store is known behind '{kind[:60]}://'. Hint: a folder, or postgresql://user@host/name.")
     folder = Path(address)
     try:
         folder.mkdir(parents=True, exist_ok=True)

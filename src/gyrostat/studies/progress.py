@@ -30,6 +30,7 @@ class Progress:
         self.wanted = asked is True or (asked is None and self.terminal)
         self.patient = asked is None
         self.began = self.last = time.perf_counter()
+        self.before = 0
         self._bar: Any = None
         self._task: Any = None
 
@@ -49,10 +50,17 @@ class Progress:
         else:
             print(f"{self.name}: {self._counted(now)}{', ' * bool(text)}{text}", file=sys.stderr)
 
+    def kept(self, count: int, text: str = "") -> None:
+        """``count`` steps were done by an earlier run: they say nothing about how long the others take."""
+        self.before += count
+        self.step(count, text)
+
     def _counted(self, now: float) -> str:
         if self.total is None:
             return f"{self.done}"
-        left = (now - self.began) * (self.total / max(self.done, 1) - 1.0)
+        if self.done == self.before:
+            return f"{self.done} of {self.total}"
+        left = (now - self.began) / (self.done - self.before) * (self.total - self.done)
         return f"{self.done} of {self.total}, {left:.0f} s left"
 
     def _opened(self) -> Any:
@@ -65,7 +73,7 @@ class Progress:
         clock = TimeElapsedColumn() if self.total is None else TimeRemainingColumn()
         self._bar = Progress(*columns, clock, console=Console(stderr=True), transient=True)
         self._bar.start()
-        self._task = self._bar.add_task(self.name, total=self.total, text="")
+        self._task = self._bar.add_task(self.name, total=self.total, text="", completed=self.before)
         return self._bar
 
     def __enter__(self) -> Self:

@@ -100,3 +100,71 @@ def test_an_encoder_that_moves_a_follower_too_is_not_taken_for_a_turned_link():
         gs.studies.calibrate(model, seen, ["one.offset"])
     result = gs.studies.calibrate(model, seen, ["foot.rotation.y", "tie.offset"])
     assert result.values == pytest.approx([0.01, 0.1 + 2 * 0.01], abs=1e-9) and result.message == "converged"
+
+
+def test_what_wrong_data_leave_open_keeps_its_value_and_the_noise_is_told():
+    """Poses in another order, no noise stated: nothing is known, so nothing moves, and the message says why."""
+    q, p = seen()
+    result = gs.studies.calibrate(arm(), gs.studies.Points("hand.tip", q[::-1], p), UNKNOWN)
+    assert "nobody stated the noise of 'points'" in result.message and "order of columns" in result.message
+    assert not result.determined.any() and all("keeps its value" in words for words in result.unidentifiable)
+    assert result.values == pytest.approx(result.initial, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["angle", "length"])
+def test_commands_in_degrees_or_millimetres_are_refused(kind):
+    joint = gs.Joint("a", "revolute" if kind == "angle" else "prismatic", axis=(0, 0, 1), lower=-0.5, upper=1.5)
+    body = gs.RigidBody("body", mass=1.0, inertia=(1, 1, 1))
+    model = gs.assemble("one", gs.chain("world", joint, gs.Displacement("out", translation=(1.0, 0, 0)), body))
+    q = np.linspace(-0.5, 1.5, 9)[:, None]
+    p = gs.studies.StaticPoses(model, ["out"]).rest(q)[0].p[:, 0]
+    gs.studies.calibrate(model, gs.studies.Points("out", q, p), ["base.x"])
+    with pytest.raises(gs.GyrostatError, match=r"q of 'a' goes .* radians.*metres"):
+        gs.studies.calibrate(model, gs.studies.Points("out", 57.3 * q, p), ["base.x"])
+
+
+def test_numbers_that_were_not_seen_may_be_missing():
+    q, p = seen()
+    known = np.random.default_rng(1).uniform(size=20) < 0.7
+    T = np.tile(np.eye(4), (20, 1, 1))
+    T[:, :3, 3] = p
+    T[:, :3, :3] = gs.studies.StaticPoses(arm(), ["hand.tip"]).rest(q)[0].R[:, 0]
+    length = np.linalg.norm(p, axis=1)
+    measurements = (
+        gs.studies.Points("hand.tip", q, np.where(known[:, None], p, np.nan), seen=known, std=1e-4),
+        gs.studies.Poses("hand.tip", q, np.where(known[:, None, None], T, np.nan), seen=known, std=(1.0, 1e-4)),
+        gs.studies.Distances("hand.tip", q, np.where(known, length, np.nan), seen=known, std=1e-4),
+    )
+    for measured in measurements:
+        result = gs.studies.calibrate(arm(), measured, ["reach.translation.x"])
+        assert result["reach.translation.x"] == pytest.approx(0.803, abs=1e-9)
+        again = type(measured).from_dict(measured.to_dict())
+        assert gs.studies.calibrate(arm(), again, ["reach.translation.x"]).values == pytest.approx(result.values)
+    with pytest.raises(gs.GyrostatError, match="not finite"):
+        gs.studies.Points("hand.tip", q, np.where(known[:, None], p, np.nan))
+
+
+def test_a_covariance_counts_only_between_what_was_seen():
+    """One coordinate missing: its place holds rubbish, which must not leak through the correlation."""
+    q, p = seen()
+    C = 1e-8 * np.array([[1.0, 0.8, 0.3], [0.8, 1.0, 0.5], [0.3, 0.5, 1.0]])
+    known = np.ones((20, 3), bool)
+    known[::2, 1] = False
+    spoilt = np.where(known, p, 7.0)
+    measured = gs.studies.Points("hand.tip", q, spoilt, seen=known, covariance=C)
+    result = gs.studies.calibrate(arm(), measured, UNKNOWN)
+    assert result["reach.translation.x"] == pytest.approx(0.803, abs=1e-9) and result.chi2 < 1e-6
+    W = measured.whitening()[0]
+    part = np.linalg.inv(C[np.ix_([0, 2], [0, 2])])
+    np.testing.assert_allclose((W.T @ W)[np.ix_([0, 2], [0, 2])], part, rtol=1e-12)
+    assert not W[1].any() and not W[:, 1].any()
+
+
+def test_transposed_placements_are_refused():
+    q, p = seen()
+    T = np.tile(np.eye(4), (20, 1, 1))
+    T[:, :3, 3] = p
+    with pytest.raises(gs.GyrostatError, match="last row of poses is not 0 0 0 1"):
+        gs.studies.Poses("hand.tip", q, np.swapaxes(T, 1, 2))
+    with pytest.raises(gs.GyrostatError, match="last row of pose is not 0 0 0 1"):
+        gs.studies.Camera(q, None, frame="hand.tip", pose=T[0].T)

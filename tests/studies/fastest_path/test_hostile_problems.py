@@ -61,6 +61,10 @@ def test_smooth_functions_have_no_jumps_however_steep():
         ({"passive": ["sholder"]}, "no rate '+sholder"),
         ({"torque_limits": {"shoulder": 200.0}, "passive": ["shoulder"]}, "is passive and has the limit 200"),
         ({"passive": ["shoulder"]}, "shoulder .*not enough to stand still"),
+        ({"torque_limits": {"shoulder": lambda w: 5.0}}, "a function of the speed, gives 5.0"),
+        ({"torque_limits": {"shoulder": lambda w: (np.nan * w, 9.0)}}, "a limit is NaN"),
+        ({"torque_limits": {"shoulder": lambda w: (100.0, -100.0)}}, "lower limit 100 above the upper one -100"),
+        ({"torque_limits": {"shoulder": lambda w: ([1.0, 2.0], 9.0)}}, "gives other shapes"),
     ],
 )
 def test_what_was_taken_silently_is_refused_by_name(change, message):
@@ -109,3 +113,11 @@ def test_dry_friction_does_not_make_motions_at_a_speed_limit_chatter():
         assert free.duration < rubbing.duration < free.duration * (1.0 + more)
         cruising = (rubbing.s[1:] > 0.55) & (rubbing.s[1:] < 0.68)
         assert np.abs(rubbing.u[cruising]).max() < 10.0 and rubbing.check(20) <= 0.0
+
+
+@pytest.mark.parametrize("grid", [60, 61])  # a grid point where the robot turns round, or none
+def test_a_path_that_turns_round_at_a_point_is_passed_there(grid):
+    # q' = 0 there: s' is bounded by gravity and inertia alone, and the robot rests for an instant
+    study = gs.studies.TimeOptimal(gs.robots.two_link(), lambda s: [(s - 0.5) ** 2] * 2, 200.0, 3.0, grid=grid)
+    found = study.run()
+    assert found.duration == pytest.approx(0.1918, rel=1e-3) and found.check(40) <= 0.0

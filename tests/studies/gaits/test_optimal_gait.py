@@ -46,15 +46,7 @@ def test_a_trot_obeys_the_equations_of_motion_with_contacts_and_stays_in_its_con
     frames = [f"{foot}_lower.foot" for foot in gait.phases[0].feet]
     contacts = [gs.FrameContact(frame, "point") for frame in frames]
     truth = gs.ContactDynamics(gait.model, contacts)(motion.q, motion.v, motion.tau)
-    free = np.r_[
-        0:6,
-        [
-            k
-            for k, dof in enumerate(gait.model.dofs)
-            if not any(dof in gait.robot.foot(f).joints for f in gait.phases[0].feet) and k > 5
-        ],
-    ]
-    assert np.abs(truth.a[:, free] - motion.a[:, free]).max() < 1e-7 * np.abs(motion.a).max()
+    assert np.abs(truth.a - motion.a).max() < 1e-7 * np.abs(motion.a).max()  # of the legs that stand, too
     for foot in gait.phases[0].feet:
         f = motion.forces[foot]
         assert f[:, 2].min() > -1e-6 and np.all(np.hypot(f[:, 0], f[:, 1]) <= gait.friction * f[:, 2] + 1e-6)
@@ -87,6 +79,6 @@ def test_the_humanoid_walks_with_its_mass_over_its_feet():
     assert np.abs(motion.forces["right"][~single][-1]).max() < 1e-4 and abs(motion.speed - 0.06) < 1e-12
     total = motion.forces["left"] + motion.forces["right"]
     rate = gs.centroidal_momentum_rate(gait.model, motion.q[single], motion.v[single], motion.a[single])[..., 3:]
-    mass = gs.centroidal_momentum(gait.model, motion.q[:1], np.eye(18)[5][None])[0, 5]
+    mass = np.linalg.norm(gs.centroidal_momentum(gait.model, motion.q[:1], np.eye(18)[5][None])[0, 3:])
     weight = np.array([0.0, 0.0, 9.81 * mass])
-    assert np.abs(total[single] - rate - weight).max() < 0.02 * weight[2]
+    assert np.abs(total[single] - rate - weight).max() < 1e-9 * weight[2]

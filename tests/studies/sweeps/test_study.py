@@ -12,6 +12,7 @@ import pytest
 
 import gyrostat as gs
 from gyrostat.studies.jobs.job import Job
+from gyrostat.studies.progress import Progress
 from gyrostat.studies.sweeps.study import Study
 
 LAW = {"kind": "pd", "kp": 50, "kd": 5, "reference": [0.5, -0.5]}
@@ -40,6 +41,7 @@ with gs.store(sys.argv[1]) as kept:
 """
 
 
+@pytest.mark.slow
 def test_a_study_that_was_killed_three_times_has_each_point_once_and_the_bits_of_one_that_was_not(tmp_path):
     for stop in (40, 150, 280):
         process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path)], stdout=subprocess.PIPE, text=True)
@@ -141,19 +143,119 @@ def test_a_study_stops_where_its_means_are_known_well_enough():
     assert 16 <= len(x) < 4000 and x.std(ddof=1) / np.sqrt(len(x)) <= 0.05 * abs(x.mean())
 
 
+def test_where_a_study_stops_does_not_depend_on_groups_and_workers_nor_on_an_interruption(tmp_path):
+    study = Study(job(), random={"lower.mass": (0.5, 3.0), "upper.mass": (1.0, 5.0)}, count=300, until={"end": 0.0015})
+    wanted = table(study.run(group=64).runs)
+    assert 20 < len(wanted) < 250
+    assert table(study.run(group=7).runs) == wanted
+    with ThreadPoolExecutor(3) as pool, gs.store(tmp_path) as kept:
+        assert table(study.run(kept, pool, group=11).runs) == wanted
+        kept.forget(1, range(5, 9))
+        assert table(study.run(kept).runs) == wanted
+
+
+def test_properties_that_are_vectors_vary_too_and_what_is_no_number_is_the_reason_of_its_point():
+    values = [[0.0, 0.0, -0.2], [0.0, 0.1, -0.25], 5.0, "x", None, True, [0.0, 0.0, float("nan")]]
+    result = Study(job(), points=[{"lower.com": x} for x in values]).run()
+    assert set(result.failed) == {2, 3, 4, 5, 6} and "'lower.com' must be numbers, got 'x'" in result.failed[3]
+    arm = gs.robots.two_link().replace({"lower.com": (0.0, 0.1, -0.25)})
+    run = gs.rollout(arm, gs.blocks.pd(50, 5, [0.5, -0.5]), [0.0, 0.0], dt=2e-3, steps=100)
+    assert abs(run.q[-1, 1] - result.runs[1].metrics["end"]) < 1e-12
+
+
+def test_frames_of_points_are_those_of_their_models():
+    points = [{"lower.mass": 1.3, "lower.tip.translation": x} for x in ([0, 0, -0.5], [0.1, 0, -0.4])]
+    frames = job(outputs={"x": "final x(lower.tip)", "z": "final z(lower.tip)"}, keep=("q",))
+    for run in Study(frames, points=points).run().runs:
+        tip = gs.fk(gs.robots.two_link().replace(run.inputs), run.arrays["q"][-1])["lower.tip"].p
+        assert np.allclose([run.metrics["x"], run.metrics["z"]], tip[[0, 2]], atol=1e-14)
+
+
+def test_arrays_are_found_in_the_store_and_the_remaining_time_is_that_of_what_is_missing(tmp_path):
+    study = Study(job(keep=("t", "q")), grid={"lower.mass": [0.5, 1.0, 1.5]})
+    alone = study.run()
+    with gs.store(tmp_path) as kept:
+        for _ in range(2):
+            result = study.run(kept)
+            assert all(run.arrays == {} for run in result.runs)
+            assert np.array_equal(result.arrays(2)["q"], alone.arrays(2)["q"])
+        made = kept.provenance(1, 0)
+        assert set(made) >= {"versions", "processor", "python", "system"}
+    shown = Progress(False, "study", 1000)
+    shown.kept(900)
+    assert shown._counted(shown.began + 7.0) == "900 of 1000"
+    shown.step(50)
+    assert shown._counted(shown.began + 7.0) == "950 of 1000, 7 s left"
+
+
+def test_an_optimisation_ends_when_patience_does():
+    pytest.importorskip("optuna", reason="optuna comes with the extra 'sweeps'")
+    goal = {"maximise": "hold", "over": {"lower.mass": (0.5, 1.5)}, "together": 2, "patience": 10, "sampler": "random"}
+    result = Study(linear(), optimise=goal, count=400).run()
+    best = result.best("hold", least=False).point
+    assert best + 10 <= len(result.runs) <= best + 12
+
+
+KILLED = """
+import os, signal, sys
+from gyrostat.studies.jobs import kinds
+from tests.studies.sweeps.test_study import lhs
+
+if __name__ == "__main__":
+    told = []
+    def once(done, total, text):
+        import multiprocessing
+        for child in multiprocessing.active_children()[: not told]:
+            told.append(child.pid)
+            os.kill(child.pid, signal.SIGKILL)
+    print(len(lhs(60).run(executor=2, group=5, progress=once).runs), len(told))
+"""
+
+
+@pytest.mark.slow
+def test_processes_of_a_study_that_die_are_replaced(tmp_path):
+    (tmp_path / "main.py").write_text(KILLED)
+    answer = subprocess.run([sys.executable, str(tmp_path / "main.py")], capture_output=True, text=True)
+    assert answer.stdout.split() == ["60", "1"], answer.stderr
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({}, "has no points"),
+        ({"points": [1]}, "points must be a list of {path: value}"),
+        ({"points": []}, "points is empty"),
+        ({"grid": {}}, "grid is empty"),
+        ({"grid": {"lower.mass": [1.0]}, "count": 3}, "takes no count"),
+        ({"grid": {"lower.mass": [1.0, 2.0]}, "until": {"peak": 0.1}}, "until judges the mean of drawn points"),
+        ({"lhs": {"lower.mass": (0.5, 2.0)}, "count": 10**12}, "up to 10000000"),
+        ({"lhs": {"lower.mass": (0.5, 2.0)}, "count": 3, "seed": -1}, "seed must be a whole number"),
+        ({"sensitivity": {"over": {"lower.mass": (1, 2)}, "count": 10**9}}, "more than 10000000 points"),
+        ({"sensitivity": {"over": 5}}, "sensitivity is empty"),
         ({"grid": {"lower.mass": [1.0]}, "points": []}, "points in 2 ways"),
         ({"lhs": {"lower.mass": (0.5, 2.0)}}, "needs count"),
         ({"lhs": {"lower.mas": (0.5, 2.0)}, "count": 3}, "no property 'lower.mas'"),
-        ({"grid": {"lower.mass": [1.0]}, "until": {"pek": 0.1}}, "no output 'pek'"),
+        ({"random": {"lower.mass": (1.0, 2.0)}, "count": 9, "until": {"pek": 0.1}}, "no output 'pek'"),
     ],
 )
 def test_studies_without_sense_are_refused(given, words):
     with pytest.raises(gs.GyrostatError) as caught:
         Study(job(), **given)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"executor": 0}, "executor must be a number of processes"),
+        ({"executor": "localhost"}, "executor must be a number of processes"),
+        ({"store": "folder"}, "store must be a store"),
+        ({"group": 0}, "group must be a number of points"),
+    ],
+)
+def test_runs_without_sense_are_refused(asked, words):
+    with pytest.raises(gs.GyrostatError) as caught:
+        lhs().run(**asked)
     assert words in str(caught.value)
 
 

@@ -12,7 +12,7 @@ this form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,13 +152,7 @@ class CoriolisAndDamping:
 def coriolis_and_damping(c: Component, on: Setting, motion: Motion, q: Array, v: Array) -> CoriolisAndDamping:
     """Inertial forces are homogeneous in the velocities: the quadratic part at zero velocity, and of the linear part
     what does no work. Everything else dissipates, or drives."""
-    rest = np.zeros(len(v))
-
-    def force(x: Any) -> Array:
-        here = Motion(motion.pose, np.asarray(x[:6]), np.zeros(6))
-        _, f, u = run(c, on, here, Own(q, np.asarray(x[6:]), rest))
-        return np.concatenate([f, u])
-
+    force = _force_of_velocities(c, on, motion, q, v)
     x = np.concatenate([motion.V, v])
     linear, quadratic = linear_and_quadratic(force, x)
     turning = (linear - linear.T) * 0.5
@@ -167,6 +161,27 @@ def coriolis_and_damping(c: Component, on: Setting, motion: Motion, q: Array, v:
     l = np.array([spun[1, 2], spun[2, 0], spun[0, 1]])
     damping = force(x) - force(x * 0.0) - coriolis @ x
     return CoriolisAndDamping(coriolis, damping, l)
+
+
+def _force_of_velocities(c: Component, on: Setting, motion: Motion, q: Array, v: Array) -> Callable[[Any], Array]:
+    """Forces (6 + n,) over velocities (V, v), without accelerations."""
+    rest = np.zeros(len(v))
+
+    def force(x: Any) -> Array:
+        here = Motion(motion.pose, np.asarray(x[:6]), np.zeros(6))
+        _, f, u = run(c, on, here, Own(q, np.asarray(x[6:]), rest))
+        return np.concatenate([f, u])
+
+    return force
+
+
+def quadratic_forces(c: Component, on: Setting, motion: Motion, q: Array, v: Array) -> Array:
+    """The quadratic part (6 + n,) of the forces that go with the velocities: B(x, x) of :func:`linear_and_quadratic`,
+    by one evaluation."""
+    x = np.concatenate([motion.V, v])
+    moved = np.array([Dual(Dual(0.0, y, FIRST), y, SECOND) for y in x], dtype=object)
+    force = _force_of_velocities(c, on, motion, q, v)
+    return rates_of(rates_of(force(moved), SECOND), FIRST) * 0.5
 
 
 def dissipation(c: Component, on: Setting, motion: Motion, own: Own) -> Array:

@@ -16,10 +16,10 @@ from gyrostat.algorithms.recursions.kinematics import Own, kinematics
 from gyrostat.algorithms.recursions.rne import rne
 from gyrostat.algorithms.user_components.component_equations import (
     Equations,
-    coriolis_and_damping,
     equations,
     linear_forces,
     placements,
+    quadratic_forces,
     run,
 )
 from gyrostat.engine.tracing.dual import rates_of, with_rates
@@ -216,7 +216,7 @@ class Examination:
         moved = Motion(Pose(turned, with_rates(self.pose.p, self.V[3:], 1)), self.V, np.zeros(6))
         q = with_rates(self.q, rates_of_coordinates(self.q, self.v, self.entity.quaternion_at), 1)
         change = rates_of(equations(self.c, on, moved, q, self.v).whole, 1)
-        power = x @ (coriolis_and_damping(self.c, on, still, self.q, self.v).coriolis @ x)
+        power = x @ quadratic_forces(self.c, on, still, self.q, self.v)  # what is linear and inertial does no work
         scale = max(1.0, float(np.abs(equations(self.c, on, still, self.q, self.v).whole).max()))
         return abs(float(power) - 0.5 * float(x @ change @ x)) <= 1e3 * TOLERANCE * scale * float(x @ x) ** 1.5
 

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from gyrostat.engine.llvm.elementary import Writer, far_functions
 from gyrostat.engine.llvm.part_text import PartText
 from gyrostat.engine.llvm.plan import PART, Plan
-from gyrostat.engine.llvm.stretches import chunks, runs
+from gyrostat.engine.llvm.runs import in_runs
+from gyrostat.engine.llvm.stretches import chunks
+from gyrostat.engine.llvm.stretches import runs as stretches
+from gyrostat.engine.llvm.table_text import TableText
 from gyrostat.engine.tracing.operations import OPERATIONS
 from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.reassociate import reassociate
@@ -53,10 +56,17 @@ def emit(
     pointers = [f"%in{k}" for k in range(len(program.inputs))] + [f"%out{k}" for k in range(len(program.outputs))]
     arguments = ", ".join([*(f"ptr noalias {p}" for p in pointers), "ptr %work"])
     given = ", ".join(f"ptr {p}" for p in [*pointers, "%work"])
-    offset, numbers = -(-plan.common_work // lanes), range(len(plan.parts))
+    offset, runs = -(-plan.common_work // lanes), in_runs(plan)
+    numbers = range(len(plan.parts) if runs is None else plan.common + 1)
     first, rest = numbers[: plan.common], numbers[plan.common :]
     texts = [PartText(plan, p, 1, fma, lanes).text(arguments) for p in first]
-    texts += [PartText(plan, p, lanes, fma, pack, offset).text(arguments) for p in rest]
+    work = plan.work
+    if runs is None:
+        texts += [PartText(plan, p, lanes, fma, pack, offset).text(arguments) for p in rest]
+    else:
+        tables = TableText(plan, runs, lanes, fma, offset)
+        texts.append(tables.text(arguments))
+        work = tables.work
     filled = [o for o in range(len(program.outputs)) if program.fixed(o)] if lanes == 1 or constants else []
     main = _Function("lanes" if first else "kernel", lanes, fma)
     filled_here = [o for o in filled if o not in plan.shared_outputs]
@@ -69,7 +79,7 @@ def emit(
     widths = [lanes, pack] if lanes == 1 < pack else [lanes, 1] if first else [lanes]
     far = [far_functions(n, fma) for n in widths]
     text = "\n".join([header(widths), *far, *texts, *(f.text(arguments) for f in functions)])
-    return Emitted(text, offset + plan.work, len(plan.parts), plan.shared_outputs)
+    return Emitted(text, offset + work, len(numbers), plan.shared_outputs)
 
 
 class _Function:
@@ -119,7 +129,7 @@ def _shared_functions(
 def _fixed_text(program: Program, output: int, lanes: int) -> tuple[int, str]:
     """Functions that write the constants of an output, to one state eight at a time; their number."""
     values = program.fixed(output)
-    pieces = [piece for run in runs(sorted(values)) for piece in chunks(*run, 8 if lanes == 1 else 1)]
+    pieces = [piece for run in stretches(sorted(values)) for piece in chunks(*run, 8 if lanes == 1 else 1)]
     texts: list[str] = []
     for start in range(0, len(pieces), PART):
         w = Writer(lanes, False)

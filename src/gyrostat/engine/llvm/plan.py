@@ -15,6 +15,10 @@ from gyrostat.engine.tracing.program import Node, Program
 PART = 600
 """Operations in one function at most. Measured (talos, 3700 operations): compile 0.21 s at 500, 0.31 s at 1500, 0.39
 s uncut; run 224, 240, 261 ns."""
+SMALL_PART, OPERATIONS_OF_LONG = 150, 20_000
+"""The same for programs with so many operations: their parts load most of what they read, and LLVM's scheduler takes a
+time that grows with the square of the loads in a function. Measured (30,000 operations of a beam with 40 shapes):
+compile 6.4 s at 600, 3.4 s at 300, 2.5 s at 150, 3.1 s at 75; run 10.7, 11.0, 11.6, 12.2 us."""
 
 ADD, SUB, MUL, SIN, COS = (CODE[n] for n in ("add", "sub", "mul", "sin", "cos"))
 
@@ -42,9 +46,10 @@ class Plan:
                 self.sines.setdefault(x, []).append(k)
         self.order = _order(nodes, set(self.fused.values()))
         self.shared = _shared(nodes, shared)
-        first = _cut([k for k in self.order if self.shared[k]], part or PART) if shared else []
+        part = part or (PART if len(self.order) < OPERATIONS_OF_LONG else SMALL_PART)
+        first = _cut([k for k in self.order if self.shared[k]], part) if shared else []
         self.common = len(first)
-        self.parts = first + _cut([k for k in self.order if not self.shared[k]], part or PART)
+        self.parts = first + _cut([k for k in self.order if not self.shared[k]], part)
         self.made = self._made()
         self.out_of: dict[int, list[tuple[int, int]]] = {}
         for o, r in enumerate(program.results):

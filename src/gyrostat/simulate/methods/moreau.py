@@ -88,14 +88,23 @@ class Moreau(FixedSteps):
     # ------------------------------------------------------------------ memory
     def prepare(self, t: float, q: Array, v: Array, p: Array) -> None:
         super().prepare(t, q, v, p)
+        self.words[at.BEGUN] = 0
         self._ready()
 
     def begin(self, t: float, q: Array, v: Array, p: Array) -> None:
+        goes_on = bool(self.words[at.BEGUN]) and self._ended_at(t, q)
         super().begin(t, q, v, p)
         self.solids.forget()
         self.words[at.ANSWERED] = self.words[at.STATE_KNOWN] = 0
-        self.words[at.OWED] = 1
+        self.words[at.BEGUN] = 1
+        if not goes_on:  # not at a sampling instant: a start, or a reset
+            self.words[at.UNSEEN] = 1
         self._ready()
+
+    def _ended_at(self, t: float, q: Array) -> bool:
+        """Whether the last step did."""
+        t1, q1, *_ = self.end()
+        return t == t1 and np.array_equal(q, q1)
 
     def _ready(self) -> None:
         """Kernel, tables and memory, made once."""
@@ -129,7 +138,7 @@ class Moreau(FixedSteps):
         tables[at.LOOP_EQUATIONS] = np.zeros(loops * (n + 2) + 1)
         tables[at.MIDDLE], tables[at.STEP], tables[at.RATES] = np.zeros(plant.nq), np.zeros(1), np.zeros(3 * n + 24)
         tables[at.TWISTS], tables[at.ENDING] = np.zeros(12 * max(1, len(ports))), np.zeros(plant.nq)
-        tables[at.ENERGIES], tables[at.STATE], tables[at.WAY] = np.zeros(4), np.zeros(plant.nq + n), np.zeros(n)
+        tables[at.ENERGIES], tables[at.STATE], tables[at.WAY] = np.zeros(6), np.zeros(plant.nq + n), np.zeros(n)
         tables[at.POSES_NOW], tables[at.PLACE] = np.zeros(12 * len(ports) + 1), np.zeros(48)
         tables[at.SOLID_GAPS] = np.zeros(len(self.solids.answers))
         k = len(self.candidates)

@@ -41,7 +41,7 @@ def with_contacts(
         return dict(wrenches)
     _expect_known(model, candidates, moments)
     net = kept_network(model)
-    places = _places(model, net, candidates, q)
+    places = contact_places(model, net, candidates, q)
     loads: dict[str, Array] = {}
     for k, c in enumerate(candidates):
         F = np.einsum("ti,tij->tj", forces[c.name], places["axes"][:, k])
@@ -54,7 +54,7 @@ def with_contacts(
     return dict(wrenches) | {port: Wrench(w, "world") for port, w in loads.items()}
 
 
-def _places(model: Model, net: Network, candidates: Sequence[Candidate], q: Array) -> Mapping[str, Array]:
+def contact_places(model: Model, net: Network, candidates: Sequence[Candidate], q: Array) -> Mapping[str, Array]:
     """``positions`` (T, k, 3) of contacts and their ``axes`` (T, k, 3, 3)."""
     key = "contact places", tuple(c.name for c in candidates)
     kept = cached_on(model)

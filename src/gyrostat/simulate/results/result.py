@@ -18,6 +18,7 @@ from gyrostat.simulate.events.event_record import Happened
 from gyrostat.simulate.plant.later_outputs import LaterOutputs
 from gyrostat.simulate.plant.wrench_source import applied_efforts
 from gyrostat.simulate.results.contact_wrenches import with_contacts
+from gyrostat.simulate.results.drawn_forces import drawn_forces
 from gyrostat.simulate.results.kept_rows import KeptRows
 from gyrostat.simulate.results.loop_history import (
     ClosureHistory,
@@ -344,11 +345,20 @@ class Result:
 
         return plot_forces(self, ports, **options)
 
-    def view(self, **options: Any) -> Any:
-        """Replay in the browser; see :func:`gyrostat.view`."""
+    def view(self, *, forces: Any = "contacts", **options: Any) -> Any:
+        """Replay in the browser, with arrows for ``forces``: "contacts" (rigid ones), "cuts" (at the far side of every
+        joint), True (contacts, or cuts where there are none), False, names of contacts and ports, or a mapping as of
+        :func:`gyrostat.view`, which says the rest. ``run.view(ghost=reference, beside=[other_run])``."""
         from gyrostat.view.viewer.viewer import view
 
         _, once = np.unique(self.t, return_index=True)  # events have two samples at one time
+        if forces is None or forces is False:
+            options["forces"] = None
+        elif isinstance(forces, Mapping):
+            options["forces"] = forces
+        else:
+            drawn = drawn_forces(self, forces)
+            options["forces"] = {name: (points[once], force[once]) for name, (points, force) in drawn.items()}
         return view(
             self.model,
             self.q[once],

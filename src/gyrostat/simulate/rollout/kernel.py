@@ -60,12 +60,12 @@ class RolloutKernel:
 
     @property
     def solution(self) -> int:
-        """Impulses of a step in its record: those, the ones that correct depth, and whether its depth is its own."""
+        """Impulses of a step in its record: those, the ones that correct depth, and what a start owes of it."""
         return 0 if self.contact is None else self.impulses + len(self.contact.pattern.cones) + 1
 
     @cached_property
     def m0(self) -> Array:
-        """What a robot remembers at the start: digital parts; impulses, whether it is out of the depth of its start,
+        """What a robot remembers at the start: digital parts; impulses, what is left of the depth of its start,
         residual, and steps that did not converge."""
         more = 0 if self.contact is None else self.impulses + 3
         return np.concatenate([self.source.m0, np.zeros(more)])

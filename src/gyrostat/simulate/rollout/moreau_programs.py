@@ -24,9 +24,9 @@ from gyrostat.engine.tracing.program import Program
 from gyrostat.engine.tracing.record import record
 from gyrostat.simulate.kernels.contact_energy import KEPT_ENERGY, UNKNOWN, energies, energy_law
 from gyrostat.simulate.kernels.model_kernels import ModelKernels
-from gyrostat.simulate.methods.drivers.moreau_depth import DEPTH, FASTEST_BACK
+from gyrostat.simulate.methods.drivers.moreau_depth import BACK, DEPTH, FASTEST_BACK, LITTLE
 from gyrostat.simulate.methods.drivers.moreau_energy import MOST_ADDED, ROUNDING
-from gyrostat.simulate.methods.drivers.moreau_steps import BACK, LARGEST_SHIFT, PATIENCE, SHALLOW
+from gyrostat.simulate.methods.drivers.moreau_steps import LARGEST_SHIFT, PATIENCE, SHALLOW
 from gyrostat.simulate.rollout.control_law import WHO
 from gyrostat.simulate.rollout.moreau_rounds import (
     AFTER,
@@ -85,8 +85,8 @@ class MoreauPrograms:
             "P_first": rows, "w_first": n, "b_second": rows if bounces else 0, "gaps": cones, "allowed": cones,
             "P": rows, "w": n, "r": 1,
             "giving": 2, "way": n, "deep_b": cones, "deep_P": cones, "deep_w": n, "deep_r": 1,
-            "q": self.model.nq, "v0": n, "energies": 2, "start": 2, "lifted": 1, "short": 1, "paid": 1, "busy": 1,
-
+            "q": self.model.nq, "v0": n, "energies": 2, "start": 2, "lifted": 1, "short": 1, "owed": 1, "busy": 1,
+            "due": 1, "left": 1,
         }  # fmt: skip
 
     @property
@@ -232,16 +232,17 @@ class MoreauPrograms:
 
         def function(**x: Array) -> Mapping[str, Any]:
             cones, G, inverse = self._cones(x)
-            busy, deep = self._deep(cones, x["gaps"], x["P"], x["energies"][0], x["paid"][0], x["h"][0])
+            owed, h = x["owed"][0], x["h"][0]
+            busy, deep, due, left = self._deep(cones, x["gaps"], x["P"], x["energies"][0], owed, h)
             G, inverse = self._of_normals(G), self._of_normals(inverse)
             P: list[Any] = [0.0] * len(cones.cones)
             w: list[Any] = [0.0] * self.model.nv
             for _ in range(AFTER):
                 deep.sweep(P, w, inverse)
             r = deep.residual(P, w, G, inverse) * DEPTH_UNIT
-            return arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r], busy=[busy])
+            return arrays(deep_b=deep.b, deep_P=P, deep_w=w, deep_r=[r], busy=[busy], due=[due], left=[left])
 
-        names = "X", "b", "G", "mu", "gaps", "P", "energies", "paid", "h"
+        names = "X", "b", "G", "mu", "gaps", "P", "energies", "owed", "h"
         return self._record(function, names, "depth")
 
     @cached_property
@@ -319,17 +320,24 @@ class MoreauPrograms:
     def _of_normals(self, x: Sequence[Any]) -> list[Any]:
         return [x[cone.normal] for cone in self.pattern.cones]
 
-    def _deep(self, cones: WhitenedCones, gaps: Any, P: Any, T: Any, paid: Any, h: Any) -> tuple[Any, WhitenedCones]:
+    def _deep(
+        self, cones: WhitenedCones, gaps: Any, P: Any, T: Any, owed: Any, h: Any
+    ) -> tuple[Any, WhitenedCones, Any, Any]:
         """Whether there is anything to do, and the rows of the correction: no open row may close, and others go back
-        by their depth, those of a start by a part of it. Where nothing is to be done, all are apart."""
-        deepest, pushed = -gaps[0], P[self.pattern.cones[0].normal]
-        for gap, cone in zip(gaps[1:], self.pattern.cones[1:], strict=True):
-            deepest, pushed = maximum(deepest, -gap), pushed + P[cone.normal]
+        to the surface, or to what the end of the step may leave of the depth ``owed`` by a start. Where nothing is to
+        be done, all are apart. Then the part of the lift that is due to a start, and the depth that is left of it."""
+        deepest, pushed = depth_of(gaps), P[self.pattern.cones[0].normal]
+        for cone in self.pattern.cones[1:]:
+            pushed = pushed + P[cone.normal]
         waits = where(deepest <= SHALLOW, where(PATIENCE * deepest * pushed / h < T, 1.0, 0.0), 0.0)
-        busy = where(deepest > DEPTH, 1.0 - waits, 0.0)
-        part = where(paid > 0.0, 1.0, BACK)
-        b = [where(busy > 0.0, maximum(gap * where(gap > 0.0, 1.0, part), -FASTEST_BACK * h), APART) for gap in gaps]
-        return busy, cones.normals(b)
+        start = minimum(owed, deepest)
+        left = where(start > LITTLE, maximum((1.0 - BACK) * start, start - FASTEST_BACK * h), 0.0)
+        busy = where(deepest > left + DEPTH, 1.0 - waits, 0.0)
+        wanted = [where(gap > 0.0, gap, maximum(minimum(gap + left, 0.0), -FASTEST_BACK * h)) for gap in gaps]
+        b = [where(busy > 0.0, gap, APART) for gap in wanted]
+        due = where(busy > 0.0, (start - left + DEPTH) / where(busy > 0.0, deepest - left, 1.0), 0.0)
+        due = where(owed > 0.0, due, 0.0)
+        return busy, cones.normals(b), due, where(waits > 0.0, 0.0, left)
 
     def _lifted(self, middle: Array, L: Array, roots: Array, way: Any, deep_w: Any) -> tuple[Any, Any]:
         more = np.array(coloured(self.pattern.inboard, L, roots, list(deep_w)))
@@ -357,20 +365,30 @@ class MoreauPrograms:
             end, lifted = self._energies(x, q, v), 0.0
             if self.pattern.cones:
                 before, deep_P = end[1], list(x["deep_P"])
-                _, deep = self._deep(cones, self._gaps(x, q), P, end[0], x["paid"][0], h)
+                at_first = self._gaps(x, moved(self.model, middle, along(self.model, v0 * (-0.5 * h))))
+                owed = where(x["owed"][0] > 0.0, depth_of(at_first), x["owed"][0])
+                _, deep, due, _ = self._deep(cones, self._gaps(x, q), P, end[0], owed, h)
                 _, deep_w = deep.newton(deep_P, deep.total(deep_P), self._of_normals(inverse))
                 q, way = self._lifted(middle, known.L, known.roots, way, deep_w)
                 end = self._energies(x, q, v)
-                lifted = where(x["paid"][0] > 0.0, 0.0, maximum(end[1] - before, 0.0))
+                lifted = due * maximum(end[1] - before, 0.0)
             if self.energy_law == UNKNOWN:
                 return {"q": q, "v": v}
             start = self._energies(x, moved(self.model, middle, along(self.model, v0 * (-0.5 * h))), v0)
             s, short = self._share(x, x["tau"], v0, way, P, start, end, lifted)
             return {"q": q, "v": where(short > 0.0, 0.0, s) * v}
 
-        return self._record(function, (*KNOWN, "P", "deep_P", "paid"), "solved")
+        return self._record(function, (*KNOWN, "P", "deep_P", "owed"), "solved")
 
     @cached_property
     def adjoint(self) -> Program:
         """Weights of middle, v, tau, live for those of q and v after the step."""
         return pullback(self.solved, ["q", "v"], ["middle", "v", "tau", "live"])
+
+
+def depth_of(gaps: Sequence[Any]) -> Any:
+    """The deepest of penetrations; negative where nothing touches."""
+    deepest = -gaps[0]
+    for gap in gaps[1:]:
+        deepest = maximum(deepest, -gap)
+    return deepest

@@ -29,8 +29,8 @@ from gyrostat.simulate.methods.drivers.semi_implicit_steps import displaced
     P_ONE, W_ONE, R_ONE, P_TWO, W_TWO, R_TWO, P_BEST, W_BEST, R_BEST, GIVES,
     DEEP_B, DEEP_P, DEEP_W, DEEP_R, DEEP_P_TWO, DEEP_W_TWO, DEEP_R_TWO,
     ENERGY_CODE, CHECK_CODE, LIFT_CODE, BOUND_CODE, BOUNDED,  # of the end of a step; whether energies are known
-    WAY, START, ENERGIES, LIFTED, SHORT, BUSY, SHARE, PLACE,
-) = range(61)  # fmt: skip
+    WAY, START, ENERGIES, LIFTED, SHORT, BUSY, SHARE, PLACE, DUE, LEFT,
+) = range(63)  # fmt: skip
 WORDS_OF_CONTACT = 64
 CODES = {
     ROWS_CODE: "rows", ROUND_CODE: "round", SWEEPS_CODE: "sweeps", ARRIVAL_CODE: "arrival", ENERGY_CODE: "energy",
@@ -47,7 +47,7 @@ COLUMNS = {
     DEEP_B: "deep_b", DEEP_P: "deep_P", DEEP_W: "deep_w", DEEP_R: "deep_r",
     DEEP_P_TWO: "deep_P", DEEP_W_TWO: "deep_w", DEEP_R_TWO: "deep_r",
     WAY: "way", START: "start", ENERGIES: "energies", LIFTED: "lifted", SHORT: "short", BUSY: "busy", SHARE: "short",
-    PLACE: "middle",
+    PLACE: "middle", DUE: "due", LEFT: "left",
 }  # fmt: skip
 """Columns by the names that their sizes have in the programs."""
 TOLERANCE = 1e-8
@@ -193,18 +193,50 @@ def corrected(env: words, box: words) -> float:
     return bad
 
 
-def lifted_out(env: words, box: words, paid: ptr, q1: ptr, v1: ptr) -> float:
+def deepest(box: words) -> float:
+    """Of all penetrations, not below zero."""
+    gaps, deep = doubles(box[GAPS]), 0.0
+    for k in range(box[CONES]):
+        deep = max(deep, -gaps[k])
+    return deep
+
+
+def put_depth_of_start(env: words, box: words, owed: ptr, q: ptr, v: ptr) -> float:
+    """owed: how deep robots that begin here are within others; -1 where they are not. Unknown (0) before."""
+    if box[CONES] == 0 or not some(owed[0] == 0.0):
+        return 0.0
+    bad = kernel(box[CHECK_CODE])(
+        doubles(env[TIME]), q, v, doubles(env[LIVE]), doubles(box[ENERGIES]), doubles(box[GAPS]), doubles(env[WORK])
+    )
+    deep = deepest(box)
+    owed[0] = where(owed[0] == 0.0, where(deep > DEPTH, deep, -1.0), owed[0])
+    return bad
+
+
+def put_depth_of_stopped(env: words, box: words, before: float, owed: ptr, q: ptr, v: ptr) -> float:
+    """owed: of robots that have been stopped on their way out of others (``before`` > 0)."""
+    if box[CONES] == 0 or not some(before > 0.0):
+        return 0.0
+    bad = kernel(box[CHECK_CODE])(
+        doubles(env[TIME]), q, v, doubles(env[LIVE]), doubles(box[ENERGIES]), doubles(box[GAPS]), doubles(env[WORK])
+    )
+    owed[0] = where(before > 0.0, max(before, deepest(box)), owed[0])
+    return bad
+
+
+def lifted_out(env: words, box: words, owed: ptr, q1: ptr, v1: ptr) -> float:
     """q1 out of what is too deep, energies there, and what the lift of a start has cost, at LIFTED."""
     e, work, busy = doubles(box[ENERGIES]), doubles(env[WORK]), doubles(box[BUSY])
     time, live, gaps, lifted = doubles(env[TIME]), doubles(env[LIVE]), doubles(box[GAPS]), doubles(box[LIFTED])
+    due, left = doubles(box[DUE]), doubles(box[LEFT])
     lifted[0] = 0.0
     if box[CONES] == 0:
         return kernel(box[ENERGY_CODE])(time, q1, v1, live, e, work)
     bad = kernel(box[CHECK_CODE])(time, q1, v1, live, e, gaps, work)
     bad = bad + kernel(box[DEPTH_CODE])(
         doubles(box[X_ENTRIES]), doubles(box[B_SPEEDS]), doubles(box[DIAGONAL]), doubles(box[MU]), gaps,
-        doubles(box[P_ONE]), e, paid, doubles(box[STEP]), doubles(box[DEEP_B]), doubles(box[DEEP_P]),
-        doubles(box[DEEP_W]), doubles(box[DEEP_R]), busy, work,
+        doubles(box[P_ONE]), e, owed, doubles(box[STEP]), doubles(box[DEEP_B]), doubles(box[DEEP_P]),
+        doubles(box[DEEP_W]), doubles(box[DEEP_R]), busy, due, left, work,
     )  # fmt: skip
     if some(busy[0] > 0.0):
         before, way, more = e[1], doubles(box[WAY]), doubles(box[HALF])
@@ -215,11 +247,9 @@ def lifted_out(env: words, box: words, paid: ptr, q1: ptr, v1: ptr) -> float:
         )  # fmt: skip
         copy(env[NV], more, way)
         bad = bad + kernel(box[CHECK_CODE])(time, q1, v1, live, e, gaps, work)
-        lifted[0] = where(paid[0] > 0.0, 0.0, max(0.0, e[1] - before))
-    deep = 0.0
-    for k in range(box[CONES]):
-        deep = max(deep, -gaps[k])
-    paid[0] = max(paid[0], where(deep <= DEPTH, 1.0, where(busy[0] > 0.0, 0.0, 1.0)))
+        lifted[0] = due[0] * max(0.0, e[1] - before)
+    deep = deepest(box)
+    owed[0] = where(deep > DEPTH, where(left[0] > 0.0, min(owed[0], deep), -1.0), -1.0)
     return bad
 
 
@@ -297,14 +327,15 @@ def moreau_step(env: words, box: words, t: float, h: float, record: ptr) -> floa
     bad = bad + searched(env, box)
     if box[BOUNCES] > 0:
         bad = bad + bounced_back(env, box)
-    way, paid, v1, tau = doubles(box[WAY]), kept + rows, y1 + n, K + n
+    way, owed, v1, tau = doubles(box[WAY]), kept + rows, y1 + n, K + n
+    bad = bad + put_depth_of_start(env, box, owed, q, y + n)
     if box[BOUNDED] == 1:
         bad = bad + kernel(box[ENERGY_CODE])(time, q, y + n, live, doubles(box[START]), work)
     bad = bad + kernel(box[ARRIVAL_CODE])(middle, free, L, roots, w, step, q1, v1, way, work)
     solution = q1 + nq + 2 * env[NM]
-    copy(1, paid, solution + rows + box[CONES])
+    copy(1, owed, solution + rows + box[CONES])
     if box[BOUNDED] == 1 or box[CONES] > 0:
-        bad = bad + lifted_out(env, box, paid, q1, v1)
+        bad = bad + lifted_out(env, box, owed, q1, v1)
     if box[BOUNDED] == 1:
         short, new = doubles(box[SHORT]), doubles(box[HALF])
         bad = bad + kernel(box[BOUND_CODE])(
@@ -313,7 +344,9 @@ def moreau_step(env: words, box: words, t: float, h: float, record: ptr) -> floa
         )  # fmt: skip
         copy(n, new, v1)
         if some(short[0] > 0.0):
+            before = where(short[0] > 0.0, solution[rows + box[CONES]], 0.0)
             bad = bad + stopped(env, box, h, q, y + n, tau, q1, v1)
+            bad = bad + put_depth_of_stopped(env, box, before, owed, q1, v1)
     for k in range(n):
         y1[k] = 0.0
     for k in range(np):

@@ -6,6 +6,7 @@ A study of designs asks for the same solvers of hundreds of models. Their kernel
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from gyrostat.configuration.model_cache import cached_on
 from gyrostat.spec.model import Model
@@ -19,3 +20,9 @@ def variant(model: Model, changes: Mapping[str, float]) -> Model:
     other = model.replace(dict(changes))
     cached_on(other)[VARIANT] = (model, tuple(changes))
     return other
+
+
+def set_live(solver: Any, values: Mapping[str, Any]) -> None:
+    """Other numbers for live properties of a solver that its caller owns; they must have been checked."""
+    for path, value in values.items():
+        solver._live[path][...] = value

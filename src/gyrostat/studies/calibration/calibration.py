@@ -26,6 +26,9 @@ LEAST_NOISE = 1e-9
 """In parts of the usual one: residuals that are rounding tell no noise."""
 MUCH = 5.0
 """Times the stated noise: residuals that say that something is missing."""
+SUSPICIOUS = 50.0
+"""Times the usual noise: more than any instrument has."""
+SUSPECT = "units, the order of columns or poses, frames or parameters are wrong or missing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ class _Run:
             )  # fmt: skip
             fit = search.fit(x0)
             iterations = fit.iterations
-            factors, fit, more = self._noise(search, fit)
+            factors, fit, more = self._noise(search, x0, fit)
             iterations += more
             held = search.at_bounds(fit.x)
             try:
@@ -89,8 +92,9 @@ class _Run:
             return self._gathered(fit, x0, before, factors, held, folds, iterations)
 
     # ------------------------------------------------------------------ noise that nobody stated
-    def _noise(self, search: LeastSquares, fit: Fit) -> tuple[Array, Fit, int]:
-        """Estimated over assumed standard deviation of each measurement (variance components): 1 where it is stated."""
+    def _noise(self, search: LeastSquares, x0: Array, fit: Fit) -> tuple[Array, Fit, int]:
+        """Estimated over assumed standard deviation of each measurement (variance components): 1 where it is stated.
+        What more noise leaves open goes back to ``x0``."""
         equations, measurements = self.equations, self.study.measurements
         factors = np.ones(len(measurements))
         unknown = [k for k, m in enumerate(measurements) if m.std is None and m.covariance is None]
@@ -109,7 +113,7 @@ class _Run:
                 factors[k] *= share
                 equations.white[k] = equations.white[k] / share
                 changed = max(changed, share, 1.0 / share)
-            fit = search.fit(fit.x)
+            fit = search.fit(x0, start=fit.x)
             more += fit.iterations
             if changed < 1.02:
                 break
@@ -170,7 +174,12 @@ class _Run:
         chi2 = float(fit.e @ fit.e)
         typical = np.sqrt(_squares(fit.e, self.loss) / freedom) if freedom > 0 else 0.0
         if typical > MUCH:
-            message += f"; residuals are {typical:.3g} times the stated noise: units, frames or parameters are missing"
+            message += f"; residuals are {typical:.3g} times the stated noise: {SUSPECT}"
+        message += "".join(
+            f"; nobody stated the noise of '{m.name}', and {m.noise_in_words(f)} is left: {SUSPECT}"
+            for m, f in zip(study.measurements, factors, strict=True)
+            if f > SUSPICIOUS
+        )
         robot = equations.robot
         return CalibrationResult(
             study=study,

@@ -63,9 +63,7 @@ class Camera(Measurement):
             raise self.refused(
                 "the pose of the camera is not given", f"pose=(4, 4): {FORWARD}; unknown=('pose',) finds it"
             )
-        E = self.array("pose", self.pose, (4, 4))[:3, :3]
-        if np.abs(E @ E.T - np.eye(3)).max() > 1e-6 or np.linalg.det(E) < 0.0:
-            raise self.refused("the rotation of the pose is not orthonormal", "right-handed axes")
+        self.expect_placements("pose", self.array("pose", self.pose, (4, 4)))
         for word in ("focal", "centre", "distortion"):
             self.array(word, getattr(self, word), (2,))
         if not np.all(np.asarray(self.focal, dtype=float) > 0.0):
@@ -76,7 +74,7 @@ class Camera(Measurement):
             raise self.refused("neither camera nor markers move", "frame or carrier")
         self.check()
         if self.pixels is not None:
-            self.array("pixels", self.pixels, (self.count, len(b), 2))
+            self.keep("pixels", (self.count, len(b), 2))
 
     @property
     def planned(self) -> bool:

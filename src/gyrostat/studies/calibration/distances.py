@@ -79,7 +79,7 @@ class Distances(OfMarker):
             raise self.refused("the origin is a frame of the robot", "unknown without 'origin'")
         self.check()
         if self.distances is not None:
-            self.array("distances", self.distances, (self.count,))
+            self.keep("distances", (self.count,))
 
     @property
     def planned(self) -> bool:

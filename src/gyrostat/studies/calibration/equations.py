@@ -51,6 +51,7 @@ class Equations:
             twice = next(n for n in names if names.count(n) > 1)
             raise GyrostatError(f"{who}: two measurements are called '{twice}'. Hint: Points(..., name='second day').")
         self.commands = np.concatenate([self.kinematics.read(m.q) for m in self.measurements])
+        _expect_units(model, self.kinematics.joints, self.commands, who)
         ends = np.cumsum([m.count for m in self.measurements])
         self.spans = [slice(int(e) - m.count, int(e)) for e, m in zip(ends, self.measurements, strict=True)]
         self.varied = self._varied(changed)
@@ -192,6 +193,22 @@ def shared_poses(model: Model, robot: RobotUnknowns, frames: tuple[str, ...], wh
 
 def _white(W: Array, r: Array) -> Array:
     return W @ r if W.ndim == 3 else np.einsum("ij,nj...->ni...", W, r)
+
+
+def _expect_units(model: Model, joints: Sequence[str], commands: Array, who: str) -> None:
+    """Degrees and millimetres, which go far beyond the limits of the joints, are told, not fitted."""
+    for name, c in zip(joints, commands.T, strict=True):
+        entity = model.wiring.entities.get(name)
+        low, high = getattr(entity, "lower", None), getattr(entity, "upper", None)
+        if low is None or high is None or not 0.0 < high - low < np.inf:
+            continue
+        far = float(np.abs(c - 0.5 * (low + high)).max(initial=0.0))
+        if far > 3.0 * (high - low):
+            raise GyrostatError(
+                f"{who}: q of '{name}' goes {far:.4g} from the middle of its range, {low:.4g} to {high:.4g}. "
+                "Hint: angles are in radians, np.radians(q), and lengths in metres; columns are in the order of "
+                f"{', '.join(joints)}."
+            )
 
 
 def _canonical(model: Model, path: Any) -> str:

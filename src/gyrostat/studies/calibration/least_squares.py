@@ -69,9 +69,10 @@ class LeastSquares:
         self.iterations = 0
         self.best: Array | None = None
 
-    def fit(self, x0: Array, N: Array | None = None) -> Fit:
-        """From x0; the directions that stay are found, unless they are given."""
-        self.iterations, self.best, x = 0, x0, x0
+    def fit(self, x0: Array, N: Array | None = None, start: Array | None = None) -> Fit:
+        """From ``start``, x0 by default; what is left open stays at x0, and is found unless N is given."""
+        x = x0 if start is None else start
+        self.iterations, self.best = 0, x
         try:
             if N is not None:
                 x = self._minimum(x0, x0, N)
@@ -84,7 +85,7 @@ class LeastSquares:
                 if k and not fresh.shape[1] and not N.shape[1]:
                     break
                 N = fresh
-                x = self._minimum(x0, x0 if k == 0 else self._on(x, x0, N), N)
+                x = self._minimum(x0, self._on(x, x0, N), N)
             return self._fitted(x, N, True, "converged")
         except KeyboardInterrupt:
             x = x0 if self.best is None else self.best

@@ -110,15 +110,26 @@ class Measurement(StudyData):
                 raise self.refused(f"covariance has shape {C.shape}", f"({one}, {one}), or one for each pose")
             if np.abs(C - np.swapaxes(C, -1, -2)).max() > 1e-9 * np.abs(C).max():
                 raise self.refused("covariance is not symmetric", "C = C^T")
-            inverse = np.linalg.inv(np.linalg.cholesky(C))
-            return np.kron(np.eye(k // size), inverse) if C.ndim == 2 else _blocks(inverse, k // size)
+            seen = self.visible()
+            if np.all(seen == seen[:, :1]):  # all of a pose or nothing
+                inverse = np.linalg.inv(np.linalg.cholesky(C))
+                return np.kron(np.eye(k // size), inverse) if C.ndim == 2 else _blocks(inverse, k // size)
+            whole = _blocks(np.broadcast_to(C, (self.count, size, size)), k // size)
+            return np.array([_of_seen(one, part) for one, part in zip(whole, seen, strict=True)])
         sigma = np.full(k, self.usual) if self.std is None else np.asarray(self.std, dtype=float)
         if sigma.shape == (2,) and one == 6:
             sigma = np.repeat(sigma, 3)
         if sigma.ndim > 1 or (sigma.ndim == 1 and len(sigma) not in (1, one, k)):
-            raise self.refused(f"std has shape {sigma.shape}", f"one number, or {one}")
+            raise self.refused(
+                f"std has shape {sigma.shape}",
+                f"one number, or {one}; covariance (n, {one}, {one}) is that of each pose",
+            )
         sigma = np.broadcast_to(sigma if sigma.ndim == 0 else np.tile(sigma, k // len(sigma)), (k,))
         return np.diag(1.0 / sigma)
+
+    def noise_in_words(self, factor: float) -> str:
+        """The standard deviation ``factor`` times the usual one, with its unit."""
+        return f"{factor * self.usual:.2g} {'m and rad' if self.together == 6 else self.unit}"
 
     # ------------------------------------------------------------------ reading
     def refused(self, what: str, expected: str) -> GyrostatError:
@@ -140,12 +151,6 @@ class Measurement(StudyData):
             numbers = self.array(word, value, None)
             if word == "std" and np.any(numbers <= 0.0):
                 raise self.refused(f"std is {clipped(value)}", "positive numbers")
-        if self.covariance is not None:
-            try:
-                self.whitening()
-            except np.linalg.LinAlgError:
-                raise self.refused("covariance is not positive definite", "variances that are positive") from None
-        self.whitening()
         if not isinstance(self.properties, Mapping):
             raise self.refused(f"properties are {clipped(self.properties)}", "{'payload.mass': 120.0}")
         if self.seen is not None:
@@ -155,6 +160,12 @@ class Measurement(StudyData):
                 raise self.refused(f"seen has shape {seen.shape} of {seen.dtype}", "truth values, one for each pose")
             if not seen.any() and not self.planned:
                 raise self.refused("seen is False everywhere", "something that was seen")
+        if self.covariance is not None:
+            try:
+                self.whitening()
+            except np.linalg.LinAlgError:
+                raise self.refused("covariance is not positive definite", "variances that are positive") from None
+        self.whitening()
 
     def array(self, word: str, value: Any, shape: tuple[int, ...] | None) -> Array:
         """Finite numbers of a shape."""
@@ -170,9 +181,39 @@ class Measurement(StudyData):
             raise self.refused(f"{word} holds a number that is not finite", "seen=[...] where something is missing")
         return array
 
+    def keep(self, word: str, shape: tuple[int, ...], blank: Any = 0.0) -> Array:
+        """The field ``word`` as numbers of a shape, finite where they were seen and ``blank`` elsewhere."""
+        value = getattr(self, word)
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise self.refused(f"{word} is {clipped(value)}", "numbers") from None
+        if self.seen is not None and array.shape == shape:
+            seen = self.visible()
+            each = seen.reshape(shape) if seen.size == array.size else np.any(seen, axis=1, keepdims=True)[:, :, None]
+            array = np.where(each, array, blank)
+        object.__setattr__(self, word, self.array(word, array, shape))
+        return getattr(self, word)
+
+    def expect_placements(self, word: str, T: Array) -> None:
+        """T (..., 4, 4): right-handed orthonormal axes, the last row 0 0 0 1."""
+        R = T[..., :3, :3]
+        off = float(np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0))
+        if off > 1e-6 or np.any(np.linalg.det(R) < 0.0):
+            raise self.refused(f"rotations of {word} are not orthonormal, by {off:.2g}", "right-handed axes")
+        if np.abs(T[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:
+            raise self.refused(f"the last row of {word} is not 0 0 0 1", "[[R, p], [0, 1]], not its transpose")
+
     def chosen(self, unknown: Any, known: Sequence[str]) -> None:
         if isinstance(unknown, str) or any(u not in known for u in unknown):
             raise self.refused(f"unknown is {clipped(unknown)}", f"some of {', '.join(known)}")
+
+
+def _of_seen(C: Array, seen: Array) -> Array:
+    """L^-1 (k, k) of what was seen at one pose: numbers that were not have no part in it."""
+    W = np.zeros_like(C)
+    W[np.ix_(seen, seen)] = np.linalg.inv(np.linalg.cholesky(C[np.ix_(seen, seen)]))
+    return W
 
 
 def _blocks(inverse: Array, count: int) -> Array:

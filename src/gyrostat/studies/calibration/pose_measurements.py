@@ -38,11 +38,7 @@ class Poses(Measurement):
         self.check()
         if self.poses is None:
             return
-        T = self.array("poses", self.poses, (len(np.asarray(self.q)), 4, 4))
-        R = T[:, :3, :3]
-        off = np.abs(np.einsum("nij,nkj->nik", R, R) - np.eye(3)).max(initial=0.0)
-        if off > 1e-6 or np.any(np.linalg.det(R) < 0.0):
-            raise self.refused(f"rotations of the poses are not orthonormal, by {off:.2g}", "right-handed axes")
+        self.expect_placements("poses", self.keep("poses", (self.count, 4, 4), np.eye(4)))
 
     @property
     def planned(self) -> bool:
@@ -113,7 +109,7 @@ class Points(Measurement):
         self.chosen(self.unknown, ("markers",))
         self.check()
         if self.points is not None:
-            self.array("points", self.points, (self.count, *markers.shape))
+            self.keep("points", (self.count, *markers.shape))
 
     @property
     def planned(self) -> bool:

@@ -154,7 +154,10 @@ def forwards(
         at = i * m
         gathered(m, columns, a + at, b + at, low + at, high + at, offsets + i * points, rows, found)
         gap = gap_at(m, rows, x[i], steps[i], L[i + 1], K[i + 1], found)
-        if gap < -1e-6 * (abs(found[LO]) + abs(found[UP])) - 1e-9 - 1e3 * ROUNDING * (x[i] + K[i + 1]) / steps[i]:
+        # rows that hardly depend on u bound it by differences of large numbers: what they leave open is no excess
+        large = 2.0 * SLACK * (abs(found[LO_SLOPE]) + abs(found[UP_SLOPE])) * x[i]
+        most = 1e-6 * (abs(found[LO]) + abs(found[UP])) + 1e-9 + 1e3 * ROUNDING * (x[i] + K[i + 1]) / steps[i] + large
+        if gap < -most:
             return i
         ahead = x[i] + steps[i] * found[UP]
         ahead = min(max(ahead, L[i + 1]), K[i + 1])

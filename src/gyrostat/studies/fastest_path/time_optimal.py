@@ -157,7 +157,7 @@ class TimeOptimal(StudyData):
                 "Hint: waypoints with degree=5, or a function of s"
             )
         if not (np.all(low < 0.0) and np.all(high > 0.0)):
-            raise SpecError.one(WHO, "jerk_limits", "0 is not inside them", "positive numbers", self.jerk_limits)
+            raise SpecError.one(WHO, "jerk_limits", "0 is not inside jerk_limits", "positive numbers", self.jerk_limits)
         limits = Limits(path, self.rows, self.stages.sizes, low, high)
         return JerkLimited(limits, self.intervals, path.start, path.end)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -250,8 +250,7 @@ def _of_joint(name: str, e: Array, given: Any, power: float) -> TorqueRow:
     if callable(given):
 
         def curve(w: Array) -> tuple[Array, Array]:
-            low, high = cast("tuple[Any, Any]", given(w))
-            return np.broadcast_to(np.asarray(low, float), w.shape), np.broadcast_to(np.asarray(high, float), w.shape)
+            return _pair_at(w, given(w), name)
 
         return TorqueRow(name, e, e, curve, True, power)
     low, high = sides(limits_array(given, f"torque_limits of '{name}'").reshape(1, -1), 1, "torque_limits")
@@ -260,6 +259,23 @@ def _of_joint(name: str, e: Array, given: Any, power: float) -> TorqueRow:
         return np.full(w.shape, low[0]), np.full(w.shape, high[0])
 
     return TorqueRow(name, e, e, constant, False, power)
+
+
+def _pair_at(w: Array, found: Any, name: str) -> tuple[Array, Array]:
+    """What a function of the speed gave at w (P,): low, high (P,)."""
+    what = f"torque_limits of '{name}', a function of the speed,"
+    hint = "lambda w: (-100 + 0 * w, 100 - 5 * abs(w)): low and high"
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise SpecError.one(WHO, "torque_limits", f"{what} gives {clipped(found)}", hint)
+    try:
+        low, high = (np.broadcast_to(limits_array(side, f"{what} side"), w.shape) for side in found)
+    except ValueError as error:
+        raise SpecError.one(WHO, "torque_limits", f"{what} gives other shapes than {w.shape}", hint) from error
+    if np.any(low > high):
+        k = int(np.argmax(low > high))
+        message = f"{what} gives the lower limit {low[k]:g} above the upper one {high[k]:g} at the speed {w[k]:g}"
+        raise SpecError.one(WHO, "torque_limits", message, hint)
+    return low, high
 
 
 def _by_name(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:

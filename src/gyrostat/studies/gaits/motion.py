@@ -10,7 +10,10 @@ import numpy as np
 from gyrostat.configuration.chart import moved
 from gyrostat.configuration.manifold import difference, integrate
 from gyrostat.solvers.functions import center_of_mass, fk
+from gyrostat.solvers.kinematics.frame_jacobian import Jacobian, JacobianRate
 from gyrostat.solvers.legs.reduced_dynamics import ReducedDynamics
+from gyrostat.solvers.legs.reduced_solvers import ReducedMotion
+from gyrostat.solvers.machinery.solver_cache import cached_solver
 from gyrostat.studies.gaits.collocation import Collocation
 from gyrostat.studies.gaits.gait import Gait
 from gyrostat.studies.gaits.problem import GaitProblem
@@ -145,8 +148,7 @@ def gait_motion(
         tau[:, made.driven] = y[:, made.ny :]
         reduced: ReducedDynamics = made.reduced
         motion = reduced(q_I, v_I, tau)
-        a = np.gradient(motion.v, s.grid * s.duration, axis=0)
-        a[:, made.independent] = motion.a
+        a = _accelerations(reduced, motion)
         for name, value in (
             ("t", t0 + s.grid * s.duration),
             ("phase", np.full(len(z), k)),
@@ -185,8 +187,27 @@ def _independent(made: Any, y: Array) -> tuple[Array, Array]:
     return made.reduced.reduced(q), y[:, n : made.ny]
 
 
-def _world(gait: Gait, frame: str, f: Array | None, q: Array) -> Array:
+def _accelerations(reduced: ReducedDynamics, motion: ReducedMotion) -> Array:
+    """a (n, nv) of all joints: those of legs that stand follow from J a + dJ/dt v = 0 of their contacts."""
+    independent = list(reduced.parts.independent)
+    a = np.zeros_like(motion.v)
+    a[:, independent] = motion.a
+    if not reduced.contacts:
+        return a
+    J, bias = [], []
+    for contact in reduced.contacts:
+        frame = {"frame": contact.frame, "expressed_in": "local"}
+        rows = slice(3, 6) if contact.kind == "point" else slice(0, 6)
+        one = cached_solver(reduced.model, Jacobian, **frame)(motion.q)[:, rows]
+        rate = cached_solver(reduced.model, JacobianRate, **frame)(motion.q, motion.v)[:, rows]
+        J.append(one)
+        bias.append((one @ a[..., None] + rate @ motion.v[..., None])[..., 0])
+    dependent = np.setdiff1d(np.arange(a.shape[1]), independent)
+    a[:, dependent] = -np.linalg.solve(np.concatenate(J, 1)[..., dependent], np.concatenate(bias, 1)[..., None])[..., 0]
+    return a
 
+
+def _world(gait: Gait, frame: str, f: Array | None, q: Array) -> Array:
     if f is None:
         return np.zeros((len(q), 3))
     return np.einsum("kij,kj->ki", fk(gait.model, q)[frame].R, f)

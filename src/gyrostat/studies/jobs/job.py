@@ -145,9 +145,12 @@ class Job(StudyData):
             if key.startswith(OF_INPUTS):
                 inputs = changed(inputs, key.removeprefix(OF_INPUTS).split("."), value)
         paths = [key for key in points[0] if not key.startswith(OF_INPUTS)]
-        changes = {path: np.array([float(point[path]) for point in points]) for path in paths}
         try:
+            changes = {path: _stacked(path, [point[path] for point in points]) for path in paths}
             return kind.compute(self.model, inputs, changes, len(points))
+        except MemoryError as error:
+            if len(points) == 1:
+                return [GyrostatError(f"out of memory: {error}")]
         except GyrostatError as error:
             if len(points) == 1:
                 return [error]
@@ -174,6 +177,19 @@ def changed(data: Mapping[str, Any], keys: Sequence[str], value: Any) -> dict[st
     """Nested data with one entry replaced."""
     rest = value if len(keys) == 1 else changed(data[keys[0]], keys[1:], value)
     return {**data, keys[0]: rest}
+
+
+def _stacked(path: str, values: Sequence[Any]) -> np.ndarray:
+    """Values (N, ...) of a property at all points."""
+    try:
+        if any(isinstance(x, bool | None) for x in values):
+            raise TypeError
+        array = np.array([np.asarray(x, dtype=float) for x in values])
+    except (TypeError, ValueError):
+        raise GyrostatError(f"'{path}' must be numbers, got {clipped(values[0])}") from None
+    if not np.all(np.isfinite(array)):
+        raise GyrostatError(f"'{path}' must be finite, got {clipped(values[0])}")
+    return array
 
 
 def _model_of(name: str, place: Path) -> Model:

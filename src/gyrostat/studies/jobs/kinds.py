@@ -18,7 +18,9 @@ from gyrostat.simulate.rollout.rollout import rollout
 from gyrostat.simulate.run.simulate import simulate
 from gyrostat.simulate.trajectories.trajectory import Trajectory
 from gyrostat.solvers.functions import fk, rnea
-from gyrostat.solvers.machinery.variants import variant
+from gyrostat.solvers.kinematics.forward_kinematics import ForwardKinematics
+from gyrostat.solvers.machinery.solver_cache import cached_solver
+from gyrostat.solvers.machinery.variants import set_live, variant
 from gyrostat.spec.model import Model
 from gyrostat.spec.solver_spec import SolverSpec
 from gyrostat.studies.design.objective import with_model
@@ -48,7 +50,7 @@ def of_points(function: Callable[[Model, Mapping[str, Any]], Computed]) -> Any:
         found: list[Outcome] = []
         for k in range(count):
             try:
-                at = {path: float(values[k]) for path, values in changes.items()}
+                at = {path: values[k].tolist() for path, values in changes.items()}
                 found.append(function(variant(model, at) if at else model, inputs))
             except GyrostatError as error:
                 found.append(error)
@@ -72,7 +74,7 @@ def by_simulation(model: Model, inputs: Mapping[str, Any], changes: Changes, cou
         if run.status == "failed":
             found.append(GyrostatError(run.message))
             continue
-        at = {path: float(values[k]) for path, values in changes.items()}
+        at = {path: values[k].tolist() for path, values in changes.items()}
         series = {"t": run.t, "q": run.q, "v": run.v, "a": run.a, "tau": run.tau, "work": run.work}
         found.append(_motion(model, at, series, reference))
     return found
@@ -96,7 +98,7 @@ def by_rollout(model: Model, inputs: Mapping[str, Any], changes: Changes, count:
         if run.diverged[k] >= 0:
             found.append(GyrostatError(f"the motion is not finite after step {run.diverged[k]}"))
             continue
-        at = {path: float(values[k]) for path, values in changes.items()}
+        at = {path: values[k].tolist() for path, values in changes.items()}
         series = {"t": run.t, "q": run.q[:, k], "v": run.v[:, k], "tau": tau[:, k]}
         found.append(_motion(model, at, series, reference))
     return found
@@ -115,10 +117,21 @@ def _motion(model: Model, at: Mapping[str, float], series: dict[str, Array], ref
         series["error"] = wanted - series["q"]
     columns = {name: model.dofs for name in ("v", "a", "tau", "error")} | {"q": model.coordinates}
 
-    def frame(name: str) -> Array:
-        return fk(variant(model, at) if at else model, series["q"])[name].p
+    return Computed(
+        series, columns, {"t_end": float(series["t"][-1])}, lambda name: _path_of(model, name, at, series["q"])
+    )
 
-    return Computed(series, columns, {"t_end": float(series["t"][-1])}, frame)
+
+def _path_of(model: Model, frame: str, at: Mapping[str, Any], q: Array) -> Array:
+    """Positions (T, 3) of a frame; one solver serves all values of the same properties."""
+    if not at:
+        return fk(model, q)[frame].p
+    try:
+        solver = cached_solver(model, ForwardKinematics, live=tuple(sorted(at)))
+    except GyrostatError:  # some cannot be live
+        return fk(variant(model, at), q)[frame].p
+    set_live(solver, at)
+    return solver(q)[frame].p
 
 
 # ------------------------------------------------------------------------------------------------ one point each
@@ -190,7 +203,7 @@ def each(names: str) -> tuple[str, ...]:
 START = each("torque q0 v0 method dt")
 KINDS: dict[str, Kind] = {
     "simulate": Kind(by_simulation, ("t_end",), (*START, *each("rtol atol t_eval max_step t_start impact")), 64),
-    "rollout": Kind(by_rollout, ("steps", "q0"), (*START, "every"), 64),
+    "rollout": Kind(by_rollout, ("steps", "q0"), (*START, "every"), 256),
     "torque": Kind(of_points(torques), (), each("motion times q v a")),
     "frequencies": Kind(of_points(frequencies), ("q",), each("torque locked rest")),
     "solver": Kind(of_points(solver), ("spec",), ("arguments",)),

@@ -3,48 +3,66 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from multiprocessing import get_context
+from typing import Any, NamedTuple
 
 from gyrostat.errors import GyrostatError, clipped
-from gyrostat.store.provenance import as_text
+from gyrostat.store.provenance import as_text, provenance
 from gyrostat.store.store import StoredRun
 from gyrostat.studies.jobs.job import Job
-from gyrostat.studies.jobs.kinds import points_by_inputs
+from gyrostat.studies.jobs.kinds import KINDS, points_by_inputs
 from gyrostat.studies.sweeps.sampling import Point
 
 AHEAD = 4
 """Groups that wait at each worker, so that none is idle."""
+SHARES = 4
+"""Groups that a worker has in a study, at least."""
+MOST_PROCESSES = 1024
+PATIENCE = 10.0
+"""Seconds for which a scheduler may not answer."""
 TRIES = 3
 """How often a group is given out whose worker has died."""
 
 Numbered = tuple[int, Point]
 
 
-def computed(
-    job: Job, points: Sequence[Numbered], size: int, executor: Executor | str | None
-) -> Iterator[list[StoredRun]]:
-    """Runs of the points, group by group as they are done."""
+class Group(NamedTuple):
+    """Runs of some points, and the provenance of the process that computed them."""
+
+    runs: list[StoredRun]
+    made: dict[str, Any]
+
+
+def computed(job: Job, points: Sequence[Numbered], size: int | None, pool: Pool | None) -> Iterator[Group]:
+    """Runs of the points, group by group as they are done; ``size`` None: as many as one call of the job takes, and
+    few enough that every worker has some."""
+    if not points:
+        return
+    if size is None:
+        each = math.ceil(len(points) / (SHARES * pool.workers)) if pool else len(points)
+        size = min(KINDS[job.do].lanes, each)
     alike = points_by_inputs([point for _, point in points])  # what shares machine code is computed together
     groups = [[points[i] for i in some[k : k + size]] for some in alike for k in range(0, len(some), size)]
     if size > 1 and len(alike) > len(points) // 2:
         groups = [points[k : k + size] for k in range(0, len(points), size)]
-    if executor is None:
+    if pool is None:
         for group in groups:
             yield numbered(job, group)
         return
-    text = as_text(job.to_dict())
-    with _opened(executor) as pool:
-        yield from _given_out(pool, text, groups)
+    yield from _given_out(pool, as_text(job.to_dict()), groups)
 
 
-def numbered(job: Job, group: Sequence[Numbered]) -> list[StoredRun]:
+def numbered(job: Job, group: Sequence[Numbered]) -> Group:
     """Runs of one group."""
     runs = job.compute([point for _, point in group])
-    return [replace(run, point=k) for run, (k, _) in zip(runs, group, strict=True)]
+    return Group([replace(run, point=k) for run, (k, _) in zip(runs, group, strict=True)], provenance())
 
 
 @lru_cache(maxsize=4)
@@ -53,29 +71,39 @@ def _job(text: str) -> Job:
     return Job.from_dict(json.loads(text))
 
 
-def at_worker(text: str, group: Sequence[Numbered]) -> list[StoredRun]:
+def at_worker(text: str, group: Sequence[Numbered]) -> Group:
     """What a worker does: data in, data out."""
     return numbered(_job(text), group)
 
 
-def _given_out(pool: Executor, text: str, groups: Sequence[Sequence[Numbered]]) -> Iterator[list[StoredRun]]:
-    workers = getattr(pool, "_max_workers", None) or 8
+def _given_out(pool: Pool, text: str, groups: Sequence[Sequence[Numbered]]) -> Iterator[Group]:
     waiting = [(group, 1) for group in reversed(groups)]
-    running: dict[Future[list[StoredRun]], tuple[Sequence[Numbered], int]] = {}
+    running: dict[Future[Group], tuple[Sequence[Numbered], int]] = {}
     try:
         while waiting or running:
-            while waiting and len(running) < AHEAD * workers:
+            while waiting and len(running) < AHEAD * pool.workers:
                 group, tried = waiting.pop()
-                running[pool.submit(at_worker, text, group)] = group, tried
+                try:
+                    running[pool.submit(at_worker, text, group)] = group, tried
+                except BrokenExecutor as error:
+                    waiting.append((group, tried))
+                    if not running:
+                        pool.renew(error)
+                    break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 group, tried = running.pop(future)
                 error = future.exception()
                 if error is None:
                     yield future.result()
-                elif _died(error) and tried < TRIES:
+                elif not _died(error):
+                    raise error
+                elif tried < TRIES:
                     waiting.append((group, tried + 1))
                 else:
-                    raise error
+                    first, last = group[0][0], group[-1][0]
+                    told = f"workers died {TRIES} times ({type(error).__name__}), last with points {first} to {last}"
+                    hint = "what was done is in the store; group=1 tells which point it is"
+                    raise GyrostatError(f"study: {told}. Hint: {hint}.") from error
     finally:
         for future in running:
             future.cancel()
@@ -83,21 +111,78 @@ def _given_out(pool: Executor, text: str, groups: Sequence[Sequence[Numbered]]) 
 
 def _died(error: BaseException) -> bool:
     """Whether the worker, not the work, is to blame."""
-    return type(error).__name__ in ("KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError")
+    names = ("KilledWorker", "CancelledError", "CommClosedError", "FutureCancelledError")
+    return isinstance(error, BrokenExecutor) or type(error).__name__ in names
+
+
+class Pool:
+    """Workers: ``submit`` a call, ask how many there are, and have them replaced when they are gone."""
+
+    def __init__(self, executor: Executor, count: Callable[[], int], again: Callable[[], Executor] | None = None):
+        self.executor, self._count, self._again = executor, count, again
+        self._workers, self._asked = max(1, count()), time.monotonic()
+
+    @property
+    def workers(self) -> int:
+        """How many work; those of a cluster come and go."""
+        if time.monotonic() - self._asked > 2.0:
+            self._workers, self._asked = max(1, self._count()), time.monotonic()
+        return self._workers
+
+    def submit(self, function: Callable[..., Group], *arguments: Any) -> Future[Group]:
+        return self.executor.submit(function, *arguments)
+
+    def renew(self, error: BrokenExecutor) -> None:
+        """Processes of our own once more; an executor of the caller's stays broken."""
+        if self._again is None:
+            hint = "executor=4 starts processes anew; what was done is in the store"
+            raise GyrostatError(f"study: the executor is broken: {error} Hint: {hint}.") from error
+        self.executor.shutdown(wait=False, cancel_futures=True)
+        self.executor = self._again()
 
 
 @contextmanager
-def _opened(executor: Executor | str) -> Iterator[Executor]:
-    """An executor, which is left open if it was given as one."""
-    if isinstance(executor, Executor):
-        yield executor
-        return
-    if not isinstance(executor, str) or "://" not in executor:
-        hint = 'concurrent.futures.ProcessPoolExecutor(4), or "tcp://host:8786"'
-        raise GyrostatError(f"study: executor must be an executor or an address, got {clipped(executor)}. Hint: {hint}")
+def opened(executor: Executor | str | int | None) -> Iterator[Pool | None]:
+    """Processes of this machine, a cluster by its address, or an executor, which is left open."""
+    if executor is None:
+        yield None
+    elif isinstance(executor, Executor):
+        count = getattr(executor, "_max_workers", None) or 8
+        yield Pool(executor, lambda: count)
+    elif isinstance(executor, int) and not isinstance(executor, bool) and 1 <= executor <= MOST_PROCESSES:
+        yield from _own(executor)
+    elif isinstance(executor, str) and "://" in executor:
+        yield from _of_dask(executor)
+    else:
+        hint = '4 (processes), concurrent.futures.ProcessPoolExecutor(4), or "tcp://host:8786"'
+        told = f"executor must be a number of processes, an executor or an address, got {clipped(executor)}"
+        raise GyrostatError(f"study: {told}. Hint: {hint}.")
+
+
+def _own(count: int) -> Iterator[Pool]:
+    def start() -> Executor:
+        return ProcessPoolExecutor(count, mp_context=get_context("spawn"))  # locks of threads are not inherited
+
+    pool = Pool(start(), lambda: count, start)
+    try:
+        yield pool
+    finally:
+        pool.executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _of_dask(address: str) -> Iterator[Pool]:
     try:
         from distributed import Client
     except ImportError as error:
         raise GyrostatError(f"study: needs dask ({error}). Hint: pip install 'gyrostat[cluster]'.") from None
-    with Client(executor, set_as_default=False) as client:
-        yield client.get_executor(pure=False)
+    try:
+        client = Client(address, set_as_default=False, timeout=PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        told = f"no scheduler answers at '{address}' ({error})"
+        raise GyrostatError(f"study: {told}. Hint: is 'dask scheduler' running there?") from None
+    with client:
+        yield Pool(client.get_executor(pure=False), lambda: _threads(client))
+
+
+def _threads(client: Any) -> int:
+    return sum(client.nthreads().values())

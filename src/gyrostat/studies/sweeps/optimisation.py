@@ -3,6 +3,8 @@ same points, so that an interrupted optimisation goes on as if it had not been."
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +14,13 @@ from gyrostat.store.store import StoredRun
 from gyrostat.studies.jobs.job import Job
 from gyrostat.studies.sweeps.sampling import Point, read_range
 
-WORDS = ("minimise", "maximise", "over", "sampler", "together")
+WORDS = ("minimise", "maximise", "over", "sampler", "together", "patience")
 SAMPLERS = {"tpe": "TPESampler", "cmaes": "CmaEsSampler", "random": "RandomSampler", "qmc": "QMCSampler"}
 
 
 @dataclass(frozen=True)
 class Optimisation:
-    """``together``: points that are asked for at once."""
+    """``together``: points that are asked for at once; ``patience``: points after the best one before it ends."""
 
     output: str
     direction: str
@@ -27,6 +29,7 @@ class Optimisation:
     together: int
     count: int
     seed: int
+    patience: int | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any], count: int | None, seed: int, job: Job) -> Optimisation:
@@ -50,14 +53,25 @@ class Optimisation:
                 f"study: there is no sampler {clipped(sampler)}. Hint: {nearest(str(sampler), SAMPLERS)}"
             )
         direction = "minimize" if goals[0] == "minimise" else "maximize"
-        return cls(given[goals[0]], direction, over, sampler, int(given.get("together", 8)), count or 0, seed)
+        numbers = {"together": given.get("together", 8), "patience": given.get("patience", count)}
+        for name, value in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise GyrostatError(f"study: optimise: {name} must be a number of points, got {clipped(value)}.")
+        return cls(
+            given[goals[0]], direction, over, sampler, numbers["together"], count or 0, seed, numbers["patience"]
+        )
 
     def rounds(self, kept: MutableMapping[int, StoredRun]) -> Iterator[list[tuple[int, Point]]]:
         """Numbered points to do; before the next ones are asked for, ``kept`` has their runs."""
         optuna = _optuna()
-        sampler = getattr(optuna.samplers, SAMPLERS[self.sampler])(seed=self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # optuna calls some of its samplers experimental
+            sampler = getattr(optuna.samplers, SAMPLERS[self.sampler])(seed=self.seed)
         study = optuna.create_study(direction=self.direction, sampler=sampler)
+        best, since, sign = math.inf, 0, 1.0 if self.direction == "minimize" else -1.0
         for first in range(0, self.count, self.together):
+            if self.patience is not None and since >= self.patience:
+                return
             trials = [study.ask() for _ in range(min(self.together, self.count - first))]
             asked = [(first + k, self._point(trial)) for k, trial in enumerate(trials)]
             yield asked
@@ -67,8 +81,11 @@ class Optimisation:
                     return  # interrupted
                 if run.failure is None:
                     study.tell(trial, run.metrics[self.output])
+                    since = 0 if sign * run.metrics[self.output] < best else since + 1
+                    best = min(best, sign * run.metrics[self.output])
                 else:
                     study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                    since += 1
 
     def _point(self, trial: Any) -> Point:
         point: Point = {}

@@ -24,7 +24,7 @@ MOST = 10_000_000
 def grid(values: Mapping[str, Sequence[Any]]) -> list[Point]:
     """All combinations, the last path fastest."""
     for path, given in values.items():
-        if isinstance(given, str) or not len(given):
+        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
             raise GyrostatError(f"study: grid '{path}' must be a list of values, got {clipped(given)}.")
     if math.prod(len(x) for x in values.values()) > MOST:
         raise GyrostatError(f"study: the grid has more than {MOST} points. Hint: lhs or sobol with count=")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, clipped, nearest
-from gyrostat.studies.sweeps.sampling import Point, from_unit, read_range
+from gyrostat.studies.sweeps.sampling import MOST, Point, from_unit, read_range
 
 METHODS = ("sobol", "morris")
 Array = np.ndarray
@@ -28,7 +28,7 @@ class Indices:
 
 def designed(given: Mapping[str, Any], seed: int) -> list[Point]:
     """The points that a method asks for: (n + 2) count for Sobol, (n + 1) count for Morris."""
-    method, over, count = _read(given)
+    method, over, count = expect_design(given)
     problem = _problem(over)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SALib wants powers of two, and says so by a warning
@@ -45,7 +45,7 @@ def designed(given: Mapping[str, Any], seed: int) -> list[Point]:
 
 def indices(given: Mapping[str, Any], output: str, values: Array, seed: int) -> Indices:
     """From the values (points,) of an output at the points of :func:`designed`."""
-    method, over, _ = _read(given)
+    method, over, _ = expect_design(given)
     problem = _problem(over)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -58,22 +58,30 @@ def indices(given: Mapping[str, Any], output: str, values: Array, seed: int) -> 
             from SALib.analyze import morris
             from SALib.sample import morris as sample
 
-            unit = sample.sample(problem, _read(given)[2], seed=seed)
+            unit = sample.sample(problem, expect_design(given)[2], seed=seed)
             found = morris.analyze(problem, unit, values, seed=seed)
             named = {"mean": "mu_star", "deviation": "sigma"}
     return Indices(output, tuple(over), {key: np.asarray(found[name], dtype=float) for key, name in named.items()})
 
 
-def _read(given: Mapping[str, Any]) -> tuple[str, dict[str, Any], int]:
-    method, over, count = given.get("method", "sobol"), dict(given.get("over", {})), given.get("count", 128)
+def expect_design(given: Mapping[str, Any]) -> tuple[str, dict[str, Any], int]:
+    """Method, ranges and count of a design, checked."""
+    method, over, count = given.get("method", "sobol"), given.get("over", {}), given.get("count", 128)
+    if not isinstance(over, Mapping):
+        raise GyrostatError(f"study: sensitivity: over must be by path, got {clipped(over)}.")
+    for key in given:
+        if key not in ("method", "over", "count"):
+            raise GyrostatError(f"study: sensitivity has {clipped(key)}. Hint: method, over, count")
     if method not in METHODS:
         raise GyrostatError(f"study: sensitivity: no method {clipped(method)}. Hint: {nearest(str(method), METHODS)}")
     if not over or isinstance(count, bool) or not isinstance(count, int) or count < 2:
         raise GyrostatError("study: sensitivity needs over: {path: (low, high)} and count >= 2.")
+    if (len(over) + 2) * count > MOST:
+        raise GyrostatError(f"study: sensitivity asks for more than {MOST} points. Hint: a smaller count")
     for path, limits in over.items():
         if read_range(path, limits)[0] in ("choice", "integer"):
             raise GyrostatError(f"study: sensitivity over '{path}' needs a continuous range.")
-    return method, over, count
+    return method, dict(over), count
 
 
 def _problem(over: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,21 +7,22 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from gyrostat.errors import GyrostatError, clipped, nearest
-from gyrostat.store.store import Store, StoredRun
+from gyrostat.store.store import Store
 from gyrostat.studies.jobs.job import Job
-from gyrostat.studies.jobs.kinds import KINDS
 from gyrostat.studies.progress import Progress
 from gyrostat.studies.study_data import StudyData
-from gyrostat.studies.sweeps.execution import computed
+from gyrostat.studies.sweeps.convergence import Convergence
+from gyrostat.studies.sweeps.execution import computed, opened
 from gyrostat.studies.sweeps.optimisation import Optimisation
-from gyrostat.studies.sweeps.sampling import Point, grid, sampled
-from gyrostat.studies.sweeps.sensitivity import designed
+from gyrostat.studies.sweeps.sampling import MOST, Point, grid, sampled
+from gyrostat.studies.sweeps.sensitivity import designed, expect_design
 from gyrostat.studies.sweeps.study_result import StudyResult
 
 WAYS = ("points", "grid", "random", "lhs", "sobol", "sensitivity", "optimise")
+DRAWN = ("random", "lhs", "sobol")
+WINDOW = 1024
+"""Points that are given out at once where the study may stop early."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,8 @@ class Study(StudyData):
     "morris", "over": {path: range}, "count": n} (SALib); ``optimise``: {"minimise": output, "over": {path: range}}, or
     "maximise", and ``count`` (optuna).
 
-    ``until``: {output: relative standard error of its mean}: stop when all are reached. ``seed``: that of the job if
+    ``until``: {output: relative standard error of its mean}: stop at the first point with which all are reached.
+    ``seed``: that of the job if
     it is not given. Paths are properties of the model, or ``"inputs.torque.kp"``."""
 
     job: Job
@@ -61,13 +63,31 @@ class Study(StudyData):
                 raise GyrostatError(f"study: until: the job has no output '{name}'. {nearest(name, self.job.outputs)}")
             if not isinstance(tolerance, float | int) or not tolerance > 0.0:
                 raise GyrostatError(f"study: until '{name}' must be a relative error > 0, got {clipped(tolerance)}.")
-        if self.way in ("random", "lhs", "sobol", "optimise") and (
-            isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1
-        ):
-            raise GyrostatError(f"study: {self.way} needs count, a number of points, got {clipped(self.count)}.")
+        if self.until and self.way not in DRAWN:
+            hint = f"give the points by {', '.join(DRAWN)}; optimise has patience"
+            raise GyrostatError(f"study: until judges the mean of drawn points, not of '{self.way}'. Hint: {hint}")
+        if self.way in (*DRAWN, "optimise"):
+            if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= MOST:
+                told = f"needs count, a number of points up to {MOST}, got {clipped(self.count)}"
+                raise GyrostatError(f"study: {self.way} {told}.")
+        elif self.count is not None:
+            raise GyrostatError(f"study: {self.way} has its points, and takes no count.")
+        if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0):
+            raise GyrostatError(f"study: seed must be a whole number from 0 on, got {clipped(self.seed)}.")
         ranges = getattr(self, self.way)
+        if self.way == "points" and not (
+            isinstance(ranges, Sequence)
+            and not isinstance(ranges, str)
+            and all(isinstance(point, Mapping) for point in ranges)
+        ):
+            raise GyrostatError(f"study: points must be a list of {{path: value}}, got {clipped(ranges)}.")
         if not isinstance(ranges, Mapping) and self.way != "points":
             raise GyrostatError(f"study: {self.way} must be by path, got {clipped(ranges)}.")
+        over = ranges.get("over", {}) if self.way in ("sensitivity", "optimise") else ranges
+        if not len(ranges) or not isinstance(over, Mapping | Sequence) or not len(over):
+            raise GyrostatError(f"study: {self.way} is empty. Hint: {{'link.mass': (1.0, 2.0)}}")
+        if self.way == "sensitivity":
+            expect_design(ranges)
         for path in self.paths:
             self.job.expect_path(path)
 
@@ -105,19 +125,21 @@ class Study(StudyData):
     def run(
         self,
         store: Store | None = None,
-        executor: Executor | str | None = None,
+        executor: Executor | str | int | None = None,
         group: int | None = None,
         progress: bool | Callable[[int, int | None, str], object] | None = None,
         again: bool = False,
     ) -> StudyResult:
         """All points, or those that the store does not have yet.
 
-        ``executor``: any of ``concurrent.futures``, or the address of a scheduler of dask, ``"tcp://host:8786"``.
-        ``group``: points that are computed together and kept together, in lanes of machine code where the job can.
-        ``again``: points that failed are done once more. Ctrl-C returns what there is, with ``finished`` False."""
-        size = KINDS[self.job.do].lanes if group is None else group
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        ``executor``: a number of processes, any executor of ``concurrent.futures``, or the address of a scheduler of
+        dask, ``"tcp://host:8786"``. ``group``: points that are computed together and kept together, in lanes of
+        machine code where the job can. ``again``: points that failed are done once more. None of these changes a bit.
+        Ctrl-C returns what there is, with ``finished`` False."""
+        if group is not None and (isinstance(group, bool) or not isinstance(group, int) or group < 1):
             raise GyrostatError(f"study: group must be a number of points, got {clipped(group)}.")
+        if not isinstance(store, Store | None):
+            raise GyrostatError(f"study: store must be a store, got {clipped(store)}. Hint: gs.store('results')")
         task = None if store is None else self.job.stored(store, {"study": self._told()})
         kept = {run.point: run for run in store.runs(task)} if store is not None and task is not None else {}
         if again:
@@ -125,39 +147,42 @@ class Study(StudyData):
         optimisation = Optimisation.of(self.optimise, self.count, self.number, self.job) if self.optimise else None
         points = [] if optimisation else self.all_points()
         total = self.count if optimisation else len(points)
-        finished = True
-        with Progress(progress, "study", total) as shown:
-            shown.step(len(kept), "kept from before")
+        kept_in = None if store is None or task is None else (store, task)
+        finished, failed = True, 0
+        convergence = Convergence(self.until) if self.until else None
+        with Progress(progress, "study", total) as shown, opened(executor) as pool:
+            shown.kept(len(kept), "kept from before")
             try:
-                rounds = optimisation.rounds(kept) if optimisation else [list(enumerate(points))]
+                rounds = optimisation.rounds(kept) if optimisation else self._rounds(points)
                 for asked in rounds:
                     missing = [(k, point) for k, point in asked if k not in kept]
-                    for runs in computed(self.job, missing, size, executor):
-                        kept |= {run.point: run for run in runs}
+                    if convergence and convergence.reached(kept):
+                        break
+                    for runs, made in computed(self.job, missing, group, pool):
                         if store is not None and task is not None:
-                            store.put(task, runs, again=again)
-                        failed = sum(run.failure is not None for run in runs)
+                            store.put(task, runs, again=again, made=made)
+                            runs = [replace(run, arrays={}) for run in runs]  # the store has them
+                        kept |= {run.point: run for run in runs}
+                        failed += sum(run.failure is not None for run in runs)
                         shown.step(len(runs), f"{failed} failed" if failed else "")
-                        if self.until and self._settled(kept):
+                        if convergence and convergence.reached(kept):
                             break
             except KeyboardInterrupt:
                 finished = False
-        return StudyResult(self, tuple(kept[k] for k in sorted(kept)), finished)
+        if convergence and convergence.reached(kept):
+            kept = {k: run for k, run in kept.items() if k < convergence.count}
+        return StudyResult(self, tuple(kept[k] for k in sorted(kept)), finished, kept_in)
+
+    def _rounds(self, points: Sequence[Point]) -> list[list[tuple[int, Point]]]:
+        """All at once; in pieces where one may stop early: points are judged in their order."""
+        each = WINDOW if self.until else max(1, len(points))
+        numbered = list(enumerate(points))
+        return [numbered[k : k + each] for k in range(0, len(points), each)]
 
     def _told(self) -> dict[str, Any]:
         """What makes this study another one than another study of the same job."""
         data = self.to_dict()
         return {key: data[key] for key in (*WAYS, "count", "until", "seed") if data.get(key) is not None}
-
-    def _settled(self, kept: Mapping[int, StoredRun]) -> bool:
-        done = [run.metrics for run in kept.values() if run.failure is None]
-        if len(done) < 16:
-            return False
-        for name, tolerance in self.until.items():
-            values = np.array([metrics[name] for metrics in done])
-            if values.std(ddof=1) / np.sqrt(len(values)) > tolerance * abs(values.mean()):
-                return False
-        return True
 
     def with_points(self, points: Sequence[Mapping[str, Any]]) -> Study:
         """The same job at other points."""

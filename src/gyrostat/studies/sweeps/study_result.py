@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, StoreError, nearest
-from gyrostat.store.store import StoredRun
+from gyrostat.errors import GyrostatError, nearest
+from gyrostat.store.store import Store, StoredRun, StoredTask
+from gyrostat.store.tables import to_pandas
 from gyrostat.studies.report import Report
 from gyrostat.studies.sweeps.figures import histogram, parallel_coordinates
 from gyrostat.studies.sweeps.replay import replay
@@ -30,6 +31,21 @@ class StudyResult:
     study: Study
     runs: tuple[StoredRun, ...]
     finished: bool = True
+    kept_in: tuple[Store, StoredTask] | None = None
+
+    def arrays(self, point: int) -> dict[str, Array]:
+        """The arrays of a run by name, from the store where it was kept in one."""
+        run = self._run(point)
+        if run.arrays or self.kept_in is None:
+            return dict(run.arrays)
+        store, task = self.kept_in
+        return store.arrays(task, point)
+
+    def _run(self, point: int) -> StoredRun:
+        run = next((run for run in self.runs if run.point == point), None)
+        if run is None:
+            raise GyrostatError(f"study: there is no point {point}. Hint: runs have their numbers in .point")
+        return run
 
     @cached_property
     def done(self) -> tuple[StoredRun, ...]:
@@ -68,22 +84,11 @@ class StudyResult:
 
     def to_pandas(self) -> Any:
         """A row for each point: parameters, outputs, status, reason, seconds."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise StoreError(f"tables need pandas ({error}). Hint: pip install 'gyrostat[tables]'.") from None
-        rows = [
-            {**run.inputs, **run.metrics, "status": "failed" if run.failure else "done", "reason": run.failure or ""}
-            for run in self.runs
-        ]
-        return pandas.DataFrame(rows, index=pandas.Index([run.point for run in self.runs], name="point"))
+        return to_pandas(self.runs)
 
     def replay(self, point: int) -> Result:
         """The motion of a point of a job "simulate" or "rollout" once more, to be plotted or viewed."""
-        run = next((run for run in self.runs if run.point == point), None)
-        if run is None:
-            raise GyrostatError(f"study: there is no point {point}. Hint: runs have their numbers in .point")
-        return replay(self.study.job, run.inputs)
+        return replay(self.study.job, self._run(point).inputs)
 
     def report(self) -> Report:
         """A page: statistics of each output, histograms, all points side by side, the worst cases, what failed."""

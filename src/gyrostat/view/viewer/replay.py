@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.configuration.manifold import difference, integrate
 from gyrostat.spec.model import Model
 from gyrostat.view.channels import Channel, channels
 from gyrostat.view.plots import TITLES
+from gyrostat.view.viewer.actor import between
+from gyrostat.view.viewer.given_motion import RATE
 
 Array = np.ndarray
-RATE = 30.0
-"""Pictures per second."""
-
 POINTS = 400
 """How many points of each curve the browser draws."""
 
@@ -25,22 +23,6 @@ TOGETHER = 8
 """How many curves one plot has at most, unless one joint is chosen."""
 
 COLORS = ("#2563a8", "#d97706", "#2f855a", "#7b4fa3", "#c0392b", "#0f8b8d", "#8d6e0f", "#59616e")
-
-
-def between(model: Model, t: Array, q: Array, now: float) -> Array:
-    """q (nq,) at a time, between samples along the shortest way on the manifold."""
-    k = int(np.clip(np.searchsorted(t, now, side="right") - 1, 0, len(t) - 1))
-    if k == len(t) - 1 or t[k + 1] <= t[k] or now <= t[k]:
-        return q[k]
-    share = (now - t[k]) / (t[k + 1] - t[k])
-    return integrate(model, q[k], difference(model, q[k], q[k + 1]), share)
-
-
-def all_between(model: Model, t: Array, q: Array, times: Array) -> Array:
-    """:func:`between` for many times (N,): q (N, nq)."""
-    k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
-    share = np.clip((times - t[k]) / np.maximum(t[k + 1] - t[k], 1e-300), 0.0, 1.0)
-    return integrate(model, q[k], share[:, None] * difference(model, q[k], q[k + 1]))
 
 
 class Curves:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from gyrostat.errors import GyrostatError, SaveError
-from gyrostat.view.scene.scene import Scene
+from gyrostat.view.viewer.actor import all_between
+from gyrostat.view.viewer.companions import Cast
+from gyrostat.view.viewer.given_motion import RATE
 from gyrostat.view.viewer.recording import record_motion
-from gyrostat.view.viewer.replay import RATE, all_between
 from gyrostat.view.viewer.stage import Stage
 
 Array = np.ndarray
@@ -44,40 +45,36 @@ def stop(server: Any) -> None:
         server.stop()
 
 
-def set_out(stage: Stage, drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) -> None:
-    """The robot where it begins, and a camera that sees all of its motion."""
-    R, p = drawn.placements(q, None if t is None else t[0])
-    stage.place(R, p)
-    if t is None:
-        stage.look(R[None], p[None])
-    else:
-        some = np.unique(np.linspace(0, len(t) - 1, 12).astype(int))
-        stage.look(*drawn.placements(data["q"][some], t[some]))
+def set_out(stage: Stage, q: Array, t: Array | None, data: dict[str, Array]) -> None:
+    """The robots where they begin, and a camera that sees all of their motion."""
+    some = np.unique(np.linspace(0, len(t) - 1, 12).astype(int)) if t is not None else np.zeros(1, int)
+    stage.look(q[None] if t is None else data["q"][some], np.zeros(1) if t is None else t[some])
+    stage.perform(q, 0.0 if t is None else float(t[0]))
 
 
-def scene_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]) -> str:
+def scene_html(cast: Cast, q: Array, t: Array | None, data: dict[str, Array]) -> str:
     """HTML that shows a scene, with a trajectory if there is one; it holds all that it needs."""
     server = start("127.0.0.1", 8080)
     try:
-        stage = Stage(server, drawn)
-        set_out(stage, drawn, q, t, data)
+        stage = cast.stage(server)
+        set_out(stage, q, t, data)
         record = server.get_scene_serializer()
         if t is not None:
             times = np.arange(t[0], t[-1] + 0.5 / RATE, 1.0 / RATE)
-            poses = all_between(drawn.model, t, data["q"], times)
-            record_motion(record, stage, *drawn.placements(poses, times), 1.0 / RATE)
+            poses = all_between(cast.scene.model, t, data["q"], times)
+            record_motion(record, stage, *stage.placements(poses, times), 1.0 / RATE, stage.scales(times))
         text = record.as_html()
     finally:
         stop(server)
     for line in stage.missing[:1]:
         _log.warning("view: %d shapes are not shown: %s", len(stage.missing), line)
-    title = html_text.escape(drawn.model.name)
+    title = html_text.escape(cast.scene.model.name)
     return text.replace("<title>Viser</title>", f"<title>{title}</title>", 1)
 
 
-def export_html(drawn: Scene, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
+def export_html(cast: Cast, q: Array, t: Array | None, data: dict[str, Array], path: str | os.PathLike[str]) -> Path:
     """One HTML file that shows a scene, with a trajectory if there is one."""
-    text, target = scene_html(drawn, q, t, data), Path(path)
+    text, target = scene_html(cast, q, t, data), Path(path)
     try:
         target.write_text(text, "utf-8")
     except OSError as error:

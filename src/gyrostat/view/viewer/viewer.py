@@ -19,13 +19,16 @@ from gyrostat.configuration.packing import coordinates
 from gyrostat.errors import ShapeError
 from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
-from gyrostat.view.scene.scene import Scene, scene
+from gyrostat.view.scene.scene import scene
+from gyrostat.view.viewer.companions import Cast, ghost_of, given_spacing, robots_beside
+from gyrostat.view.viewer.force_arrows import given_forces
+from gyrostat.view.viewer.given_motion import given_motion
 from gyrostat.view.viewer.holding_efforts import efforts
 from gyrostat.view.viewer.inline import HEIGHT, InlineScene, in_notebook
-from gyrostat.view.viewer.replay import RATE, Replay
+from gyrostat.view.viewer.replay import Replay
 from gyrostat.view.viewer.serving import export_html, scene_html, set_out, start, stop
 from gyrostat.view.viewer.sliders import Sliders
-from gyrostat.view.viewer.stage import LAYERS, Stage
+from gyrostat.view.viewer.stage import LAYERS
 
 Array = np.ndarray
 _log = logging.getLogger("gyrostat")
@@ -34,11 +37,11 @@ _log = logging.getLogger("gyrostat")
 class Viewer:
     """A robot in the browser. ``url``: where; ``q``: the configuration that is shown."""
 
-    def __init__(self, server: Any, drawn: Scene, q: Array, t: Array | None, data: dict[str, Array]):
-        self.scene, self.model, self.q = drawn, drawn.model, np.array(q)
+    def __init__(self, server: Any, cast: Cast, q: Array, t: Array | None, data: dict[str, Array]):
+        self.scene, self.model, self.q = cast.scene, cast.scene.model, np.array(q)
         self._server, self._lock, self._time = server, threading.RLock(), 0.0 if t is None else float(t[0])
-        self.stage = Stage(server, drawn)
-        set_out(self.stage, drawn, self.q, t, data)
+        self.stage = cast.stage(server)
+        set_out(self.stage, self.q, t, data)
         self.replay: Replay | None = None
         if t is not None:
             self.replay = Replay(server, self.model, t, data, self._play)
@@ -60,11 +63,14 @@ class Viewer:
                 self._sliders = Sliders(self._server, self.model, self.q, self.scene.extent, self._moved)
             with gui.add_folder("Efforts at rest"):
                 self._efforts = gui.add_html("")
+        if self.stage.arrows is not None:
+            with gui.add_folder("Forces"):
+                self._forces = gui.add_html("")
         with gui.add_folder("Show"):
             for name in LAYERS:
                 if self.stage.layers[name]:
                     self._layer(name)
-            opacity = gui.add_slider("opacity", 0.1, 1.0, 0.05, 1.0)
+            opacity = gui.add_slider("opacity", 0.1, 1.0, 0.05, self.stage.opacity)
             opacity.on_update(lambda _: self.stage.fade(float(opacity.value)))
         if self.stage.missing:
             with gui.add_folder("Not shown", expand_by_default=False):
@@ -102,13 +108,16 @@ class Viewer:
 
     def _show(self, q: Array, t: float) -> None:
         self.q = np.array(q)
-        self.stage.place(*self.scene.placements(self.q, t))
+        self.stage.perform(self.q, t)
         self._told()
 
     def _told(self) -> None:
         """The read-out: what the drives must give to hold the robot against its weight."""
         if self.model.nv:
             self._efforts.content = efforts(self.model, self.q)
+        if self.stage.arrows is not None:
+            forces = self.stage.arrows.forces
+            self._forces.content = forces.table(forces.at(np.array([self._time]))[1][0])
 
     def close(self) -> None:
         """End the viewer and its web server."""
@@ -131,37 +140,6 @@ class Viewer:
         return f"<viewer of '{self.model.name}' at {self.url}>"
 
 
-def _given(model: Model, q: Any, t: Any, more: dict[str, Any]) -> tuple[Array, Array | None, dict[str, Array]]:
-    """The first configuration; times and arrays of a trajectory, if there is one."""
-    if q is None:
-        if t is not None:
-            raise ShapeError("view: t was given without q. Hint: a trajectory is t (T,) and q (T, nq)")
-        return neutral(model), None, {}
-    configurations = coordinates(model, q, "view", "raise")
-    if not model.nv:
-        return neutral(model), None, {}
-    if configurations.ndim == 1 and t is None:
-        return configurations, None, {}
-    times = np.arange(len(configurations)) / RATE if t is None else np.asarray(t, dtype=float)
-    if configurations.ndim != 2 or times.shape != (len(configurations),) or len(configurations) < 2:
-        wanted = f"t (T,) and q (T, {model.nq}) with at least two rows"
-        raise ShapeError(
-            f"view: t has shape {times.shape}, q has {configurations.shape}, expected {wanted}. Hint: np.stack"
-        )
-    if not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0.0) or times[-1] <= times[0]:
-        raise ShapeError("view: t must be finite and grow. Hint: sort the samples by time")
-    data = {"q": configurations}
-    for name, value in more.items():
-        if value is None:
-            continue
-        x = np.asarray(value, dtype=float)
-        if x.shape != (len(times), model.nv):
-            wanted = f"({len(times)}, {model.nv})"
-            raise ShapeError(f"view: {name} has shape {x.shape}, expected {wanted}. Hint: one row for each time")
-        data[name] = x
-    return configurations[0], times, data
-
-
 def view(
     model: Model,
     q: Any = None,
@@ -170,6 +148,11 @@ def view(
     v: Any = None,
     a: Any = None,
     tau: Any = None,
+    ghost: Any = None,
+    beside: Any = None,
+    spacing: float | None = None,
+    forces: Any = None,
+    force_scale: float | None = None,
     port: int = 8080,
     host: str = "127.0.0.1",
     block: bool | None = None,
@@ -182,19 +165,28 @@ def view(
     (T, nv) are plotted with it. The page has sliders by joint name, the efforts that hold the robot against its weight,
     and switches for frames, centres of mass, inertias and collision shapes.
 
+    ``ghost``: where the robot should be, translucent: q (nq,), or a run, a trajectory or a mapping with "q" and perhaps
+    "t". ``beside``: robots or runs side by side, played at the same time: a model, (model, q), (model, q, t) or a
+    result; several as a list, or as a mapping whose names stand above them; ``spacing`` [m] between their origins, by
+    default as they need, 0 for one in another. ``forces``: arrows, a mapping of names to points and forces in the world
+    [m, N], each (T, 3), or (3,) for a robot at rest; ``force_scale`` [m/N], by default large forces are a third of the
+    robot long. Ghosts and robots beside rest before their first and after their last sample.
+
     ``html``: write one HTML file instead, which needs no network and no server; its path is returned. ``block``: wait
     until interrupted; by default in scripts, not in interactive sessions. ``host``: "0.0.0.0" lets other machines look
     on. In a notebook the scene appears below the cell, without a server and without sliders; ``block=False`` starts
     the viewer there too. ``roots``: folders in which meshes are looked for, besides that of the model's file.
     """
     expect_model(model, "view")
-    first, times, data = _given(model, q, t, {"v": v, "a": a, "tau": tau})
+    first, times, data = given_motion(model, q, t, {"v": v, "a": a, "tau": tau})
     drawn = scene(model, roots)
+    others = ghost_of(drawn, ghost, times) + robots_beside(beside, times, roots)
+    cast = Cast(drawn, others, given_forces(forces, times, drawn.extent, force_scale), given_spacing(spacing))
     if html is not None:
-        return export_html(drawn, first, times, data, html)
+        return export_html(cast, first, times, data, html)
     if block is None and in_notebook():
-        return InlineScene(model.name, scene_html(drawn, first, times, data))
-    viewer = Viewer(start(host, port), drawn, first, times, data)
+        return InlineScene(model.name, scene_html(cast, first, times, data))
+    viewer = Viewer(start(host, port), cast, first, times, data)
     print(f"gyrostat viewer of '{model.name}': {viewer.url}", flush=True)
     if block or (block is None and not hasattr(sys, "ps1") and "ipykernel" not in sys.modules):
         _wait(viewer)

@@ -15,6 +15,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     ANSWERS,
     AT,
     AXES,
+    BEFORE_SPEED,
     C_NUMBERS,
     C_WORDS,
     CANDIDATE_NUMBERS,
@@ -57,6 +58,8 @@ from gyrostat.simulate.methods.drivers.moreau_shapes import on_plane, put_direct
 
 DEPTH = 1e-9
 """Penetration [m, rad] that is left as it is."""
+BACK, LITTLE = 0.25, 8e-9
+"""Part of the penetration of a start that one step takes back; what it takes back at once [m, rad]."""
 FASTEST_BACK = 1.0
 """Speed [m/s, rad/s] with which penetration is taken back at most."""
 TURNS = 30
@@ -150,6 +153,26 @@ def put_ends_of_stops(box: words, h: float) -> int:
     return 0
 
 
+def put_starts_of_stops(box: words, h: float) -> int:
+    """As :func:`put_ends_of_stops`, where the step begins."""
+    u, nb = doubles(box[BEFORE_SPEED]), box[CONTACT_COUNT]
+    for s in range(box[SCALAR_COUNT]):
+        row = doubles(box[SCALAR_NUMBERS]) + S_NUMBERS * s
+        row[S_END_GAP] = fma(-0.5 * h, u[3 * nb + s], row[S_GAP]) if kind_of(box, s) == PUSHES else 0.0
+    return 0
+
+
+def depth_left(owed: float, h: float) -> float:
+    """Depth [m, rad] that the end of a step may leave of that of a start."""
+    return max((1.0 - BACK) * owed, owed - FASTEST_BACK * h) if owed > LITTLE else 0.0
+
+
+def part_owed(owed: float, left: float, deep: float) -> float:
+    """Part of a lift from ``deep`` that is due to a start, which has left bodies ``owed`` within others; a little more
+    than all of it where nothing else lifts, for what impulses do to bodies at rest by their rounding."""
+    return min(owed - left + DEPTH, deep - left + DEPTH) / (deep - left) if owed > 0.0 and deep > left else 0.0
+
+
 @apart
 def add_row(count: int, d: float, g: ptr, x: ptr) -> int:
     """x (count,) + d g, eight at a time."""
@@ -159,9 +182,9 @@ def add_row(count: int, d: float, g: ptr, x: ptr) -> int:
     return 0
 
 
-def correct_depth(box: words, rows: int, h: float, part: float) -> int:
-    """SPARE + 4 (rows,): the impulses [N s^2, N m s^2] that take a part of all depths back. Rows that push or hold
-    are copied, so that others cost nothing; sweeps."""
+def correct_depth(box: words, rows: int, h: float, left: float) -> int:
+    """SPARE + 4 (rows,): the impulses [N s^2, N m s^2] that take all depths back but for what is ``left``. Rows that
+    push or hold are copied, so that others cost nothing; sweeps."""
     G, stride, nb = doubles(box[DELASSUS]), box[STRIDE], box[CONTACT_COUNT]
     P, m = doubles(box[SPARE]) + 4, nb + box[SCALAR_COUNT]
     wide = (m + 7) // 8 * 8
@@ -179,7 +202,7 @@ def correct_depth(box: words, rows: int, h: float, part: float) -> int:
         turns = 1 if at[r] > IMMOBILE and kind < RUBS and (b >= nb or mobile(box, b) == 1) else 0
         inverse[b] = 1.0 / at[r] if turns == 1 else 0.0
         low[b] = 0.0 if kind == PUSHES else -ENDLESS
-        want[b] = least_displacement(end_gap_of(box, b), h, part) if kind == PUSHES else 0.0
+        want[b] = least_displacement(end_gap_of(box, b), h, left) if kind == PUSHES else 0.0
     for k in range(wide):
         x[k] = 0.0
         y[k] = 0.0
@@ -204,9 +227,9 @@ def correct_depth(box: words, rows: int, h: float, part: float) -> int:
     return 0
 
 
-def least_displacement(gap: float, h: float, part: float) -> float:
+def least_displacement(gap: float, h: float, left: float) -> float:
     """Least displacement of a row."""
-    return -gap if gap >= 0.0 else min(-part * gap, FASTEST_BACK * h)
+    return -gap if gap >= 0.0 else min(max(0.0, -gap - left), FASTEST_BACK * h)
 
 
 def end_gap_of(box: words, b: int) -> float:

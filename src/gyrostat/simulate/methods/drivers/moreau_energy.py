@@ -33,6 +33,9 @@ ROUNDING = 1e-14
 MOST_ADDED = 1e-3
 """Part of the kinetic energy by which free motion that has lost some is corrected in a step."""
 HALVINGS = 6
+OWED, PART_OWED = 4, 5
+"""Behind the energies (4,) at both ends of a step: how deep a start has left bodies in others [m, rad]; part of a lift
+that is due to it."""
 
 
 def put_energies(env: words, box: words, y: ptr) -> float:

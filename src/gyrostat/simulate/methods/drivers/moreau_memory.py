@@ -29,9 +29,10 @@ from gyrostat.simulate.methods.drivers.fixed_clock import WORDS
     CONE_ROWS, SPIN_COUNT,  # its rows among those of the step; contacts with torsional or rolling friction
     SOLID_COUNT, SOLID_PAIRS, ANSWERS, ANSWERED,  # pairs that Python finds: words (segments a, b, first answer); points
     ENERGY, ENERGY_LAW, ENERGIES, POSES_NOW,  # kernel of kernels/contact_energy; what it knows; its outputs
-    STATE_KNOWN, STATE, OWED, SHORTENED,  # whether ENERGIES are those of STATE (q, v); 1 until a start is out of depth
+    STATE_KNOWN, STATE, UNSEEN, SHORTENED,  # whether ENERGIES are of STATE (q, v); 1 until a start's depth is known
     GAPS_OF_SOLIDS, SOLID_GAPS, PLACE, WAY,  # asks Python for gaps; these; scratch: a contact; displacements (2 nv,)
-) = range(WORDS, WORDS + 96)  # fmt: skip
+    BEGUN,  # whether a run is under way
+) = range(WORDS, WORDS + 97)  # fmt: skip
 WORDS_OF_MOREAU = WORDS + 100
 
 BALL, RIM, ELLIPSOID, SEGMENTS, SOLIDS = 0, 1, 2, 3, 4

@@ -52,10 +52,15 @@ from gyrostat.simulate.methods.drivers.moreau_delassus import put_delassus
 from gyrostat.simulate.methods.drivers.moreau_depth import (
     DEPTH,
     correct_depth,
+    depth_left,
+    part_owed,
     put_ends_of_stops,
     put_gaps_at_the_end,
+    put_starts_of_stops,
 )
 from gyrostat.simulate.methods.drivers.moreau_energy import (
+    OWED,
+    PART_OWED,
     bounded,
     keep_energies,
     put_energies,
@@ -82,7 +87,6 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     MIDDLE,
     MOST_RECORDS,
     MOST_ROWS_SEEN,
-    OWED,
     PORT_COUNT,
     POSES,
     RATES,
@@ -92,6 +96,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     SCALE,
     SCENE,
     SCREWS,
+    SHORTENED,
     SOLID_COUNT,
     SOLVED,
     SPARE,
@@ -99,6 +104,7 @@ from gyrostat.simulate.methods.drivers.moreau_memory import (
     STRIDE,
     TIGHT,
     TWISTS,
+    UNSEEN,
     UNSOLVED_STEPS,
     V_FREE,
     V_TURNED,
@@ -121,8 +127,6 @@ LIFTS, HOPELESS = 3, 0.5
 be tried."""
 SHALLOW, PATIENCE = 1e-6, 100.0
 """Penetration [m, rad] that is left while the kinetic energy is that many times what it takes to be lifted out."""
-BACK = 0.25
-"""Part of the penetration of a start that one step takes back."""
 MORE_CONTACTS = 4
 """How often a step is solved with contacts that its own impulses close."""
 
@@ -236,14 +240,19 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
         v1[n + k] = fma(h, rate[k], v[n + k])
     bad = displaced(env, doubles(box[MIDDLE]), way, y1)
     bad = bad + closed_state(env, y1, v1)
-    lifted, e = 0.0, doubles(box[ENERGIES])
+    lifted, e, owed, shortened = 0.0, doubles(box[ENERGIES]), 0.0, box[SHORTENED]
     if rows > 0 or box[ENERGY_LAW] != UNKNOWN:
         bad = bad + put_energies(env, box, y1)
     if rows > 0:
-        before, owed = e[1], box[OWED]
+        before = e[1]
+        owed = e[OWED]
         bad = bad + out_of_depth(env, box, ctl, h, y1, rows)
-        lifted = max(0.0, e[1] - before) if owed == 1 else 0.0
+        lifted = max(0.0, e[1] - before) * e[PART_OWED] if owed > 0.0 else 0.0
+    else:
+        e[OWED] = 0.0
     bad = bad + bounded(env, box, h, y, y1, rows, lifted)
+    if owed > 0.0 and box[SHORTENED] > shortened:
+        e[OWED] = max(owed, put_gaps_at_the_end(env, box))
     for k in range(n):
         a1[k] = (v1[k] - v[k]) / h
         bad = bad + (v1[k] - v1[k])
@@ -259,19 +268,21 @@ def pushed(box: words) -> float:
 
 
 def out_of_depth(env: words, box: words, ctl: ptr, h: float, y1: ptr, rows: int) -> float:
-    """The row y1 where rows are not deeper than DEPTH, as far as that is possible."""
+    """The row y1 where rows are not deeper than DEPTH, or than what a start has left, as far as that is possible."""
     n, way, x, bad = env[NV], doubles(box[WAY]), doubles(box[RATES]) + env[NV], 0.0
     put_ends_of_stops(box, h)
     deep = put_gaps_at_the_end(env, box)
     e = doubles(box[ENERGIES])
+    left = depth_left(min(e[OWED], deep), h)
+    e[PART_OWED] = part_owed(e[OWED], left, deep)
     if deep <= SHALLOW and e[0] > PATIENCE * deep * pushed(box) / h:
         ctl[DEEPEST] = max(ctl[DEEPEST], deep)
-        box[OWED] = 0
+        e[OWED] = 0.0
         return 0.0
-    for _ in range(1 if box[OWED] == 1 else LIFTS):
-        if not (deep > DEPTH):
+    for _ in range(LIFTS):
+        if not (deep > left + DEPTH):
             break
-        correct_depth(box, box[STRIDE], h, BACK if box[OWED] == 1 else 1.0)
+        correct_depth(box, box[STRIDE], h, left)
         put_rates(env, box, rows, doubles(box[SPARE]) + 4, x)
         largest = 0.0
         for k in range(n):
@@ -287,8 +298,21 @@ def out_of_depth(env: words, box: words, ctl: ptr, h: float, y1: ptr, rows: int)
         if deep > HOPELESS * before:
             break
     ctl[DEEPEST] = max(ctl[DEEPEST], deep)
-    if box[OWED] == 1 and deep <= DEPTH:
-        box[OWED] = 0
+    e[OWED] = min(e[OWED], deep) if deep > DEPTH else 0.0
+    return bad + (deep - deep)
+
+
+def put_depth_of_start(env: words, box: words, h: float, y: ptr, rows: int) -> float:
+    """ENERGIES + OWED: how deep the row y is within others; zero if it is finite."""
+    e = doubles(box[ENERGIES])
+    box[UNSEEN] = 0
+    e[OWED] = 0.0
+    if rows == 0:
+        return 0.0
+    bad = put_energies(env, box, y)
+    put_starts_of_stops(box, h)
+    deep = put_gaps_at_the_end(env, box)
+    e[OWED] = deep if deep > DEPTH else 0.0
     return bad + (deep - deep)
 
 
@@ -303,6 +327,8 @@ def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr
     rows = impulses(env, box, ctl, h)
     if rows < 0:
         return rows
+    if box[UNSEEN] == 1 and put_depth_of_start(env, box, h, y, rows) != 0.0:
+        return -2
     return rows if finished(env, box, ctl, h, y, y1, rows) == 0.0 else -2
 
 
