@@ -8,11 +8,11 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(DOCS))  # names.py
+sys.path.insert(0, str(DOCS))  # names.py, live.py
 
 project, author, release = "gyrostat", "the gyrostat developers", metadata("gyrostat")["Version"]
 project_copyright = "the gyrostat developers, Apache-2.0"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "names"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "names", "live"]
 
 # ---- pages
 myst_heading_anchors = 3

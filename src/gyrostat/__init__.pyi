@@ -221,6 +221,10 @@ from gyrostat.solvers.builders.block_solver import BlockSolver as BlockSolver
 from gyrostat.solvers.builders.master_solver import Solvers as Solvers
 from gyrostat.solvers.machinery.wrench import Wrench as Wrench
 
+# ---- solvers in other frameworks
+from gyrostat.frameworks.jax_function import jax as jax
+from gyrostat.frameworks.torch_function import torch as torch
+
 # ---- studies: questions that need many evaluations; the whole package
 from gyrostat import studies as studies
 from gyrostat.studies.achievable.achievable_motion import AchievableMotion as AchievableMotion

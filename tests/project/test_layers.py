@@ -21,6 +21,7 @@ LAYERS = (
     "cli",
     ROOT,  # `import gyrostat`: the public names, which gather everything below the command line
     "environments",
+    "frameworks",
     "studies",
     "store",
     "fmi",

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gyrostat.engine.c_names import c_number, comment, unique
+from gyrostat.engine.export_simulink import s_function, write_makefile
 from gyrostat.engine.tracing.operations import CONST, INPUT, OPERATIONS
 from gyrostat.engine.tracing.program import Program, Slot, prune
 from gyrostat.errors import SaveError, ShapeError
@@ -126,14 +127,17 @@ def export_c(
     name: str,
     comments: Mapping[str, Sequence[str]],
     vectors: Sequence[tuple[Sequence[np.ndarray], Sequence[np.ndarray]]],
+    makefile: bool = False,
+    simulink: bool = False,
 ) -> list[Path]:
-    """Write ``<name>.h``, ``<name>.c`` and ``<name>_test.c``; the function is ``<name>(in..., out...)``.
+    """Write ``<name>.h``, ``<name>.c`` and ``<name>_test.c``; the function is ``<name>(in..., out...)``. With
+    ``makefile`` a Makefile for all functions of the folder, with ``simulink`` an S-function and the Makefile.
 
     ``comments`` name the entries of inputs and outputs; ``vectors`` are (inputs, outputs) of some states.
     """
     if not vectors:
         raise ShapeError("export_c: needs at least one test vector. Hint: vectors=16")
-    folder = _folder(folder)
+    folder = made_folder(folder, "export_c")
     program = prune(replace(program, guards=()))  # nobody would look at them
     slots = [*program.inputs, *program.outputs]
     name, *names = unique([name, *(s.name for s in slots)])
@@ -145,19 +149,23 @@ def export_c(
     header = _header(name, prototype, zip(slots, sizes, strict=True), comments)
     source = [f'#include "{name}.h"', "", "#include <math.h>", "", prototype, "{", *_body(program, ins, outs), "}", ""]
     files = {f"{name}.h": header, f"{name}.c": source, f"{name}_test.c": _test(program, name, ins, outs, vectors)}
+    if simulink:
+        pairs = list(zip(slots, sizes, strict=True))
+        files[f"{name}_sfun.c"] = [s_function(name, pairs[: len(ins)], pairs[len(ins) :])]
+    more = [write_makefile(folder)] if makefile or simulink else []
     for file, lines in files.items():
         (folder / file).write_text("\n".join(lines), encoding="utf-8")
-    return [folder / file for file in files]
+    return [*(folder / file for file in files), *more]
 
 
-def _folder(folder: str | Path) -> Path:
+def made_folder(folder: str | Path, who: str) -> Path:
     """The folder, which is there now."""
     try:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
     except (TypeError, OSError) as error:
         message, hint = f"cannot write into {folder!r}, {error}", "name a folder that can be made"
-        raise SaveError.one("export_c", "folder", message, hint, folder) from None
+        raise SaveError.one(who, "folder", message, hint, folder) from None
     return path
 
 

@@ -1,4 +1,4 @@
-"""Where a solver is exported: as a CasADi function, as C99 with test vectors."""
+"""Where a solver is exported: as a CasADi function, as C99 or WebAssembly with test vectors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from gyrostat.configuration.closed_configurations import closed_example
 from gyrostat.engine.export_c import export_c
+from gyrostat.engine.export_wasm import export_wasm
 from gyrostat.engine.tracing.casadi_functions import to_casadi
 from gyrostat.spec.model import Model
 
@@ -28,17 +29,29 @@ def casadi_function(solver: StateSolver) -> ca.Function:
     return to_casadi(solver.main_kernel().program)
 
 
-def c_files(solver: StateSolver, folder: str | Path, name: str | None, vectors: int) -> list[Path]:
+def c_files(
+    solver: StateSolver, folder: str | Path, name: str | None, vectors: int, makefile: bool, simulink: bool
+) -> list[Path]:
     """The files of the main program in C99, with ``vectors`` examples to check it by."""
-    kernel = solver.main_kernel()
-    program = kernel.program
-    rng = np.random.default_rng(0)
-    examples = []
-    for _ in range(vectors):
+    program, title = solver.main_kernel().program, name or f"{solver.model.name}_{solver.name}"
+    return export_c(program, folder, title, solver._entries(), examples(solver, vectors), makefile, simulink)
+
+
+def wasm_files(solver: StateSolver, folder: str | Path, name: str | None, vectors: int) -> list[Path]:
+    """The files of the main program in WebAssembly, with ``vectors`` examples to check it by."""
+    program, title = solver.main_kernel().program, name or f"{solver.model.name}_{solver.name}"
+    return export_wasm(program, folder, title, solver._entries(), examples(solver, vectors))
+
+
+def examples(solver: StateSolver, count: int) -> list[tuple[list[Array], list[Array]]]:
+    """Inputs and outputs of the main program at ``count`` states."""
+    kernel, rng = solver.main_kernel(), np.random.default_rng(0)
+    program, found = kernel.program, []
+    for _ in range(count):
         inputs = [solver._example(slot.name, slot.shape, rng) for slot in program.inputs]
         outputs = kernel.call(*inputs)
-        examples.append((inputs, [outputs[slot.name] for slot in program.outputs]))
-    return export_c(program, folder, name or f"{solver.model.name}_{solver.name}", solver._entries(), examples)
+        found.append((inputs, [outputs[slot.name] for slot in program.outputs]))
+    return found
 
 
 def entry_names(model: Model) -> dict[str, Sequence[str]]:

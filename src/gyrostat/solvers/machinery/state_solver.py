@@ -23,7 +23,7 @@ from gyrostat.graph.network import Network
 from gyrostat.solvers.machinery import differentiation
 from gyrostat.solvers.machinery.call_signatures import name_call
 from gyrostat.solvers.machinery.derivative import Derivative
-from gyrostat.solvers.machinery.export import c_files, casadi_function, entry_names, example_input
+from gyrostat.solvers.machinery.export import c_files, casadi_function, entry_names, example_input, wasm_files
 from gyrostat.solvers.machinery.interpreter import expect_finite, interpreted
 from gyrostat.solvers.machinery.joint_order import JointOrder, read_joints
 from gyrostat.solvers.machinery.loop_treatment import PivotError, expect_all_joints, expect_held
@@ -342,9 +342,24 @@ class StateSolver(Solver):
         then live properties. That a quaternion has unit length is not looked at there."""
         return casadi_function(self)
 
-    def export_c(self, folder: str | Path, name: str | None = None, vectors: int = 16) -> list[Path]:
-        """Write the function as C99 with a header, test vectors and a ``main`` that checks them; returns the files."""
-        return c_files(self, folder, name, vectors)
+    def export_c(
+        self,
+        folder: str | Path,
+        name: str | None = None,
+        vectors: int = 16,
+        makefile: bool = False,
+        simulink: bool = False,
+    ) -> list[Path]:
+        """Write the function as C99 with a header, test vectors and a ``main`` that checks them; returns the files.
+
+        ``makefile``: also a Makefile for all functions that are exported into the folder (``make test``).
+        ``simulink``: also a level-2 S-function for MATLAB, and the Makefile (``make mex``)."""
+        return c_files(self, folder, name, vectors, makefile, simulink)
+
+    def export_wasm(self, folder: str | Path, name: str | None = None, vectors: int = 16) -> list[Path]:
+        """Write the function as WebAssembly: the module, a script for web pages and node that holds it, and test
+        vectors that ``node <name>_test.js`` checks; returns the files. No compiler is needed."""
+        return wasm_files(self, folder, name, vectors)
 
     def _entries(self) -> dict[str, Sequence[str]]:
         """Names of the entries of inputs and outputs, for comments in C."""

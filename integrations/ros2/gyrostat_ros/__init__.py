@@ -1,0 +1,1 @@
+"""Torques of a robot from its joint states, by gyrostat."""
