@@ -155,12 +155,12 @@ def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> 
     )  # fmt: skip
 
 
-def impulses(env: words, box: words, ctl: ptr, h: float) -> int:
-    """The impulses of the step at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if there are too
-    many contacts, -3 if Python must say first where solids touch."""
+def impulses(env: words, box: words, ctl: ptr, h: float, v: ptr) -> int:
+    """The impulses of the step from rates v at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if
+    there are too many contacts, -3 if Python must say first where solids touch."""
     n, v_free, v1 = env[NV], doubles(box[V_FREE]), doubles(box[RATES]) + env[NV]
     put_twists(box, v_free, doubles(box[TWISTS]))
-    put_twists(box, doubles(box[V_TURNED]), doubles(box[TWISTS]) + 6 * box[PORT_COUNT])
+    put_twists(box, v, doubles(box[TWISTS]) + 6 * box[PORT_COUNT])
     if box[SOLID_COUNT] > 0:
         if box[ANSWERED] == 0 and solids_are_near(box, h) == 1:
             return -3
@@ -324,7 +324,7 @@ def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr
     if box[ANSWERED] == 0:  # else it is known
         if free_motion(env, box, t, h, y, y1) != 0.0:
             return -2
-    rows = impulses(env, box, ctl, h)
+    rows = impulses(env, box, ctl, h, y + env[NQ])
     if rows < 0:
         return rows
     if box[UNSEEN] == 1 and put_depth_of_start(env, box, h, y, rows) != 0.0:
