@@ -62,6 +62,7 @@ from gyrostat.simulate.methods.drivers.moreau_energy import (
     OWED,
     PART_OWED,
     bounded,
+    effort_along,
     keep_energies,
     put_energies,
     put_start_energies,
@@ -244,10 +245,11 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
     if rows > 0 or box[ENERGY_LAW] != UNKNOWN:
         bad = bad + put_energies(env, box, y1)
     if rows > 0:
-        before = e[1]
+        before = e[1] - effort_along(env, h, 1.0, y, y1, way)
         owed = e[OWED]
         bad = bad + out_of_depth(env, box, ctl, h, y1, rows)
-        lifted = max(0.0, e[1] - before) * e[PART_OWED] if owed > 0.0 else 0.0
+        after = e[1] - effort_along(env, h, 1.0, y, y1, way)  # a lift works against efforts, too
+        lifted = max(0.0, after - before) * e[PART_OWED] if owed > 0.0 else 0.0
     else:
         e[OWED] = 0.0
     bad = bad + bounded(env, box, h, y, y1, rows, lifted)
