@@ -8,11 +8,12 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(DOCS))  # names.py, live.py
+sys.path.insert(0, str(DOCS))  # names.py, live.py, gallery_pages.py
 
 project, author, release = "gyrostat", "the gyrostat developers", metadata("gyrostat")["Version"]
 project_copyright = "the gyrostat developers, Apache-2.0"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "names", "live"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "names", "live", "gallery_pages"]
+exclude_patterns = ["*.py"]  # scripts in gallery/ are pages
 
 # ---- pages
 myst_heading_anchors = 3

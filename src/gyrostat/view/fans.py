@@ -68,9 +68,10 @@ def _fan(ax: Any, t: Array, x: Array, channel: Channel, name: str, shares: list[
         color, values = COLORS[k % len(COLORS)], x[:, :, k]
         label = f"{part}: " if x.shape[2] > 1 else ""
         there = np.isfinite(values).any(axis=1)
-        for share in shares:
+        for inside, share in enumerate(shares):
             ends = np.nanpercentile(values[there], [50.0 - share / 2, 50.0 + share / 2], axis=1)
-            ax.fill_between(t[there], *ends, color=color, alpha=0.18, lw=0, label=f"{label}{share:g} % of the robots")
+            alpha = min(0.15 + 0.2 * inside, 0.8)  # told apart in the legend, too
+            ax.fill_between(t[there], *ends, color=color, alpha=alpha, lw=0, label=f"{label}{share:g} % of the robots")
         ax.plot(t[there], np.nanmedian(values[there], axis=1), color=color, lw=1.6, label=f"{label}median")
         for lane in single:
             ax.plot(t, values[:, lane], color=color, lw=0.6, alpha=0.7)
