@@ -43,7 +43,7 @@ t = np.linspace(0, 5, 251)
 run = gs.simulate(robot, law, q0=q0, t_eval=t, method="radau", rtol=1e-8, progress=False)
 momentum = gs.centroidal_momentum(robot, run.q, run.v)
 turn = 2 * np.degrees(np.arctan2(run.q[:, 5], run.q[:, 6]))
-print(np.abs(momentum).max() < 1e-6, f"{turn[-1]:.0f} deg")
+print(np.abs(momentum).max() < 1e-6, f"{turn[-1]:.0f} deg")  # True -64 deg
 
 figure, axes = plt.subplots()
 axes.plot(t, np.degrees(run.q[:, 7:]), label=["shoulder", "elbow"])

@@ -20,12 +20,13 @@ job = gs.Job(
 ranges = {"upper.mass": (1.0, 3.0), "lower.mass": (0.5, 2.0)}
 result = gs.studies.Study(job, lhs=ranges, count=400).run()
 print(result)  # <study of 'two_link': 400 points, 0 failed>
-table = result.to_pandas()
-print(abs(np.corrcoef(table["lower.mass"], table["end"])[0, 1]) > 0.9)  # True
+masses = {path: np.array([run.inputs[path] for run in result.runs]) for path in ranges}
+end, peak = result.values("end"), result.values("peak")
+print(abs(np.corrcoef(masses["lower.mass"], end)[0, 1]) > 0.9)  # True
 
 figure, panels = plt.subplots(1, 2, sharey=True)
 for axes, path in zip(panels, ranges, strict=True):
-    shown = axes.scatter(table[path], table["end"], c=table["peak"], s=8)
+    shown = axes.scatter(masses[path], end, c=peak, s=8)
     axes.set_xlabel(f"{path} [kg]")
 panels[0].set_ylabel("shoulder after 0.8 s [rad]")
 figure.colorbar(shown, label="peak torque of the elbow [N m]")

@@ -22,7 +22,7 @@ NEEDS = {
     "identify_payload": ("scipy", "clarabel"),
     "fmu": ("fmpy",),
     "gymnasium_environment": ("gymnasium",),
-    "study_of_many": ("pandas", "scipy"),
+    "study_of_many": ("scipy",),
 }
 """Extras of the project, without which a script cannot run."""
 SLOW: set[str] = set()
