@@ -29,5 +29,5 @@ torque, payload = front.values[:, 0], -front.values[:, 1]
 print(front.finished, (np.diff(torque[np.argsort(payload)]) > 0).all())  # True True
 
 figure, axes = plt.subplots()
-axes.plot(payload, torque, "o")
+axes.plot(payload, torque, "o-")
 axes.set(xlabel="mass of the lower link [kg]", ylabel="torque that holds it [N m]")
