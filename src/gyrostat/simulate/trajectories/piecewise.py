@@ -59,8 +59,8 @@ class Piecewise(Trajectory):
 
     def largest_jump(self, order: int) -> float:
         """Largest jump of a derivative up to ``order`` at a break, relative to its largest control points beside it;
-        one below 2e-16 of the largest point (differences: 2^k) is rounding, as on a straight line: over the time of the piece
-        where control points are doubles, which even times allow, otherwise over the longest piece."""
+        one below 2e-16 of the largest point (2^k in differences) is rounding, as on a straight line: over the time of
+        the piece where control points are doubles, which even times allow, otherwise over the longest piece."""
         h, worst = np.diff(self.breaks)[:, None], 0.0
         extent = 2e-6 * np.abs(self.differences[0][:, [0, -1]]).max(axis=(0, 1))
         span = h if self.in_doubles else h.max()
