@@ -354,5 +354,5 @@ def test_a_mesh_in_two_pieces_is_refused():
     low = parts.points[cells][:, :, 0].min(axis=1)
     kept = cells[(low <= low.min()) | (low >= low.max())]
     ends = {"a": face(parts.points[:, 0].min()), "b": face(parts.points[:, 0].max())}
-    with pytest.raises(gs.MeshError, match="moves freely while its first interface is held. Hint: a mesh in one piece"):
+    with pytest.raises(gs.MeshError, match="moves freely while its first interface is held"):
         gs.FlexibleBody.from_mesh(meshio.Mesh(parts.points, [("hexahedron", kept)]), STEEL, ends, 2)

@@ -23,8 +23,8 @@ MASSLESS = 1e-13
 """Softness 1 / lambda of a shape that moves no mass, relative to the softest."""
 
 LOOSE, NEGATIVE = 1e-11, 1e-6
-"""Stiffness of static shapes that is none, relative to the amounts of its terms (1e-7 of a bar a thousand times as long
-as thick); least eigenvalue of it, each shape scaled to 1, that is none, or no rounding. For two interfaces it is 0.1."""
+"""Stiffness of static shapes that is none, relative to the amounts of its terms (1e-7 of a bar a thousand times as
+long as thick); least eigenvalue of it, each shape scaled to 1, that is none, or no rounding. Of two interfaces: 0.1."""
 MOVES_FREELY = "the body moves freely while its first interface is held. Hint: a mesh in one piece"
 
 

@@ -70,8 +70,8 @@ def _without_pivoting(A: Sparse) -> Any:
 
 
 def symmetric_eigenvectors(K: Array, M: Array) -> tuple[Array, Array]:
-    """All eigenvalues, ascending, and eigenvectors with V^T M V = 1 of small dense K x = lambda M x; refused if M is not
-    positive definite."""
+    """All eigenvalues, ascending, and eigenvectors with V^T M V = 1 of small dense K x = lambda M x; refused if M is
+    not positive definite."""
     dense = scipy_parts()[2]
     try:
         return dense.eigh((K + K.T) / 2.0, (M + M.T) / 2.0)

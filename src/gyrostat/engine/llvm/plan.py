@@ -17,9 +17,9 @@ PART = 600
 s uncut; run 224, 240, 261 ns."""
 SMALL_PART, OPERATIONS_OF_LONG, LOADS = 150, 20_000, 240
 """The same for programs with so many operations whose functions of PART would load so many values in the mean: LLVM's
-scheduler takes a time that grows with the square of the loads in a function. Measured (30,000 operations of a beam with
-40 shapes, 282 loads): compile 6.4 s at 600, 3.4 s at 300, 2.5 s at 150, 3.1 s at 75; run 10.7, 11.0, 11.6, 12.2 us. With
-fewer loads nothing is gained (derivatives of talos, 188 loads: run 5.8 us at 600, 6.1 us at 150, compile alike)."""
+scheduler takes a time that grows with the square of the loads in a function. Measured (30,000 operations of a beam
+with 40 shapes, 282 loads): compile 6.4 s at 600, 3.4 s at 300, 2.5 s at 150, 3.1 s at 75; run 10.7, 11.0, 11.6, 12.2
+us. With fewer loads nothing is gained (derivatives of talos, 188: run 5.8 us at 600, 6.1 us at 150, compile alike)."""
 
 ADD, SUB, MUL, SIN, COS = (CODE[n] for n in ("add", "sub", "mul", "sin", "cos"))
 
