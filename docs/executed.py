@@ -103,10 +103,11 @@ def executed(example: Example) -> Executed:
     seconds = time.process_time() - started
     if "figure" not in scope:
         raise RuntimeError(f"{example.script}: a script of the gallery ends with its `figure`")
-    _draw(example, scope, figure, card)
-    whole = folder / f"run.{os.getpid()}.json"  # who reads sees all of it, or what was there before
-    whole.write_text(json.dumps({"key": key, "printed": printed, "seconds": seconds}), encoding="utf-8")
-    whole.replace(log)
+    begun = [folder / f"{os.getpid()}_{path.name}" for path in (figure, card, log)]
+    _draw(example, scope, *begun[:2])
+    begun[2].write_text(json.dumps({"key": key, "printed": printed, "seconds": seconds}), encoding="utf-8")
+    for path, place in zip(begun, (figure, card, log), strict=True):
+        path.replace(place)  # who reads sees all of it, or what was there before
     return Executed(printed, seconds, figure, card)
 
 
@@ -155,12 +156,12 @@ def _key(example: Example) -> str:
 
 @cache
 def _environment() -> bytes:
-    """A digest of what else decides: the sources of gyrostat, this file, how robots are drawn, NumPy, Matplotlib."""
-    digest = hashlib.sha256()
+    """A digest of what else decides: the sources of gyrostat, how figures and robots are drawn, NumPy, Matplotlib."""
+    digest = hashlib.sha256(repr((STYLE, CARD)).encode())
     import gyrostat
 
     sources = Path(gyrostat.__file__).parent
-    for path in [*sorted(sources.rglob("*.py")), *sorted(sources.rglob("*.pyi")), Path(__file__), HERE / "render.py"]:
+    for path in [*sorted(sources.rglob("*.py")), *sorted(sources.rglob("*.pyi")), HERE / "render.py"]:
         digest.update(path.read_bytes())
     for package in ("numpy", "matplotlib", "scipy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
