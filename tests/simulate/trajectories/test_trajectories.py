@@ -301,6 +301,17 @@ def test_uneven_times_are_solved_or_refused(degree, ratio):
         tr.spline([0.0, 1.0, 1.0 + 1e-9, 2.0], q, 33)
 
 
+@pytest.mark.parametrize("degree", [3, 7, 9, 33])
+@pytest.mark.parametrize("ends", ["natural", "rest"])
+def test_straight_lines_and_rests_are_no_uneven_times(degree, ends):
+    times = np.array([0.0, 1.0, 1.1, 3.7, 3.71])
+    motion = tr.spline(times, times[:, None] * [0.3, 0.0] + [0.1, 0.7], degree, ends=ends)
+    assert_close(motion(times)[:, 1], np.full(5, 0.7), 1e-12)
+    if ends == "natural" and degree < 33:  # which swings by what rounding leaves of a straight line
+        t = np.linspace(0.0, 3.71, 50)
+        assert_close(motion(t)[:, 0], 0.3 * t + 0.1, 1e-12)
+
+
 def test_a_spline_of_degree_one_is_a_polygon():
     motion = tr.spline(TIMES, POINTS, 1)
     t = np.linspace(0.0, TIMES[-1], 50)

@@ -72,7 +72,10 @@ def turning_points(path: Path, grid: Array, shafts: Array) -> Array:
     """Where a joint, or another of the ``shafts`` (k, n), turns round along the path: dry friction jumps there."""
     fine = np.unique(np.concatenate([grid, 0.5 * (grid[1:] + grid[:-1])]))
     w = path.derivatives(fine, 1)[1] @ shafts.T
-    i, k = np.nonzero((w[:-1] * w[1:] < 0.0) & (np.abs(w[:-1]) + np.abs(w[1:]) > 1e-12 * np.abs(w).max()))
+    size = 1e-12 * np.abs(w).max()
+    for edge in (w[0], w[-1]):  # where the path itself comes to rest, the sign is rounding
+        edge[np.abs(edge) <= size] = 0.0
+    i, k = np.nonzero((w[:-1] * w[1:] < 0.0) & (np.abs(w[:-1]) + np.abs(w[1:]) > size))
     left, right, sign = fine[i], fine[i + 1], np.sign(w[i, k])
     for _ in range(60 if len(i) else 0):
         middle = 0.5 * (left + right)
