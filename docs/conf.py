@@ -69,7 +69,8 @@ def relocated(text: str, written: Path, read_from: Path) -> str:
         place = (written.parent / target).resolve()
         inside = INSIDE.get(str(place.relative_to(ROOT)) if place.is_relative_to(ROOT) else "")
         place = DOCS / inside if inside else place
-        return f"]({Path(os.path.relpath(place, read_from.parent)).as_posix()}{hash_}{anchor})"
+        kind = "path:" if place.suffix == ".py" and place.parent != DOCS / "gallery" else ""  # a file, no page
+        return f"]({kind}{Path(os.path.relpath(place, read_from.parent)).as_posix()}{hash_}{anchor})"
 
     return re.sub(r"\]\(([^)\s]+)\)", there, text)
 
