@@ -18,7 +18,7 @@ model = gs.assemble("cart_pole", gs.chain("world", slide, cart, pole, rod))
 
 regulator = gs.studies.lqr(model, [0.0, 0.0], Q=[1.0, 10.0, 0.1, 0.1], R=0.1)
 print(regulator.K[0].round(3))
-# [ -3.162 -43.196  -4.542  -8.902]
+# [[ -3.162 -43.196  -4.542  -8.902]]
 t = np.linspace(0, 6, 601)
 run = gs.simulate(model, regulator.block(limit=30.0), q0=[0.3, 0.3], t_eval=t, progress=False)
 print(np.abs(run.q[-1]).max() < 0.01)  # True
