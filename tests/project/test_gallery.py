@@ -82,7 +82,8 @@ def test_what_is_known_is_not_executed_again_and_what_changed_is(tmp_path, monke
 
     monkeypatch.setattr(module, "KEPT", tmp_path / "kept")
     script = tmp_path / "counted.py"
-    text = f'"""Title"""\nwith open({str(tmp_path / "log")!r}, "a") as log:\n    log.write("x")\nimport matplotlib.pyplot as plt\n'
+    note = f'with open({str(tmp_path / "log")!r}, "a") as log:\n    log.write("x")\n'
+    text = f'"""Title"""\n{note}import matplotlib.pyplot as plt\n'
     for change, runs in (("", 1), ("", 1), ("print(1)\n", 2)):
         script.write_text(text + change + "figure, _ = plt.subplots()\n", encoding="utf-8")
         executed(Example(script))
