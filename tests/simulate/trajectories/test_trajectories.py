@@ -15,6 +15,7 @@ import gyrostat as gs
 from gyrostat.simulate import trajectories as tr
 from gyrostat.spatial import so3
 from tests.support.comparing import assert_close, central
+from tests.support.examples import few
 from tests.support.puma_arm import puma
 
 RNG = np.random.default_rng(5)
@@ -215,7 +216,7 @@ def test_smooth_polynomials_of_high_order_against_many_digits(order):
     assert not got[-1, 1 : order + 1].any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(seed=st.integers(0, 10**6), order=st.integers(0, 9), n=st.integers(1, 3), duration=st.floats(0.05, 30.0))
 def test_any_conditions_at_the_ends_are_met(seed, order, n, duration):
     rng = np.random.default_rng(seed)
@@ -339,7 +340,7 @@ def test_a_spline_reproduces_polynomials_of_its_degree():
 
 
 # ------------------------------------------------------------------------------------------------ trapezoidal, Fourier
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 4), longer=st.one_of(st.none(), st.floats(1.0, 5.0)))
 def test_trapezoidal_motion_keeps_its_limits_and_uses_one(seed, n, longer):
     rng = np.random.default_rng(seed)
