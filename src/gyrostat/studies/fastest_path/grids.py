@@ -30,8 +30,9 @@ def read_grid(path: Path, given: Any, stops: Array, start: float) -> Array:
         if grid.ndim != 1 or len(grid) < 5 or np.any(np.diff(grid) <= 0.0) or (grid[0], grid[-1]) != ends:
             message = f"grid must grow from {start:g} to {path.end:g} in 4 intervals or more, got {clipped(given)}"
             raise SpecError.one(WHO, "grid", message, f"np.linspace({start:g}, {path.end:g}, 501)", given)
-    corners = path.breaks[(path.breaks > start) & (path.breaks < path.end)] if path.smoothness < 2 else np.zeros(0)
-    return with_points(grid, np.concatenate([corners, stops]))
+    inner = path.breaks[(path.breaks > start) & (path.breaks < path.end)]
+    kinks = inner if path.smoothness < 3 else np.zeros(0)  # of q'', where accelerations peak: cubic splines have them
+    return with_points(grid, np.concatenate([kinks, stops]))
 
 
 def even(path: Path, count: int, stops: Array, start: float) -> Array:
