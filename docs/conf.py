@@ -43,6 +43,12 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "logo": {"text": "gyrostat"},
 }
+if os.environ.get("GYROSTAT_DOCS_VERSIONS"):  # a site of many versions: release/versions_of_docs.py
+    html_theme_options |= {
+        "switcher": {"json_url": "../versions.json", "version_match": release},
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+        "check_switcher": False,
+    }
 html_title = f"gyrostat {release}"
 html_static_path, html_css_files = ["_static"], ["site.css"]
 html_sidebars = {

@@ -230,6 +230,12 @@ def test_check_prints_the_audit(run, arm, bad):
     assert run("check", bad) == (1, f"{gs.audit(bad)}\n", "")
 
 
+def test_check_of_a_robot_by_name_has_its_path_once(run, bad, monkeypatch):
+    monkeypatch.setenv("GYROSTAT_ROBOTS", str(bad.parent))
+    *lines, last = run("check", "bad").out.splitlines()
+    assert lines and all(line.startswith("bad.urdf:") for line in lines) and last.startswith(f"{bad}: ")
+
+
 def test_check_of_several_files_goes_on_after_a_bad_one(run, arm, bad):
     code, out, _ = run("check", bad, arm.with_name("none.urdf"), arm, "lwr")
     assert code == 1

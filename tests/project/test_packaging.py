@@ -118,7 +118,7 @@ def distributions(tmp_path_factory) -> dict[str, Path]:
     """What ``python -m build`` makes of a copy of the checkout: the sdist, and the wheel from it. No network."""
     for name in ("build", "hatchling"):
         if importlib.util.find_spec(name) is None:
-            pytest.skip(f"{name} is not installed: pip install 'gyrostat[test]'")
+            pytest.skip(f"{name} is not installed: pip install 'gyrostat[release]'")
     copy, out = tmp_path_factory.mktemp("checkout") / "gyrostat", tmp_path_factory.mktemp("dist")
     left_out = shutil.ignore_patterns(".git", ".venv", "build", "out", "__pycache__", ".*_cache", ".hypothesis")
     shutil.copytree(CHECKOUT, copy, ignore=left_out)

@@ -12,6 +12,7 @@ from gyrostat.cli import (
     check,
     db,
     demo,
+    doctor,
     export,
     frames,
     frequencies,
@@ -57,7 +58,23 @@ def gyrostat(
     """
 
 
-for module in (info, robots, check, torque, simulate, frames, frequencies, export, view, bench, demo, cache, job, db):
+for module in (
+    info,
+    robots,
+    check,
+    torque,
+    simulate,
+    frames,
+    frequencies,
+    export,
+    view,
+    bench,
+    demo,
+    cache,
+    doctor,
+    job,
+    db,
+):
     module.register(app)
 
 

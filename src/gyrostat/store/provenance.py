@@ -25,8 +25,8 @@ def provenance() -> dict[str, Any]:
         "versions": {name: _version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
-        "commit": _commit(),
+        "processor": processor_name(),
+        "commit": commit(),
     }
 
 
@@ -58,7 +58,8 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _processor() -> str:
+def processor_name() -> str:
+    """As its maker calls it."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
@@ -66,14 +67,20 @@ def _processor() -> str:
         return platform.processor()
 
 
-def _commit() -> str | None:
-    """Of the folder one works in, if it is under Git; marked where files differ from it."""
+def commit(folder: Path | None = None) -> str | None:
+    """Of the folder one works in, or of another one, if it is under Git; marked where files differ from it. Of another
+    folder only if its files belong to the checkout: an environment may lie inside somebody's project."""
+
+    def git(*words: str) -> str | None:
+        given: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 5.0, "cwd": folder}
+        answer = subprocess.run(["git", *words], **given)
+        return None if answer.returncode else answer.stdout
+
     try:
-        given = {"capture_output": True, "text": True, "timeout": 5.0}
-        head = subprocess.run(["git", "rev-parse", "HEAD"], **given)
-        if head.returncode:
+        if folder is not None and git("ls-files", "--error-unmatch", "__init__.py") is None:
             return None
-        changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no"], **given).stdout
+        head = git("rev-parse", "HEAD")
+        changed = git("status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.SubprocessError):
         return None
-    return head.stdout.strip() + (" with changes" if changed else "")
+    return None if head is None else head.strip() + (" with changes" if changed else "")

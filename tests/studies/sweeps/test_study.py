@@ -105,6 +105,7 @@ def linear(model_path="lower.mass"):
     return Job(gs.robots.two_link(), "torque", {"q": [np.pi / 2, 0.0]}, outputs={"hold": "final tau.shoulder"})
 
 
+@pytest.mark.slow
 def test_indices_of_sobol_are_shares_of_variance_where_the_output_is_a_sum():
     pytest.importorskip("SALib", reason="SALib comes with the extra 'sweeps'")
     over = {"lower.mass": (0.5, 1.5), "upper.mass": (1.0, 3.0)}
