@@ -15,7 +15,8 @@ import nbformat
 from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.errors import SphinxError
 
-KERNEL = {"timeout": 300, "kernel_name": "python3", "extra_arguments": ["--IPKernelApp.log_level=40"]}
+KERNEL = {"timeout": 300, "kernel_name": "python3", "coalesce_streams": True}
+KERNEL["extra_arguments"] = ["--IPKernelApp.log_level=40"]
 """``timeout`` [s] is for one cell."""
 FORMULAS = "---\nmyst:\n  enable_extensions: [colon_fence, dollarmath]\n---\n\n"
 """Dollars are formulas on these pages, and nothing on others."""
