@@ -53,7 +53,7 @@ def test_the_help_lists_every_command_in_whole_sentences(run):
     listed = out.partition("Commands:")[2].partition("Examples:")[0]
     assert [line.split()[0] for line in listed.strip().splitlines()] == [
         *("info", "robots", "check", "torque", "simulate", "frames", "frequencies", "diagram", "view", "bench", "demo"),
-        *("cache", "run", "export", "db"),
+        *("cache", "doctor", "run", "export", "db"),
     ]
     assert "..." not in listed
 

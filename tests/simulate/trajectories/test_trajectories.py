@@ -548,3 +548,9 @@ def test_the_load_of_the_hydraulic_manipulator_stays_horizontal_on_a_line():
     assert np.abs(q[:, 1] + q[:, 2] + q[:, 3]).max() < 1e-10
     assert_close(gs.fk(crane, q)["link5.tool"].R[:, 2], np.tile([0.0, 0.0, 1.0], (30, 1)), 1e-10)
     assert_close(gs.fk(crane, q[-1])["link5.tool"].matrix, T, 1e-10)
+
+
+def test_a_law_that_calls_a_trajectory_is_told_which_block_takes_it():
+    move = tr.quintic([0.0], [1.0], 1.0)
+    with pytest.warns(gs.PerformanceWarning, match=r"calls a trajectory .* gs\.blocks\.Reference\(move\)"):
+        gs.simulate(gs.robots.pendulum(), lambda t, q, v: 10.0 * (move(t) - q), t_end=0.01, progress=False)
