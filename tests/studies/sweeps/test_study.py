@@ -338,7 +338,8 @@ def test_a_report_has_fans_of_what_is_kept_and_the_worst_cases_in_motion(tmp_pat
 def test_a_cluster_whose_workers_die_completes_the_study_to_the_bit():
     distributed = pytest.importorskip("distributed", reason="dask comes with the extra 'cluster'")
     wanted = table(lhs(2000).run().runs)
-    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster:
+        assert len(cluster.workers) == 4
         killed = []
 
         def kill(done, total, text):
@@ -357,7 +358,7 @@ def test_a_cluster_costs_little_for_each_group_beyond_the_work():
     distributed = pytest.importorskip("distributed", reason="dask comes with the extra 'cluster'")
     count = 150
     study = Study(linear(), lhs={"lower.mass": (0.5, 1.5)}, count=count)
-    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         rounds = []
         for _ in range(4):
             told = []
