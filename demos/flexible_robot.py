@@ -93,7 +93,7 @@ def figure_joints(run: Run):
         axes[0, 0].plot(run.t, run.wanted[:, j], "k:", lw=1.0)
         axes[1, 0].plot(run.t, 1e3 * (run.angles - run.wanted)[:, j], lw=1.4)
     axes[0, 0].set(ylabel="angle [rad]", title="Real joints, and what they are told (dotted)")
-    axes[0, 0].legend()
+    axes[0, 0].legend(loc="lower right", ncols=3)
     axes[1, 0].set(ylabel="error [mrad]", xlabel="time [s]")
     return figure
 

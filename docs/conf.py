@@ -8,11 +8,12 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(DOCS))  # names.py, live.py
+sys.path.insert(0, str(DOCS))  # names.py, live.py, gallery_pages.py
 
 project, author, release = "gyrostat", "the gyrostat developers", metadata("gyrostat")["Version"]
 project_copyright = "the gyrostat developers, Apache-2.0"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "names", "live"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "names", "live", "gallery_pages"]
+exclude_patterns = ["*.py"]  # scripts in gallery/ are pages
 
 # ---- pages
 myst_heading_anchors = 3
@@ -68,7 +69,8 @@ def relocated(text: str, written: Path, read_from: Path) -> str:
         place = (written.parent / target).resolve()
         inside = INSIDE.get(str(place.relative_to(ROOT)) if place.is_relative_to(ROOT) else "")
         place = DOCS / inside if inside else place
-        return f"]({Path(os.path.relpath(place, read_from.parent)).as_posix()}{hash_}{anchor})"
+        kind = "path:" if place.suffix == ".py" and place.parent != DOCS / "gallery" else ""  # a file, no page
+        return f"]({kind}{Path(os.path.relpath(place, read_from.parent)).as_posix()}{hash_}{anchor})"
 
     return re.sub(r"\]\(([^)\s]+)\)", there, text)
 

@@ -23,16 +23,21 @@ def run() -> gs.Result:
     return gs.simulate(arm, law, q0=move(0.0), t_end=1.6, progress=False)
 
 
-def robot_and_plot(run: gs.Result) -> Figure:
-    """The arm on its way beside its angles and torques."""
-    figure = Figure(figsize=(11.0, 3.9), dpi=150, layout="constrained", facecolor="white")
-    grid = figure.add_gridspec(2, 2, width_ratios=(1.0, 1.5))
+def robot_and_plot(run: gs.Result, tall: bool = False) -> Figure:
+    """The arm on its way beside its angles and torques, or above them."""
+    figure = Figure(figsize=(6.0, 6.2) if tall else (11.0, 3.9), dpi=150, layout="constrained", facecolor="white")
+    grid = (
+        figure.add_gridspec(3, 1, height_ratios=(1.9, 1, 1))
+        if tall
+        else figure.add_gridspec(2, 2, width_ratios=(1.0, 1.5))
+    )
     places = [np.array([np.interp(t, run.t, x) for x in run.q.T]) for t in (0.0, 0.4, 0.62, 1.6)]
-    robot = figure.add_subplot(grid[:, 0])
-    robot.imshow(picture(run.model, places[-1], (660, 585), ghosts=places[:-1], turn=-8.0, tilt=22.0, fill=0.9))
+    robot = figure.add_subplot(grid[0] if tall else grid[:, 0])
+    size, fill = ((1000, 520), 0.94) if tall else ((660, 585), 0.9)
+    robot.imshow(picture(run.model, places[-1], size, ghosts=places[:-1], turn=-8.0, tilt=22.0, fill=fill))
     robot.set_axis_off()
     for row, (name, unit, series) in enumerate((("q", "rad", run.q), ("torque", "N m", run.tau))):
-        axes = figure.add_subplot(grid[row, 1])
+        axes = figure.add_subplot(grid[row + 1] if tall else grid[row, 1])
         for joint, x in zip(run.model.dofs, series.T, strict=True):
             axes.plot(run.t, x, label=joint, linewidth=1.6)
         axes.set_ylabel(f"{name} [{unit}]")
@@ -50,8 +55,8 @@ def robot_and_plot(run: gs.Result) -> Figure:
 def main(out: Path = HERE / "pictures") -> None:
     out.mkdir(exist_ok=True)
     moved = run()
-    figure = robot_and_plot(moved)
-    figure.savefig(out / "arm.png", metadata={"Software": ""})
+    robot_and_plot(moved).savefig(out / "arm.png", metadata={"Software": ""})
+    robot_and_plot(moved, tall=True).savefig(out / "arm_tall.png", metadata={"Software": ""})
 
 
 if __name__ == "__main__":

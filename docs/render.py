@@ -36,8 +36,8 @@ def picture(
 ) -> Array:
     """The robot at q as (height, width, 3) numbers from 0 to 1.
 
-    ``turn``, ``tilt``: where the camera stands [deg], about the vertical from x, and above the ground. ``ghosts``:
-    further configurations, pale. ``fill``: share of the picture that the robot takes.
+    ``turn``, ``tilt``: where the camera stands [deg], about the vertical, from -y where z is up, and above the ground.
+    ``ghosts``: further configurations, pale. ``fill``: share of the picture that the robot takes.
     """
     drawn = scene(model)
     poses = [*ghosts, gs.neutral(model) if q is None else q]

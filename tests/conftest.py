@@ -1,13 +1,18 @@
 """The default run takes a cover of every product of cases: each value of each parameter, with as many pairs as that
-takes; ``-m slow`` takes the rest, ``-m ""`` the whole product."""
+takes; of a long list of cases marked ``@pytest.mark.by_default(n)`` n evenly spread ones; and a quarter of the examples
+of property tests. ``-m slow`` takes the rest, ``-m ""`` the whole."""
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+from tests.support import examples
 
 Case = dict[str, Any]
 WHOLE = 8
@@ -51,13 +56,38 @@ def products(items: Iterable[pytest.Item]) -> dict[str, list[tuple[pytest.Item, 
     return found
 
 
+def spread(count: int, n: int) -> set[int]:
+    """n numbers from 0 to count - 1, evenly spread, the first among them.
+
+    >>> sorted(spread(10, 3))
+    [0, 3, 6]
+    """
+    return {k * count // n for k in range(n)} if n < count else set(range(count))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    examples.few_by_default = config.getoption("markexpr") == "not slow"
+    settings.register_profile("gyrostat", max_examples=examples.few(100), deadline=None)
+    settings.load_profile("gyrostat")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    gc.disable()  # twenty thousand tests are collected, and nothing of them is garbage
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for cases in products(items).values():
         values = [case for _, case in cases]
-        if len(cases) <= WHOLE or len(values[0]) < 2:
+        asked = cases[0][0].get_closest_marker("by_default")
+        if asked is None and (len(cases) <= WHOLE or len(values[0]) < 2):
             continue
-        kept = covered(values)
+        kept = covered(values) if asked is None else spread(len(cases), *asked.args)
         for k, (item, _) in enumerate(cases):
             if k not in kept:
                 item.add_marker(pytest.mark.slow)

@@ -53,7 +53,7 @@ def test_the_help_lists_every_command_in_whole_sentences(run):
     listed = out.partition("Commands:")[2].partition("Examples:")[0]
     assert [line.split()[0] for line in listed.strip().splitlines()] == [
         *("info", "robots", "check", "torque", "simulate", "frames", "frequencies", "diagram", "view", "bench", "demo"),
-        *("cache", "run", "export", "db"),
+        *("cache", "doctor", "run", "export", "db"),
     ]
     assert "..." not in listed
 
@@ -228,6 +228,12 @@ def test_a_deep_chain_is_shown_in_one_line_and_quickly(run, tmp_path):
 def test_check_prints_the_audit(run, arm, bad):
     assert run("check", arm) == (0, f"{gs.audit(arm)}\n", "")
     assert run("check", bad) == (1, f"{gs.audit(bad)}\n", "")
+
+
+def test_check_of_a_robot_by_name_has_its_path_once(run, bad, monkeypatch):
+    monkeypatch.setenv("GYROSTAT_ROBOTS", str(bad.parent))
+    *lines, last = run("check", "bad").out.splitlines()
+    assert lines and all(line.startswith("bad.urdf:") for line in lines) and last.startswith(f"{bad}: ")
 
 
 def test_check_of_several_files_goes_on_after_a_bad_one(run, arm, bad):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gyrostat as gs
 from gyrostat.configuration.manifold import difference, integrate, neutral, random_configuration, tangent
 from tests.support.comparing import assert_close, central
+from tests.support.examples import few
 from tests.support.random_models import random_state, spatial_ports, various_tree
 
 TOLERANCE = 1e-12
@@ -71,7 +72,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 # ------------------------------------------------------------------------------------------------ identities
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(model=models, seed=seeds, angle=st.sampled_from(ANGLES))
 def test_the_difference_undoes_a_step(model, seed, angle):
     q, v, _ = random_state(model, np.random.default_rng(seed))
@@ -79,7 +80,7 @@ def test_the_difference_undoes_a_step(model, seed, angle):
     assert_close(difference(model, q, integrate(model, q, v)), v, TOLERANCE)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(model=models, seed=seeds)
 def test_a_step_by_the_difference_arrives(model, seed):
     rng = np.random.default_rng(seed)
@@ -91,7 +92,7 @@ def test_a_step_by_the_difference_arrives(model, seed):
         assert (np.linalg.norm(v[..., place], axis=-1) <= np.pi + 1e-15).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(model=models, seed=seeds, first=st.floats(-1, 1), second=st.floats(-1, 1))
 def test_two_steps_with_the_same_velocity_are_one(model, seed, first, second):
     q, v, _ = random_state(model, np.random.default_rng(seed))
@@ -99,7 +100,7 @@ def test_two_steps_with_the_same_velocity_are_one(model, seed, first, second):
     assert_same_configuration(model, there, integrate(model, q, v, first + second))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(model=models, seed=seeds)
 def test_the_tangent_is_the_rate_of_a_step(model, seed):
     q, v, _ = random_state(model, np.random.default_rng(seed))
@@ -179,7 +180,7 @@ def test_the_shortest_turn_is_taken():
     assert_close(difference(SPHERICAL, [0, 0, 0, 1], turned), [0, -0.5 * np.pi, 0], 1e-15)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(seed=seeds)
 def test_a_quaternion_and_its_negative_are_one_configuration(seed):
     rng = np.random.default_rng(seed)
@@ -293,7 +294,7 @@ def test_a_floating_tree_steps_as_in_pinocchio():
 
 
 # ------------------------------------------------------------------------------------------------ batches
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(seed=seeds, lead=st.tuples(*[st.sampled_from(SHAPES)] * 3).filter(lambda s: _go_together(*s)))
 def test_leading_shapes_broadcast(seed, lead):
     rng = np.random.default_rng(seed)

@@ -24,6 +24,7 @@ def lander(**more):
     return model, task
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("name", [*PLANAR, pytest.param("humanoid-stand", marks=pytest.mark.slow)])
 def test_gymnasium_has_nothing_to_say_against_an_environment(name):
     from gymnasium.utils.env_checker import check_env
@@ -33,6 +34,7 @@ def test_gymnasium_has_nothing_to_say_against_an_environment(name):
         check_env(gs.gym_env(name))
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("name", PLANAR)
 def test_many_robots_do_what_each_of_them_does_alone(name):
     rng = np.random.default_rng(0)

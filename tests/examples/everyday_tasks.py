@@ -12,7 +12,6 @@ import gyrostat as gs
 Q = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7, 0.02])
 LOAD = gs.RigidBody("load", mass=2.0, com=(0, 0, 0.05), inertia=(0.01, 0.01, 0.01))
 HAND = "panda_hand_tcp"
-MAKEFILE = "test: $(patsubst %.c,%,$(wildcard *_test.c))\n\t@for t in $^; do ./$$t || exit 1; done\n%_test: %_test.c %.c\n\t$(CC) -O2 -std=c99 -o $@ $^ -lm\n"  # fmt: skip  # noqa: E501
 
 
 def talos_gravity_compensation_with_foot_wrenches() -> Any:
@@ -68,9 +67,8 @@ def monte_carlo_with_a_plot() -> Any:
 
 def c_code_of_two_functions(folder: Path) -> Any:
     panda = gs.load("panda")
-    gs.InverseDynamics(panda).export_c(folder)
-    gs.MassMatrix(panda).export_c(folder)
-    (folder / "Makefile").write_text(MAKEFILE)
+    gs.InverseDynamics(panda).export_c(folder, makefile=True)
+    gs.MassMatrix(panda).export_c(folder, makefile=True)
 
 
 def optimal_control_with_an_end_effector_constraint() -> Any:

@@ -1,7 +1,8 @@
 """The same tasks with Pinocchio or the Robotics Toolbox, as short as they can be written, for counting lines.
 
-None of them is run here. What the library itself lacks (a linear program for foot forces, a controller's loop, a
-transcription of optimal control) is written out in NumPy, SciPy or CasADi, as its users do."""
+Those of Pinocchio alone are run, too: their numbers are ours. What the library itself lacks (a linear program for foot
+forces, a controller's loop, a transcription of optimal control) is written out in NumPy, SciPy or CasADi, as its users
+do."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ def _quietly():
 
 
 def lines(text: str) -> int:
-    """Lines of code; of a function without its head, and without the return that hands its results to a test."""
+    """Lines of code of a function without its head, and those of the load if it has one, which stands above."""
     code = [line.strip() for line in text.strip().splitlines()]
-    return sum(bool(line) and not line.startswith(("def ", "#")) for line in code)
+    return sum(bool(line) and not line.startswith(("def ", "#")) for line in code) + ("LOAD" in text)
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -37,6 +37,27 @@ def test_no_task_takes_more_lines_than_elsewhere(name):
     program, text = PEERS[name]
     theirs = sum(bool(line.strip()) for line in text.splitlines())
     assert own <= theirs, f"{own} lines, {theirs} with {program}"
+
+
+def theirs(name, **given):
+    """What the lines of Pinocchio compute: its own variables."""
+    pin = pytest.importorskip("pinocchio")
+    found = {"pin": pin, "np": np, "path": str(urdf("panda")), "q": np.r_[tasks.Q, tasks.Q[-1]], **given}
+    exec(PEERS[name][1], found)
+    return found
+
+
+def test_pinocchio_has_the_same_numbers_with_its_lines():
+    loaded = theirs("payload_on_a_panda_hand")
+    np.testing.assert_allclose(tasks.payload_on_a_panda_hand()[:7], loaded["tau"][:7], atol=1e-9)
+    q = np.r_[tasks.Q, tasks.Q[-1]]
+    q[5:7] = 1.5, 0.7
+    _, M = tasks.locked_wrist()
+    upper = np.triu(theirs("locked_wrist", q=q, q_reduced=q[[0, 1, 2, 3, 4, 7, 8]])["M"])
+    np.testing.assert_allclose(np.triu(M)[:5, :5], upper[:5, :5], atol=1e-9)
+    _, motors = tasks.drives_on_a_loaded_panda()
+    driven = theirs("drives_on_a_loaded_panda", v=np.zeros(9), a=np.ones(9))["motor"]
+    np.testing.assert_allclose(motors[:7], driven, atol=2e-3)  # without the gyroscopic coupling of rotors
 
 
 @pytest.mark.slow

@@ -327,3 +327,32 @@ def test_npz_files_are_hostile_input(tmp_path):
     (tmp_path / "y.npz").write_bytes(b"PK\x03\x04 no")
     with pytest.raises(gs.LoadError, match="cannot be read: BadZipFile"):
         gs.FlexibleBody.from_npz(tmp_path / "y.npz", {"a": [0]})
+
+
+def test_matrices_that_are_none_of_a_body_are_refused():
+    model = solid_model(solid_mesh(BAR), Material.of(STEEL), 1)
+    M, K, nodes = model.M.toarray(), model.K.toarray(), model.nodes
+    ends = {name: np.flatnonzero(nodes[:, 0] == x) for name, x in (("a", nodes[:, 0].min()), ("b", nodes[:, 0].max()))}
+
+    def refused(message, M, K):
+        with pytest.raises(gs.GyrostatError, match=message):
+            gs.FlexibleBody.from_matrices(M, K, nodes, ends, 2)
+
+    middle = np.flatnonzero((nodes[:, 0] > nodes[:, 0].min()) & (nodes[:, 0] < nodes[:, 0].max()))
+    inner = (3 * middle[:, None] + np.arange(3)).ravel()
+    refused("from_matrices: M has -.* on its diagonal at coordinate .*, expected none below zero", -M, K)
+    refused("from_matrices: K has -.* on its diagonal", M, -K)
+    refused("from_matrices: M is zero. Hint: export the mass matrix, too", 0 * M, K)
+    indefinite = M.copy()  # whole nodes, so that the axes stay alike
+    indefinite[np.ix_(inner, inner)] = np.kron(2 * np.ones((len(middle),) * 2) - np.eye(len(middle)), np.eye(3))
+    refused("mass matrix is not positive definite", indefinite, K)
+
+
+def test_a_mesh_in_two_pieces_is_refused():
+    parts = bar_mesh(cells=(4, 1, 1))
+    cells = parts.cells_dict["hexahedron"]
+    low = parts.points[cells][:, :, 0].min(axis=1)
+    kept = cells[(low <= low.min()) | (low >= low.max())]
+    ends = {"a": face(parts.points[:, 0].min()), "b": face(parts.points[:, 0].max())}
+    with pytest.raises(gs.MeshError, match="moves freely while its first interface is held"):
+        gs.FlexibleBody.from_mesh(meshio.Mesh(parts.points, [("hexahedron", kept)]), STEEL, ends, 2)

@@ -61,6 +61,7 @@ def test_a_reduced_beam_keeps_rigid_inertia_statics_and_its_free_frequencies():
 
 
 # ------------------------------------------------------------------------------------------------ the assembly
+@pytest.mark.slow
 def test_the_assembly_at_rest_has_the_eigenfrequencies_of_the_flexible_model():
     given = along(40.0, 10.0)
     links = AssembledLinks(given, 3, 24, "test")

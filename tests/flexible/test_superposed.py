@@ -58,6 +58,7 @@ def test_a_soft_arm_leaves_the_range_of_small_vibrations_and_is_told_so():
     assert both.plot().axes
 
 
+@pytest.mark.slow
 def test_a_free_floating_base_is_superposed_to_second_order_too():
     """Quaternions: U is a displacement along the rates, U' its derivative."""
 

@@ -39,6 +39,7 @@ def arrays(result) -> list[np.ndarray]:
     return list(result) if isinstance(result, tuple) else [result]
 
 
+@pytest.mark.by_default(9)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_subset_gives_what_a_robot_with_the_others_fixed_gives(name):
     subsets = SUBSETS[:1] if name in SLOW else SUBSETS

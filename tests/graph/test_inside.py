@@ -68,6 +68,7 @@ def test_parts_are_told_by_names_that_begin_with_that_of_the_entity():
     assert "boom.rz1 -> boom.ry1" in net.explain()
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("base", ["fixed", pytest.param("free", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("by", ENTERED)
 def test_every_dynamics_algorithm_is_that_of_the_mechanism_written_out(by, base):
@@ -131,6 +132,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.by_default(8)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_other_solvers_are_those_of_the_mechanism_written_out(name):
     model, by_hand = pair()  # entered by a: coordinates in the same order

@@ -16,6 +16,7 @@ import gyrostat as gs
 from gyrostat.graph.rewrite import DEFAULT, RULES
 from gyrostat.spec.spanning_tree import Visit
 from tests.support.comparing import assert_close
+from tests.support.examples import few
 from tests.support.random_models import random_state, random_wrenches, various_tree
 
 Joint, Body, Shift = gs.Joint, gs.RigidBody, gs.Displacement
@@ -239,7 +240,7 @@ def test_a_connection_that_is_fed_from_two_sides_closes_one_loop():
     assert set(loop.entities) == {"w", "C", "D", "B"}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.data())
 def test_any_mechanism_has_as_many_loops_as_it_has_surplus_ports(data):
     """Bodies with several frames, joined at random; the parts that the reference frame does not reach are left out."""
@@ -558,13 +559,13 @@ def test_rules_can_be_chosen_and_switched_off():
     assert gs.network(model, rules=()).events == ()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(st.integers(0, 10_000), st.sets(st.sampled_from(list(RULES))))
 def test_any_rules_leave_all_results_unchanged(seed, rules):
     check_results(various_tree(seed, bodies=1 + seed % 7, momentum=bool(seed % 2)), sorted(rules), seed)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(st.integers(0, 10_000))
 def test_rigid_groups_of_any_shape_leave_all_results_unchanged(seed):
     """Bodies, displacements and welds in a heap behind every joint, several at one connection."""

@@ -227,6 +227,7 @@ def test_very_many_findings_are_counted(audited):
     assert "1000 more findings" in str(audit)
 
 
+@pytest.mark.slow
 def test_the_whole_wheel_is_audited_in_order_of_lines():
     if not FOLDER.exists():
         pytest.skip("needs example-robot-data")

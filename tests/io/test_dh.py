@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gyrostat as gs
 from gyrostat.io.dh.from_table import from_dh
 from gyrostat.io.dh.table import DHRow
+from tests.support.examples import few
 
 CONVENTIONS = ("standard", "modified")
 
@@ -93,7 +94,7 @@ def in_pinocchio(rows, convention):
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=few(6), deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 7))
 def test_frames_of_links_are_products_of_the_matrices(convention, seed, n):
     rng = np.random.default_rng(seed)
@@ -104,6 +105,7 @@ def test_frames_of_links_are_products_of_the_matrices(convention, seed, n):
         np.testing.assert_allclose(place[f"link{k}"].p, T[:3, 3], atol=1e-12)
 
 
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("seed", range(5))
 def test_forces_and_inertias_equal_those_of_pinocchio(convention, seed):
@@ -120,6 +122,7 @@ def test_forces_and_inertias_equal_those_of_pinocchio(convention, seed):
     np.testing.assert_allclose(gs.aba(model, q, v, tau), a, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_motors_add_reflected_inertia_and_friction_by_the_sign_of_the_joint(seed):
     rng = np.random.default_rng([seed, 7])

@@ -87,6 +87,7 @@ def test_every_case_is_in_the_table():
     assert len(CASES) == 28
 
 
+@pytest.mark.by_default(9)
 @pytest.mark.parametrize("case", CASES)
 def test_motion_and_reactions_are_those_of_adams(case):
     want, got = printed(case), history(case)
@@ -97,6 +98,7 @@ def test_motion_and_reactions_are_those_of_adams(case):
     assert {x: found[x] for x in found if not found[x] <= ALLOWED[case][x]} == {}
 
 
+@pytest.mark.by_default(9)
 @pytest.mark.parametrize("case", CASES)
 def test_forward_dynamics_in_the_states_of_adams(case):
     """Nothing is integrated: where ADAMS drifts, this is sharper."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import gyrostat as gs
 from tests.support.comparing import assert_close
+from tests.support.examples import few
 from tests.support.pinocchio_oracle import Oracle, random_state, walk
 from tests.support.random_models import random_wrenches, spatial_ports, various_tree
 
@@ -69,12 +70,13 @@ def test_forces_and_motions_of_random_trees(seed):
     assert_same(of_the_list(seed), seed)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 12), representation=st.sampled_from(REPRESENTATIONS))
 def test_forces_and_motions_in_all_representations(seed, bodies, representation):
     assert_same(various_tree(seed, bodies), seed, representation)
 
 
+@pytest.mark.by_default(8)
 @pytest.mark.parametrize("seed", range(18))
 def test_forces_and_motions_by_compiled_code(seed):
     assert_same(various_tree(seed, 2 + seed % 4), seed, REPRESENTATIONS[seed % 3], "compile")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import gyrostat as gs
 from tests.support.comparing import assert_close, central
+from tests.support.examples import few
 
 pin = pytest.importorskip("pinocchio", reason="pinocchio comes with the extra 'oracles'")
 
@@ -200,7 +201,7 @@ def residual(model, solver, explicit, D):
     return max(np.abs(x - want).max() / np.abs(want).max() for x in (ours, theirs))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 8),
@@ -278,7 +279,7 @@ def test_the_step_of_h04_5_1_at_order_12():
         assert np.abs(a - want).max() <= RESIDUAL * np.abs(want).max()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=few(10), deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 8), branching=st.sampled_from([0.0, 0.6]))
 def test_forward_dynamics_of_elastic_trees_equal_the_explicit_model(seed, n, branching):
     rng = np.random.default_rng(seed)

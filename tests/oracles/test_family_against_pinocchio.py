@@ -15,6 +15,7 @@ import gyrostat as gs
 from gyrostat.solvers.machinery.solver import Solver
 from tests.oracles.test_against_pinocchio import single_joint
 from tests.support.comparing import assert_close, central
+from tests.support.examples import few
 from tests.support.pinocchio_oracle import Oracle, pin, random_state, walk
 from tests.support.random_models import random_wrenches, spatial_ports, various_tree
 
@@ -28,7 +29,9 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def some(examples):
     """The same examples every time; a smaller seed is no simpler tree, so nothing is shrunk."""
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
+    return settings(
+        max_examples=few(examples), deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate)
+    )
 
 
 @contextmanager
@@ -249,6 +252,7 @@ def test_the_family_on_five_hundred_more_trees(batch):
             assert_same_momenta(model, seed)
 
 
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_family_by_compiled_code(seed):
     model = tree(seed, 2 + seed)
@@ -258,6 +262,7 @@ def test_the_family_by_compiled_code(seed):
     assert_same_momenta(model, seed)
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_accelerations_by_compiled_code_of_every_algorithm(seed):
     assert_all_ways_agree(tree(seed, 2), seed)

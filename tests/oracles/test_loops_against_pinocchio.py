@@ -29,6 +29,7 @@ def state(loop: RandomLoop, seed: int):
     return q, v, rng.normal(size=loop.model.nv)
 
 
+@pytest.mark.by_default(6)
 @pytest.mark.parametrize(("seed", "kind", "planar", "base", "loops"), EXAMPLES)
 def test_closed_mechanisms_move_as_pinocchios_terms_say(seed, kind, planar, base, loops):
     loop = random_loop(seed, kind, planar, base, loops)
@@ -68,6 +69,7 @@ def test_rotors_friction_and_springs_act_in_loops_as_in_the_tree(seed, kind):
     assert_close(gs.aba(loop.model, q, v, tau), a, 1e-9)
 
 
+@pytest.mark.by_default(5)
 @pytest.mark.parametrize(("seed", "kind", "planar", "base", "loops"), EXAMPLES)
 def test_derivatives_along_the_loop_are_differences_of_pinocchios_accelerations(seed, kind, planar, base, loops):
     loop = random_loop(seed, kind, planar, base, loops)

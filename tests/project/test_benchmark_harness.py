@@ -121,6 +121,7 @@ def test_an_unknown_subject_lists_the_known_ones(capsys):
     assert "inverse_dynamics" in message
 
 
+@pytest.mark.by_default(7)
 @pytest.mark.parametrize("subject", subjects())
 def test_every_benchmark_runs(tmp_path, capsys, subject):
     pytest.importorskip("pinocchio", reason="peers come with the extra 'oracles'")

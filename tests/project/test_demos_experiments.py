@@ -552,6 +552,7 @@ def test_small_vibrations_agree_with_the_full_motion_of_the_space_manipulator_wh
     assert fast.both.step_error < 1e-6
 
 
+@pytest.mark.slow
 def test_a_load_on_a_motion_that_was_recorded_with_another_is_that_of_its_own_full_motion():
     many = space_manipulator.cases(20, samples=401)
     model, law = space_manipulator.manipulator(load=float(many.loads[-1])), space_manipulator.drives(60.0)

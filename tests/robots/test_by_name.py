@@ -68,7 +68,7 @@ def test_only_files_that_are_robots_count(folder):
     assert [robot.name for robot in gs.robots.available() if robot.source == "GYROSTAT_ROBOTS"] == ["arm"]
 
 
-@pytest.mark.parametrize("name", ["../secret", "/etc/secret", "a/../../secret", "..", "", "x\0y", "secret/"])
+@pytest.mark.parametrize("name", ["../secret", "/etc/secret", "a/../../secret", "..", "", "x\0y", "secret/", "a" * 500])
 def test_no_name_leads_out_of_the_folders(folder, tmp_path, name):
     put(tmp_path / "secret.urdf", "secret")
     with pytest.raises(gs.GyrostatError):
@@ -81,6 +81,12 @@ def test_links_out_of_a_folder_are_passed_over(folder, tmp_path):
     os.symlink(tmp_path / "outside", folder / "linked")
     with pytest.raises(gs.LoadError, match="there is no file and no robot"):
         gs.load("secret")
+
+
+def test_folders_that_cannot_be_looked_at_are_passed_over(folder, monkeypatch):
+    monkeypatch.setattr("gyrostat.robots.by_name.search_path", ["x" * 5000, "no/such/folder"])
+    put(folder / "arm.urdf", "arm")
+    assert [robot.name for robot in gs.robots.available() if robot.source == "GYROSTAT_ROBOTS"] == ["arm"]
 
 
 def test_an_unknown_name_is_answered_with_near_ones(folder):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import gyrostat as gs
 from gyrostat.robots.puma560 import NOMINAL
+from tests.support.examples import few
 from tests.support.random_models import random_state, spatial_ports
 from tests.support.reference_data import reference
 
@@ -377,7 +378,7 @@ def joints_of(model):
     return [entity for entity in model.entities if isinstance(entity, gs.Joint)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 15), share=st.floats(0, 1), branching=st.floats(0, 1))
 def test_a_random_tree_is_the_same_for_the_same_seed_and_physical(seed, bodies, share, branching):
     options = {"branching": branching, "reversed_share": share, "momentum": True, "base": "free"}

@@ -105,6 +105,7 @@ def test_functions_that_need_coordinates_without_loops_refuse_them(four_bar):
             call()
 
 
+@pytest.mark.by_default(4)
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "slider-crank", "rod, turning", "universal rod", "stewart"])
 def test_minimal_coordinates_and_constraints_tell_the_same(name):
     r = Opened(name)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import gyrostat as gs
 from tests.support.comparing import REPRESENTATIONS, assert_close, central, rate
+from tests.support.examples import few
 from tests.support.random_models import random_state, random_wrenches, various_tree
 from tests.support.trajectories import model_state
 
@@ -180,7 +181,7 @@ def odd_strides(x, how):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(data=st.data())
 def test_any_shape_kind_of_number_and_layout_gives_the_same(mode, data):
     shape = data.draw(SHAPES)
@@ -427,6 +428,7 @@ def test_a_state_gives_the_same_bits_alone_and_anywhere_in_a_batch():
     assert np.array_equal(batch[5:9], solver(q[5:9], v[5:9], a[5:9]))
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_compiled_and_interpreted_code_agree(seed):
     model = various_tree(seed, bodies=4 + seed, momentum=True)

@@ -10,6 +10,7 @@ from gyrostat.geometry.rotation import about_axis, from_quaternion, quaternion_o
 from gyrostat.spatial import so3, so3_recorded
 from gyrostat.spatial.algebra import skew
 from tests.support.comparing import assert_close
+from tests.support.examples import few
 
 ANGLES = (0.0, 1e-300, 1e-160, 1e-12, 1e-4, 0.01, 0.2499999, 0.25, 0.2500001, 1.0, 3.0, np.pi - 1e-9, np.pi)
 H = 1e-6
@@ -27,7 +28,7 @@ def some(seed, *shape):
 
 
 # ------------------------------------------------------------------------------------------------ exp and log
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(directions, angles)
 def test_the_logarithm_undoes_the_exponential(direction, angle):
     x = vector(direction, angle)
@@ -37,7 +38,7 @@ def test_the_logarithm_undoes_the_exponential(direction, angle):
         assert_close(back, x, 2e-15 * max(1.0, angle))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(directions, st.floats(0.0, 6.0))
 def test_the_exponential_turns_about_the_axis_by_the_angle(direction, angle):
     x = vector(direction, angle)
@@ -85,7 +86,7 @@ def test_jacobians_are_those_of_the_exponential(angle):
     assert_close(skew(so3.left_jacobian(x, dx)), dR @ R.T, 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(directions, st.one_of(st.floats(0.0, 6.0), st.sampled_from(ANGLES)))
 def test_inverse_jacobians_undo_the_jacobians(direction, angle):
     x, u = vector(direction, angle), np.array([0.4, 0.9, -0.2])

@@ -17,10 +17,11 @@ from gyrostat.spatial.inertia import SpatialInertia, steiner
 from gyrostat.spatial.joints import MOTIONS, JointMotion
 from gyrostat.spatial.representation import Pose, representation
 from tests.support.comparing import REPRESENTATIONS, assert_close, assert_differs, rate
+from tests.support.examples import few
 from tests.support.trajectories import joint_state
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
-quick = settings(max_examples=25, deadline=None)
+quick = settings(max_examples=few(25), deadline=None)
 
 
 def random_rotation(rng):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gyrostat as gs
+from tests.support.examples import few
 
 Joint, Body, Shift = gs.Joint, gs.RigidBody, gs.Displacement
 WHERE = (1.0, 0.0, 0.0)
@@ -89,7 +90,7 @@ def shuffled(model, rng):
 
 # ------------------------------------------------------------------------------------------------ any order
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_the_order_in_the_file_decides_neither_the_tree_nor_the_cuts(name, seed):
     model = MODELS[name]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gyrostat.studies.achievable import saturation
 from gyrostat.studies.achievable.saturation import Saturation, solve_some
+from tests.support.examples import few
 
 
 def problem(seed: int, n: int, wide: float = 1.0, idle: bool = False) -> Saturation:
@@ -38,7 +39,7 @@ def fits(p: Saturation, cut, x, u):
     assert np.allclose(p.needed + p.H @ x, u, atol=size)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=few(150))
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 10), idle=st.booleans(), start=st.integers(0, 10**6))
 def test_the_conditions_hold_from_any_start(seed, n, idle, start):
     p = problem(seed, n, idle=idle)

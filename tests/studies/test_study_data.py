@@ -16,6 +16,7 @@ from gyrostat.errors import GyrostatError
 from gyrostat.studies.progress import Progress
 from gyrostat.studies.report import Report
 from gyrostat.studies.study_data import KINDS, StudyData
+from tests.support.examples import few
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(values)
 def test_values_come_back_equal_and_of_the_same_type(value):
     back = there_and_back(value)

@@ -167,11 +167,22 @@ MISUSE = {
     "two tasks are called": lambda m: ts.Stack(m, [ts.Frame(FRAME), ts.Frame(FRAME)]),
     "there are no tasks": lambda m: ts.Stack(m, []),
     "is no task": lambda m: ts.Stack(m, [3]),
-    "dt must be one time": lambda m: ts.Stack(m, ts.Posture(np.zeros(7))).rates(np.zeros(7), 0.0),
+    "dt must be one number": lambda m: ts.Stack(m, ts.Posture(np.zeros(7))).rates(np.zeros(7), 0.0),
     "limits is": lambda m: ts.Stack(m, ts.Posture(np.zeros(7)), limits="none"),
     "no rate 'x'": lambda m: ts.Stack(m, ts.Posture(np.zeros(7)), hold="x"),
     "q has shape": lambda m: ts.Stack(m, ts.Posture(np.zeros(7))).rates(np.zeros(6), 0.1),
     "is nan": lambda m: ts.Stack(m, ts.Posture(np.zeros(7))).rates(np.full(7, np.nan), 0.1),
+    "leading shapes do not go together": lambda m: ts.Stack(m, ts.Posture()).rates(
+        np.zeros((3, 7)), 0.1, {"posture": np.zeros((2, 7))}
+    ),
+    "there are 3 times": lambda m: ts.Stack(m, ts.Posture()).follow(
+        np.zeros(7), {"posture": np.zeros((2, 7))}, [0.0, 1.0, 2.0]
+    ),
+    "limits must hold real numbers": lambda m: ts.Stack(
+        m, ts.Posture(np.zeros(7)), limits=[ts.VelocityLimits({"j0": "fast"})]
+    ),
+    "has a shape that can touch": lambda m: ts.Stack(m, ts.Posture(np.zeros(7)), limits=[ts.CollisionAvoidance()]),
+    "tolerance must be one number above zero": lambda m: ts.Stack(m, ts.Posture(np.zeros(7))).solve(tolerance=0.0),
     "takes one target here": lambda m: ts.Stack(m, ts.Posture(np.zeros(7))).set("posture", np.zeros((2, 7))),
 }
 
@@ -214,3 +225,18 @@ def test_limits_of_joints_that_follow_by_a_closed_loop_or_several_others_are_kep
     )
     found = ts.Stack(other, ts.Posture([0.9, 0.9])).solve()
     np.testing.assert_allclose(found.q, 0.5, atol=1e-9)  # j2 = j0 + j1 is at its limit
+
+
+def test_a_posture_of_some_joints_needs_no_others(arm):
+    chosen = ["j1", "j4"]
+    for target in ([0.3, -0.4], {"j4": -0.4, "j1": 0.3}, {f"j{k}": 0.3 if k == 1 else -0.4 for k in range(7)}):
+        found = ts.Stack(arm, ts.Posture(target, joints=chosen)).solve(np.zeros(7))
+        np.testing.assert_allclose(found.q, [0, 0.3, 0, 0, -0.4, 0, 0], atol=1e-6)
+    found = ts.Stack(arm, ts.Posture(joints=chosen)).solve(np.zeros(7), {"posture": np.full((3, 2), 0.2)})
+    assert found.q.shape == (3, 7) and np.all(found.reached["posture"])
+
+
+def test_no_states_have_no_rates(arm):
+    stack = ts.Stack(arm, ts.Posture(np.zeros(7)))
+    assert stack.rates(np.zeros((0, 7)), 0.1).shape == (0, 7)
+    assert stack.rates(np.zeros(7), 0.1, {"posture": np.zeros((0, 7))}).shape == (0, 7)

@@ -125,3 +125,24 @@ def test_thirty_joints_have_one_legend_and_readable_panels():
     assert not any(ax.get_legend() for ax in figure.axes)
     heights = [ax.get_window_extent().height / figure.dpi for ax in figure.axes]
     assert min(heights) > 0.5  # inch
+
+
+def test_rounding_is_no_curve():
+    still = gs.Joint("still", "prismatic", axis="z")
+    model = gs.assemble(
+        "two",
+        gs.chain(
+            "world",
+            gs.Joint("hinge", "revolute", axis="y"),
+            BALL,
+            still,
+            gs.RigidBody("tip", mass=1, inertia=(1, 1, 1)),
+        ),
+    )
+    t = np.linspace(0.0, 1.0, 50)
+    q = np.stack([np.sin(t), 0.02 + 1e-17 * np.cos(50 * t)], axis=1)
+    v = np.stack([np.cos(t), 1e-16 * np.cos(50 * t)], axis=1)
+    low, high = gs.plot_motion(model, t, q, v).axes[3].get_ylim()
+    assert high - low == pytest.approx(2e-9, rel=1e-3)
+    low, high = gs.plot_phase(model, q, v).axes[1].get_ylim()
+    assert high - low == pytest.approx(2e-9, rel=1e-3)

@@ -43,6 +43,7 @@ def outputs(tmp_path_factory):
         patch.delenv("DISPLAY", raising=False)
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
         nbclient.NotebookClient(book, timeout=100, kernel_name="here").execute()
+    assert [len(cell["outputs"]) for cell in book["cells"]] == [0, 1, 1, 1, 1, 1]  # and nothing else is said
     last = [cell["outputs"][-1] if cell["outputs"] else {} for cell in book["cells"]]
     return [output.get("data", {}) for output in last]
 

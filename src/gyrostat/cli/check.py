@@ -35,15 +35,17 @@ def check(
     """Everything wrong, odd, ignored or repaired in robot files.
 
     One line for each: file:line: severity: whom it concerns, what, found, fix. What is said of several entities is said
-    once. Exit code 1 if there is an error in any file. With --quiet errors only; --json has every finding by itself.
+    once; of robots by name, the last line has the path. Exit code 1 if there is an error in any file. With --quiet
+    errors only; --json has every finding by itself.
     """
     from gyrostat.cli.output import show_json
+    from gyrostat.robots.by_name import is_name
 
     audits: list[Audit] = []
     for word in models:
         audits.append(reading.audit(word))
         if not json:
-            _print(audits[-1], quiet)
+            _print(audits[-1], quiet, is_name(word))
     ok = all(audit.ok for audit in audits)
     if json:
         show_json({"ok": ok, "files": [audit.data() for audit in audits]})
@@ -51,19 +53,21 @@ def check(
         raise typer.Exit(1)
 
 
-def _print(audit: Audit, quiet: bool) -> None:
-    """One line for each finding; those that say the same of several entities share one."""
+def _print(audit: Audit, quiet: bool, by_name: bool) -> None:
+    """One line for each finding; those that say the same of several entities share one. Of a robot that was asked for
+    ``by_name`` the last line has the path, the others only the name of its file."""
     from gyrostat.cli.output import painted, say
 
     for same in grouped(audit.errors if quiet else audit.findings):
-        painted(told(same), STYLES[same[0].severity])
+        painted(told(same, audit.file if by_name and not quiet else ""), STYLES[same[0].severity])
     if not quiet:
         say(audit.summary().replace(audit.file, shown_path(audit.file), 1))
 
 
-def told(same: list[Finding]) -> str:
-    """A line about findings that differ in place and owner only."""
-    first = replace(same[0], file=shown_path(same[0].file))
+def told(same: list[Finding], named: str = "") -> str:
+    """A line about findings that differ in place and owner only; of the file ``named`` without its folder."""
+    file = same[0].file
+    first = replace(same[0], file=os.path.basename(file) if file == named else shown_path(file))
     if len(same) == 1:
         return str(first)
     others = [str(one.line) for one in same[1:] if one.line]

@@ -22,6 +22,11 @@ BASES = ("craig-bampton", "modes")
 MASSLESS = 1e-13
 """Softness 1 / lambda of a shape that moves no mass, relative to the softest."""
 
+LOOSE, NEGATIVE = 1e-11, 1e-6
+"""Stiffness of static shapes that is none, relative to the amounts of its terms (1e-7 of a bar a thousand times as
+long as thick); least eigenvalue of it, each shape scaled to 1, that is none, or no rounding. Of two interfaces: 0.1."""
+MOVES_FREELY = "the body moves freely while its first interface is held. Hint: a mesh in one piece"
+
 
 @dataclass(frozen=True)
 class FlexibleShapes:
@@ -41,7 +46,11 @@ class FlexibleShapes:
 
 def _natural(whole: Structure, T: Array) -> tuple[Array, Array]:
     """Eigenvalues and natural modes within the span of T, of which K has no null space."""
-    softness, W = symmetric_eigenvectors(T.T @ (whole.M @ T), T.T @ (whole.K @ T))  # M x = K x / lambda
+    M, K = T.T @ (whole.M @ T), T.T @ (whole.K @ T)
+    _expect_held(K, np.einsum("ij,ij->j", np.abs(T), abs(whole.K) @ np.abs(T)))
+    softness, W = symmetric_eigenvectors(M, K)  # M x = K x / lambda
+    if softness[0] < -MASSLESS * np.abs(softness).max():
+        raise MeshError("M is negative in a shape of the body. Hint: a mass matrix is positive, check its signs")
     massless = int(np.sum(softness <= MASSLESS * softness[-1]))
     if massless:
         raise MeshError(
@@ -49,6 +58,18 @@ def _natural(whole: Structure, T: Array) -> tuple[Array, Array]:
             "Hint: masses that resist them, or basis='modes', which leaves these shapes out"
         )
     return 1.0 / softness[::-1], T @ (W / np.sqrt(softness))[:, ::-1]
+
+
+def _expect_held(K: Array, gross: Array) -> None:
+    """K (n, n) of static shapes must resist all of them; ``gross`` (n,): the amounts of the terms of its diagonal."""
+    size = np.diag(K)
+    least = 0.0
+    if np.all(size > LOOSE * gross):
+        least = float(np.linalg.eigvalsh(K / np.sqrt(np.outer(size, size))).min())
+    if least < -NEGATIVE:
+        raise MeshError("K does negative work in a static shape of the interfaces. Hint: check its signs")
+    if least <= LOOSE:
+        raise MeshError(MOVES_FREELY)
 
 
 def flexible_shapes(
@@ -71,7 +92,7 @@ def flexible_shapes(
     else:
         raise MeshError("a body without modes is rigid. Hint: modes=8, or a second interface")
     if values[0] <= 0.0:
-        raise MeshError("the body moves freely while its first interface is held. Hint: a mesh in one piece")
+        raise MeshError(MOVES_FREELY)
     chosen = np.ones(len(values), dtype=bool) if highest is None else np.sqrt(values) <= 2.0 * np.pi * highest
     if not np.any(chosen):
         raise MeshError(f"no shape lies below {highest} Hz, the first is at {np.sqrt(values[0]) / 2 / np.pi:.6g} Hz")

@@ -21,7 +21,7 @@ import numpy as np
 from gyrostat.errors import LoadError, MeshError, Problem
 from gyrostat.finite_elements.elasticity import FeModel
 from gyrostat.finite_elements.sparse_algebra import Array, Sparse, scipy_parts
-from gyrostat.finite_elements.structure_matrices import MOST, symmetric
+from gyrostat.finite_elements.structure_matrices import MOST, expect_signs, symmetric
 
 LARGEST = 512 * 2**20
 """Bytes of a file at most, also when it is unpacked."""
@@ -41,6 +41,7 @@ def model_from_matrices(M: Any, K: Any, nodes: Any, node: Any = None, component:
     node, component = _indices(node, n, len(nodes), "node"), _indices(component, n, 6, "component")
     if K.shape != M.shape:
         raise MeshError(f"from_matrices: M has shape {M.shape}, K {K.shape}. Hint: both over the same coordinates")
+    expect_signs("from_matrices", M, K)
     if len(np.unique(6 * node + component)) < n:
         raise MeshError("from_matrices: a component of a node is there twice. Hint: check node and component")
     return FeModel(nodes, node, component, M, K)

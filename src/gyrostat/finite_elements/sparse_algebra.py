@@ -70,9 +70,14 @@ def _without_pivoting(A: Sparse) -> Any:
 
 
 def symmetric_eigenvectors(K: Array, M: Array) -> tuple[Array, Array]:
-    """All eigenvalues, ascending, and eigenvectors with V^T M V = 1 of small dense K x = lambda M x."""
+    """All eigenvalues, ascending, and eigenvectors with V^T M V = 1 of small dense K x = lambda M x; refused if M is
+    not positive definite."""
     dense = scipy_parts()[2]
-    return dense.eigh((K + K.T) / 2.0, (M + M.T) / 2.0)
+    try:
+        return dense.eigh((K + K.T) / 2.0, (M + M.T) / 2.0)
+    except dense.LinAlgError as error:
+        hint = "a mass matrix is positive for every motion; check its signs, and for coordinates without mass"
+        raise ReductionError(f"the mass matrix is not positive definite ({error}). Hint: {hint}") from None
 
 
 def lowest_eigenvectors(K: Sparse, M: Sparse, count: int, shift: float) -> tuple[Array, Array]:

@@ -43,6 +43,19 @@ def symmetric(A: Any, name: str) -> Sparse:
     return ((A + A.T) * 0.5).tocsc()
 
 
+def expect_signs(who: str, M: Sparse, K: Sparse) -> None:
+    """No diagonal entry below zero, and some mass."""
+    for name, A in (("M", M), ("K", K)):
+        least = A.diagonal().min()
+        if least < 0.0:
+            raise ReductionError(
+                f"{who}: {name} has {least:.3g} on its diagonal at coordinate {int(A.diagonal().argmin())}, "
+                "expected none below zero. Hint: check its sign and the order of the arguments M, K"
+            )
+    if not M.diagonal().max() > 0.0:
+        raise ReductionError(f"{who}: M is zero. Hint: export the mass matrix, too")
+
+
 @dataclass(frozen=True)
 class Structure:
     """M and K (n, n) of M u'' + K u = R, symmetric; ``M`` positive on every motion that stores no strain energy."""
@@ -55,13 +68,7 @@ class Structure:
         M, K = symmetric(M, "reduce_fe: M"), symmetric(K, "reduce_fe: K")
         if M.shape != K.shape:
             raise ReductionError(f"reduce_fe: M has shape {M.shape}, K {K.shape}. Hint: both over the same coordinates")
-        for name, A in (("M", M), ("K", K)):
-            least = A.diagonal().min()
-            if least < 0.0:
-                raise ReductionError(
-                    f"reduce_fe: {name} has {least:.3g} on its diagonal at coordinate {int(A.diagonal().argmin())}, "
-                    "expected none below zero. Hint: check its sign and the order of the arguments M, K"
-                )
+        expect_signs("reduce_fe", M, K)
         return cls(M, K)
 
     @property

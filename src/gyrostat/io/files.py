@@ -96,7 +96,9 @@ def opened(path: Any) -> tuple[Path, str]:
             LoadError, "file", clipped(name, 40), message, "write gs.load_string(text), gs.audit_string(text)"
         )
     if place.suffix.lower() not in (*READERS, *FOREIGN):
-        what = "is a folder" if place.is_dir() else f"files of the kind '{place.suffix}' cannot be read"
+        what = f"files of the kind '{place.suffix}' cannot be read"
+        with contextlib.suppress(OSError, ValueError):  # as of names that are too long
+            what = "is a folder" if place.is_dir() else what
         raise _failed(LoadError, "file-kind", name, what, f"{_known()}, {', '.join(FOREIGN)}")
     return place, name
 

@@ -49,7 +49,7 @@ def packages() -> list[Folder]:
         Folder(site / "mujoco_menagerie", "mujoco_menagerie"),
         Folder(Path(cache), "robot_descriptions (its cache)"),
     )
-    return [folder for folder in known if folder.path.is_dir()]
+    return [folder for folder in known if _is_folder(folder.path)]
 
 
 def on_search_path(more: Iterable[str | os.PathLike[str]]) -> list[Folder]:
@@ -57,7 +57,15 @@ def on_search_path(more: Iterable[str | os.PathLike[str]]) -> list[Folder]:
     named = [Path(os.fsdecode(path)) for path in more]
     variable = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     found = [Folder(path, "gs.robots.search_path") for path in named] + [Folder(path, VARIABLE) for path in variable]
-    return [folder for folder in found if folder.path.is_dir()]
+    return [folder for folder in found if _is_folder(folder.path)]
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether it is there and may be looked at."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def files(folder: Folder) -> list[RobotFile]:

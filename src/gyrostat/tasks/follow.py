@@ -67,8 +67,10 @@ def _rows(stack: Any, targets: Mapping[str, Any], times: Array) -> Array:
     given: dict[str, Any] = {}
     for name, target in targets.items():
         given[name] = _sampled(target, times) if callable(target) else target
-    x = np.broadcast_to(stack._numbers(given, "follow"), (len(times), stack._at.size)).copy()
-    return x
+    x = stack._numbers(given, "follow")
+    if x.shape[:-1] not in ((), (1,), times.shape):
+        raise ShapeError(f"follow: there are {len(times)} times, but targets of shape {x.shape[:-1]}")
+    return np.broadcast_to(x, (len(times), stack._at.size)).copy()
 
 
 def _sampled(target: Callable[[float], Any], times: Array) -> Any:

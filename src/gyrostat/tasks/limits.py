@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.configuration.limits import limits_of, own_range
-from gyrostat.configuration.packing import names_of, rates
+from gyrostat.configuration.packing import names_of, rates, real_array
 from gyrostat.errors import NonFiniteError, SpecError, StateError, clipped, nearest
 from gyrostat.graph.network import Network
 from gyrostat.spec.model import Model
@@ -58,13 +58,19 @@ class VelocityLimits:
             for name, value in self.limits.items():
                 if name not in model.dofs:
                     raise StateError(f"VelocityLimits: no rate '{name}'. Hint: {nearest(str(name), model.dofs)}")
-                most[model.dofs.index(name)] = float(value)
+                most[model.dofs.index(name)] = number_or_infinite(value)
         else:
             most = np.array(rates(model, self.limits, "VelocityLimits", "limits", "return"), dtype=float)
         if most.shape != (model.nv,) or np.isnan(most).any() or np.any(most < 0.0):
             message = f"limits must be numbers >= 0, got {clipped(self.limits)}"
             raise SpecError.one("VelocityLimits", "limits", message, "inf for a rate without", self.limits)
         return most
+
+
+def number_or_infinite(value: Any) -> float:
+    """One number; inf for no limit."""
+    x = real_array(value, "VelocityLimits", "limits")
+    return float(x) if x.ndim == 0 else np.nan
 
 
 @dataclass(frozen=True)

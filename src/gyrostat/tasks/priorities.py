@@ -4,8 +4,10 @@ Of level k, with Z a basis of the motions that the levels before do not feel and
 
     min over z of |A (d + Z z) - r|^2 + damping |z|^2     inside the bounds of d + Z z,
 
-a quadratic program only if the bounds are met. Closed loops, and whatever else must hold exactly, come before all
-levels. What no level asks for is left at rest: of all steps it is the one of least norm."""
+a quadratic program only if the bounds are met. A bound that keeps a level from more is an equation for the levels
+after it: within what the level does not feel, nothing leaves that bound [Escande, Mansard, Wieber 2014]. Closed loops,
+and whatever else must hold exactly, come before all levels. What no level asks for is left at rest: of all steps it is
+the one of least norm."""
 
 from __future__ import annotations
 
@@ -18,6 +20,8 @@ Array = np.ndarray
 RANK = 1e-9
 """Singular values below this share of the largest are directions that a level does not feel."""
 ROUNDING = 1e-12
+PRESSED = 1e4
+"""A bound presses on a level if its multiplier is so many times what damping alone would make of it."""
 
 
 def prioritised(rows: Rows, levels: list[slice], held: Array, unit: float) -> Array:
@@ -37,14 +41,31 @@ def prioritised(rows: Rows, levels: list[slice], held: Array, unit: float) -> Ar
         wanted = rows.r[level] - rows.A[level] @ d
         damping = float(rows.damping[number])
         z, kernel = _least_squares(A, wanted, damping, not last)
-        new = d + Z @ z
-        if _breaks(C @ new, low, high):
-            H = A.T @ A + max(damping, ROUNDING) * np.eye(A.shape[1])
-            size, at = float(np.diag(H).max()), C @ d
-            y = bounded_minimum(H / size, A.T @ wanted / (-size * unit), C @ Z, (low - at) / unit, (high - at) / unit)
-            new = d + Z @ (y * unit)
-        d, Z = new, Z if last else Z @ kernel
-    return d
+        if _breaks(C @ (d + Z @ z), low, high):
+            bounds = C @ Z, (low - C @ d) / unit, (high - C @ d) / unit
+            y, pressing = _inside(A, wanted / unit, max(damping, ROUNDING), *bounds)
+            z = y * unit
+            if len(pressing) and not last:
+                kernel = _kernel(np.concatenate([A, pressing]))
+        d, Z = d + Z @ z, Z if last else Z @ kernel
+    return np.clip(d, rows.low, rows.high)
+
+
+def _inside(A: Array, r: Array, damping: float, rows: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """y of least |A y - r|^2 + damping |y|^2 with low <= rows y <= high, and those of the rows whose bounds press."""
+    norm = np.linalg.norm(rows, axis=1)
+    felt = norm > RANK
+    H = A.T @ A + damping * np.eye(A.shape[1])
+    size = float(np.diag(H).max())
+    y, multipliers = bounded_minimum(H / size, A.T @ r / -size, rows[felt], low[felt], high[felt])
+    pressing = np.abs(multipliers) * norm[felt] > PRESSED * damping / size * np.linalg.norm(y)
+    return y, rows[felt][pressing]
+
+
+def _kernel(A: Array) -> Array:
+    """A basis of what A does not feel."""
+    _, s, Vt = np.linalg.svd(A)
+    return Vt[int(np.sum(s > RANK * max(float(s.max(initial=0.0)), 1e-300))) :].T
 
 
 def _exactly(J: Array, g: Array, Z: Array) -> tuple[Array, Array]:

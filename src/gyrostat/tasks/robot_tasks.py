@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from gyrostat.configuration.block import Block
 from gyrostat.configuration.floating import floats
-from gyrostat.configuration.packing import coordinates, names_of
+from gyrostat.configuration.manifold import neutral
+from gyrostat.configuration.packing import coordinates, names_of, packed, real_array
 from gyrostat.errors import SpecError
 from gyrostat.geometry.rotation import from_quaternion
 from gyrostat.graph.network import Network
@@ -65,8 +66,9 @@ class CenterOfMass(Task):
 
 @dataclass(frozen=True)
 class Posture(Task):
-    """Joints at their coordinates in ``target`` (nq,); e = q - target, of quaternions log(conj(target) (x) q), one row
-    for each rate. ``joints``: names, by default all that have coordinates but a free base, free joints and deflections.
+    """Joints at their coordinates in ``target``: (nq,), those of ``joints`` only, or by name; e = q - target, of
+    quaternions log(conj(target) (x) q), one row for each rate. ``joints``: names, by default all that have coordinates
+    but a free base, free joints and deflections.
     ``weight``: one number, or one for each row: a small one makes a redundant robot's motion unique."""
 
     target: Any = None
@@ -111,8 +113,19 @@ class Posture(Task):
         return weights(self.weight, sum(block.nv for block in self._blocks()), self.who, "weight")
 
     def target_numbers(self, value: Any) -> Array:
-        assert self.model is not None
-        return coordinates(self.model, value, f"{self.who}(target)")
+        assert self.model is not None and self.joints is not None
+        model, who, blocks = self.model, f"{self.who}(target)", self._blocks()
+        if isinstance(value, Mapping):
+            some = not any(block.entity in value for block in model.layout if block.entity not in self.joints)
+        else:
+            value = real_array(value, who, "q")
+            some = value.shape[-1:] == (sum(block.nq for block in blocks),)
+        if not some or len(blocks) == len(model.layout.entities):
+            return coordinates(model, value, who)
+        part = packed(model, value, "q", who, self.joints)
+        q = np.broadcast_to(neutral(model), (*part.shape[:-1], model.nq)).copy()
+        q[..., np.concatenate([np.arange(model.nq)[block.q] for block in blocks])] = part
+        return coordinates(model, q, who)
 
     def target_here(self, at: Scene) -> Array:
         return at.q

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyrostat.configuration.manifold import integrate, neutral
-from gyrostat.configuration.packing import coordinates
+from gyrostat.configuration.packing import coordinates, together
 from gyrostat.errors import SpecError, clipped
 from gyrostat.spec.model import Model
 from gyrostat.tasks.layout import AVOID, EXTRA, SHARE, STEP, Numbers
@@ -72,10 +72,8 @@ def solved(stack: Any, q: Any, x: Array, tolerance: float, iterations: Any, hist
         raise SpecError.one("solve", "iterations", message, "leave it out", iterations)
     model, at = stack.model, stack._at
     start = neutral(model) if q is None else coordinates(model, q, "solve")
-    shape = np.broadcast_shapes(start.shape[:-1], x.shape[:-1])
-    starts = np.broadcast_to(start, (*shape, model.nq)).reshape(-1, model.nq)
     free = unlimited_rates(x, at)
-    numbers = np.broadcast_to(free, (*shape, x.shape[-1])).reshape(-1, x.shape[-1])
+    shape, [starts, numbers] = together("solve", q=(start, 1), targets=(free, 1))
     if history and shape:
         raise SpecError.one("solve", "history", "history is kept of one search", "solve one configuration", history)
     search = Search(model, stack._steps, at, tolerance, iterations)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.deflections import deflections
-from gyrostat.configuration.packing import coordinates, names_of, real_array
-from gyrostat.errors import GyrostatError, NonFiniteError, ShapeError, SpecError, StateError, clipped, nearest
+from gyrostat.configuration.packing import coordinates, names_of, together
+from gyrostat.errors import GyrostatError, ShapeError, SpecError, StateError, clipped, nearest
 from gyrostat.graph.network import kept_network
 from gyrostat.solvers.collision.collision_program import collision_program
 from gyrostat.solvers.collision.pair_choice import chosen_pairs
@@ -17,13 +17,13 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.tasks.coal_rows import CoalRows
 from gyrostat.tasks.follow import Followed, followed
-from gyrostat.tasks.layout import STEP, Place, first_numbers, layout
+from gyrostat.tasks.layout import DAMPING, STEP, Place, first_numbers, layout
 from gyrostat.tasks.limits import CollisionAvoidance, JointLimits, VelocityLimits, box
 from gyrostat.tasks.program import Rows, TaskProgram
 from gyrostat.tasks.scene import Scene
 from gyrostat.tasks.search import Solution, solved
 from gyrostat.tasks.step_solver import StepSolver
-from gyrostat.tasks.task import Task, fraction, number
+from gyrostat.tasks.task import Task, fraction, number, positive
 
 Array = np.ndarray
 WHO = "Stack"
@@ -63,7 +63,7 @@ class Stack:
         self.held = _held(model, hold)
         self._program = TaskProgram(model, self.tasks, at, bounds.followers, collisions.closed, self.held)
         self._coal = CoalRows.of(model, avoided, self.held)
-        self._steps = StepSolver(self._program, self._coal)
+        self._steps = StepSolver(self._program, self._coal, float(self._x[DAMPING]))
         self._expect_bounded(bounds.low, bounds.high)
 
     def _expect_bounded(self, low: Array, high: Array) -> None:
@@ -122,7 +122,8 @@ class Stack:
         for name, value in (targets or {}).items():
             task, place = self._task(name)
             numbers = task.target_numbers(value)
-            x = np.broadcast_to(x, (*np.broadcast_shapes(numbers.shape[:-1], x.shape[:-1]), x.shape[-1])).copy()
+            shape, _ = together(who, **{name: (numbers, 1), "other targets": (x, 1)})
+            x = np.broadcast_to(x, (*shape, x.shape[-1])).copy()
             x[..., place.target] = numbers
         if np.isnan(x).any():
             missing = [
@@ -145,8 +146,8 @@ class Stack:
         :class:`StateError` that says what stands against what."""
         x = self._numbers(targets, "rates")
         if type(dt) is not float or not 0.0 < dt < np.inf:
-            dt = _duration(dt)
-        if x[..., STEP].flat[0] != dt:
+            dt = positive(dt, "rates", "dt")
+        if x[STEP] != dt if x.ndim == 1 else True:
             x[..., STEP] = dt
         if not (type(q) is np.ndarray and q.dtype == np.float64 and q.ndim == 1):
             q = coordinates(self.model, q, "rates")
@@ -178,7 +179,7 @@ class Stack:
         """The configuration (..., nq) in which the tasks are nearest to their targets, inside the limits of joints,
         from q (..., nq) on (at rest by default). See :class:`Solution`; rates are not limited."""
         x = self._numbers(targets, "solve")
-        return solved(self, q, x, fraction(tolerance, WHO, "tolerance"), iterations, history)
+        return solved(self, q, x, positive(tolerance, "solve", "tolerance"), iterations, history)
 
     def follow(self, q: Any, targets: Mapping[str, Any], t: Any) -> Followed:
         """The motion from q (nq,) on through the instants ``t`` (n,) [s], one step of :meth:`rates` each: every
@@ -232,10 +233,3 @@ def _held(model: Model, hold: Any) -> Array:
             raise StateError(f"{WHO}: hold: no rate '{name}'. Hint: {nearest(name, model.dofs)}")
         held[model.dofs.index(name)] = True
     return held
-
-
-def _duration(dt: Any) -> float:
-    x = real_array(dt, "rates", "dt")
-    if x.ndim or not np.isfinite(x) or x <= 0.0:
-        raise NonFiniteError(f"rates: dt must be one time above zero [s], got {clipped(dt)}")
-    return float(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gyrostat.configuration.packing import together
 from gyrostat.tasks.coal_rows import CoalRows
 from gyrostat.tasks.layout import AVOID, STEP
 from gyrostat.tasks.limits import NEVER
@@ -19,10 +20,10 @@ WRITTEN_OUT = 16
 class StepSolver:
     """Steps d (nv,) at q (nq,) with the numbers x of a stack."""
 
-    def __init__(self, program: TaskProgram, coal: CoalRows | None):
+    def __init__(self, program: TaskProgram, coal: CoalRows | None, damping: float):
         self.program, self.coal = program, coal
         self.levels = _levels(program)
-        self.one_level = len(program.levels) == 1 and not program.network.closures
+        self.one_level = len(program.levels) == 1 and not program.network.closures and damping > 0.0
         self.quick = self.one_level and program.model.nv <= WRITTEN_OUT
 
     @property
@@ -42,9 +43,9 @@ class StepSolver:
 
     def many(self, q: Array, x: Array, dt: float, threads: int) -> Array:
         """v (..., nv): all at once, then those one by one that meet a limit."""
-        shape = np.broadcast_shapes(q.shape[:-1], x.shape[:-1])
-        rows = np.broadcast_to(q, (*shape, q.shape[-1])).reshape(-1, q.shape[-1])
-        every = np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1])
+        shape, [rows, every] = together("rates", q=(q, 1), targets=(x, 1))
+        if not len(rows):
+            return np.zeros((*shape, self.program.model.nv))
         if self.quick and self.coal is None:
             found: Step = self.program.step(rows, x if x.ndim == 1 else every, threads=threads)
             v, again = found.v, np.flatnonzero(found.told[:, 0] > 0.0)
@@ -52,7 +53,7 @@ class StepSolver:
             v, again = np.empty((len(rows), self.program.model.nv)), np.arange(len(rows))
         for k in again:
             v[k] = self.step(np.array(rows[k]), np.array(every[k])) / dt
-        return v.reshape(*shape, -1)
+        return v.reshape(*shape, v.shape[-1])
 
     def step(self, q: Array, x: Array) -> Array:
         """d (nv,), inside all bounds."""
@@ -88,7 +89,7 @@ class StepSolver:
             if np.all(every >= found.lower) and np.all(every <= found.upper):
                 return y
         try:
-            return bounded_minimum(*found)
+            return bounded_minimum(*found)[0]
         except NoRatesError:
             raise self._refused(q, x, found.lower[len(found.h) :]) from None
 
@@ -111,10 +112,9 @@ class StepSolver:
         names += self.coal.at(q, x)[2] if self.coal is not None else []
         worst = [names[k] for k in np.argsort(-least) if least[k] > 0.0][:3]
         told = f": {', '.join(worst)} should come apart, faster than the other limits allow" if worst else ""
-        return NoRatesError(
-            f"tasks: no rates keep all limits{told}. Hint: start where shapes are apart; a smaller gain of "
-            "CollisionAvoidance, or a larger dt"
-        )
+        near = "start where shapes are apart; a smaller gain of CollisionAvoidance, or a larger dt"
+        other = "start inside the limits, with loops closed; a larger dt"
+        return NoRatesError(f"tasks: no rates keep all limits{told}. Hint: {near if self.avoids else other}")
 
 
 def _levels(program: TaskProgram) -> list[slice]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gyrostat.configuration.packing import real_array
-from gyrostat.errors import SpecError, clipped
+from gyrostat.errors import NonFiniteError, SpecError, clipped
 from gyrostat.graph.network import Network
 from gyrostat.tasks.scene import Scene
 
@@ -96,6 +96,14 @@ def number(value: Any, who: str, what: str) -> float:
     x = real_array(value, who, what)
     if x.ndim or not np.isfinite(x) or x < 0.0:
         raise SpecError.one(who, what, f"{what} must be one number >= 0, got {clipped(value)}", "1.0", value)
+    return float(x)
+
+
+def positive(value: Any, who: str, what: str) -> float:
+    """One finite number above zero."""
+    x = real_array(value, who, what)
+    if x.ndim or not np.isfinite(x) or x <= 0.0:
+        raise NonFiniteError(f"{who}: {what} must be one number above zero, got {clipped(value)}")
     return float(x)
 
 

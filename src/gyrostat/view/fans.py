@@ -11,7 +11,7 @@ from gyrostat.errors import ShapeError, SpecError, clipped
 from gyrostat.spec.model import Model
 from gyrostat.view.channels import Channel, chosen
 from gyrostat.view.marks import legend
-from gyrostat.view.plots import BLUE, COLORS, CROWD, HEIGHT, TITLES, WIDTH, pretty
+from gyrostat.view.plots import COLORS, CROWD, HEIGHT, RED, TITLES, WIDTH, lengthen, pretty, rounding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,8 @@ def plot_fans(
     for row, channel in enumerate(rows):
         for column, (name, values) in enumerate(quantities.items()):
             ax = axes[row, column]
-            _fan(ax, t, values[:, :, list(channel.at(name))], channel, name, shares, single)
+            own = values[:, :, list(channel.at(name))]
+            _fan(ax, t, own, channel, name, shares, single, rounding(values))
             if row == 0:
                 ax.set_title(f"{TITLES[name]} {name}", fontsize=10, loc="right")
             if row == len(rows) - 1:
@@ -63,25 +64,32 @@ def plot_fans(
     return fig
 
 
-def _fan(ax: Any, t: Array, x: Array, channel: Channel, name: str, shares: list[float], single: list[int]) -> None:
+def _fan(
+    ax: Any, t: Array, x: Array, channel: Channel, name: str, shares: list[float], single: list[int], least: float
+) -> None:
     for k, part in enumerate(channel.names(name)):
         color, values = COLORS[k % len(COLORS)], x[:, :, k]
         label = f"{part}: " if x.shape[2] > 1 else ""
         there = np.isfinite(values).any(axis=1)
-        for share in shares:
+        for depth, share in enumerate(shares):
             ends = np.nanpercentile(values[there], [50.0 - share / 2, 50.0 + share / 2], axis=1)
-            ax.fill_between(t[there], *ends, color=color, alpha=0.18, lw=0, label=f"{label}{share:g} % of the robots")
+            alpha, told = (
+                min(0.16 + 0.2 * depth, 0.8),
+                f"{label}{share:g} % of the robots",
+            )  # the legend tells them apart
+            ax.fill_between(t[there], *ends, color=color, alpha=alpha, lw=0, label=told)
         ax.plot(t[there], np.nanmedian(values[there], axis=1), color=color, lw=1.6, label=f"{label}median")
         for lane in single:
             ax.plot(t, values[:, lane], color=color, lw=0.6, alpha=0.7)
     for limit in channel.limits.get(name, ()):
         low, high = ax.get_ylim()
         if limit is not None and np.isfinite(limit) and low <= limit <= high:
-            ax.axhline(limit, color=BLUE, lw=0.8, ls="--")
+            ax.axhline(limit, color=RED, lw=0.8, ls="--", label="limit")
     ax.set_ylabel(pretty(channel.unit(name)), fontsize=9)
     ax.grid(alpha=0.25)
     ax.tick_params(labelsize=8)
     ax.margins(x=0.0)
+    lengthen(ax.get_ylim(), least, ax.set_ylim)
 
 
 def _bands(bands: Any) -> list[float]:

@@ -12,7 +12,7 @@ from gyrostat.spec.check import expect_model
 from gyrostat.spec.model import Model
 from gyrostat.view.channels import chosen
 from gyrostat.view.marks import legend
-from gyrostat.view.plots import BLUE, RED, pretty
+from gyrostat.view.plots import BLUE, RED, lengthen, pretty, rounding
 from gyrostat.view.reference import reference_of
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def plot_phase(
         ax.plot(x, y, color=BLUE, lw=1.2, label="motion")
         ax.plot(x[:1], y[:1], "o", color=BLUE, ms=5, ls="", label="begin")
         ax.plot(x[-1:], y[-1:], "s", color=BLUE, ms=4, mfc="white", ls="", label="end")
+        lengthen(ax.get_xlim(), rounding(q), ax.set_xlim)
+        lengthen(ax.get_ylim(), rounding(v), ax.set_ylim)
         _limits(ax, c.limits)
         ax.set_title(c.name, fontsize=9, fontweight="bold", loc="left")
         ax.set_xlabel(f"{c.q_names[0]} [{pretty(c.unit('q'))}]" if c.unit("q") else c.q_names[0], fontsize=8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def plot_motion(
             ax, own = axes[row, column], values[:, list(channel.at(name))]
             if wanted is not None and name in wanted[1]:
                 _dashed(ax, times, own, wanted[0], wanted[1][name][:, list(channel.at(name))], channel, name)
-            _panel(ax, times, own, channel, name)
+            _panel(ax, times, own, channel, name, rounding(values))
             if len(rows) >= CROWD:
                 ax.locator_params(axis="y", nbins=3)
         axes[row, 0].annotate(
@@ -129,7 +129,19 @@ def _array(model: Model, name: str, value: Any, samples: int) -> Array | None:
     return x
 
 
-def _panel(ax: Axes, t: Array, x: Array, channel: Channel, quantity: str) -> None:
+def rounding(every: Array) -> float:
+    """What is not worth an axis of its own, of numbers that are drawn side by side."""
+    return 1e-9 * float(np.abs(every).max(initial=0.0, where=np.isfinite(every)))
+
+
+def lengthen(axis: tuple[float, float], least: float, change: Callable[[float, float], Any]) -> None:
+    """``change`` an axis that is shorter than ``least``: rounding is no curve."""
+    low, high = axis
+    if high - low < least:
+        change(0.5 * (low + high) - least, 0.5 * (low + high) + least)
+
+
+def _panel(ax: Axes, t: Array, x: Array, channel: Channel, quantity: str, least: float) -> None:
     lines = [
         ax.plot(t, x[:, k], color=COLORS[k % len(COLORS)], lw=1.4, label=name if x.shape[1] > 1 else None)[0]
         for k, name in enumerate(channel.names(quantity))
@@ -138,6 +150,7 @@ def _panel(ax: Axes, t: Array, x: Array, channel: Channel, quantity: str) -> Non
     ax.grid(alpha=0.25)
     ax.tick_params(labelsize=8)
     ax.margins(x=0.0)
+    lengthen(ax.get_ylim(), least, ax.set_ylim)
     if x.shape[1] > 1:
         ax.legend(handles=lines, fontsize=7, ncols=x.shape[1], loc="upper right", framealpha=0.6, handlelength=1.0)
     if quantity in channel.limits:

@@ -39,6 +39,7 @@ def assert_slopes(s, got):
         assert_close(getattr(got, f"dforces_d{wrt}").array @ along, forces, 1e-5)
 
 
+@pytest.mark.by_default(16)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_derivatives_are_those_of_differences(name):
     s = in_contact(name)

@@ -19,6 +19,7 @@ from gyrostat.algorithms.matrices.operators import Operators
 from gyrostat.spatial.inertia import SpatialInertia
 from gyrostat.spatial.representation import Pose, representation
 from tests.support.comparing import REPRESENTATIONS, assert_close, assert_differs, central, rate
+from tests.support.examples import few
 from tests.support.random_models import random_state
 
 # ------------------------------------------------------------------------------------------------ mechanisms and states
@@ -280,7 +281,7 @@ def test_velocities_are_phi_h_v_and_those_of_forward_kinematics(c):
 @pytest.mark.parametrize("rep", REPRESENTATIONS)
 @pytest.mark.parametrize("name", ["fixed, reversed", "driven"])
 @given(data=st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=few(8), deadline=None)
 def test_the_recursion_can_be_restricted_to_any_ports(name, rep, data):  # (2.38)-(2.40)
     c = case(name, rep)
     ports = data.draw(st.lists(st.sampled_from(c.op.ports), unique=True))

@@ -19,6 +19,7 @@ from gyrostat.engine.tracing.program import Program, Slot, prune, run, verify
 from gyrostat.engine.tracing.record import is_recorded, record
 from gyrostat.engine.tracing.recording_scalar import Recorded, general
 from gyrostat.errors import NonFiniteError, RecordError
+from tests.support.examples import few
 
 
 @pytest.fixture(autouse=True)
@@ -608,7 +609,7 @@ STEPS = [
 ]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=few(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_random_programs_compiled_interpreted_and_run_by_numpy_agree(data):
     n = data.draw(st.integers(1, 6), label="inputs")

@@ -141,6 +141,7 @@ def test_constants_that_an_operation_cannot_take_make_no_trouble_before_they_are
 # ---------------------------------------------------------------------------------------------- random programs
 
 
+@pytest.mark.by_default(8)
 @pytest.mark.parametrize("seed", range(30))
 def test_sweeps_over_random_programs_agree_with_casadi_and_with_differences(seed):
     program, rng = random_program(seed), np.random.default_rng(1000 + seed)
@@ -169,6 +170,7 @@ def robot(request) -> tuple[Program, list[np.ndarray], str]:
     return solver.main_kernel().program, list(x), "tau" if kind == "rnea" else "a"
 
 
+@pytest.mark.by_default(4)
 def test_sweeps_over_robots_agree_with_casadi_and_with_differences(robot):
     program, x, of = robot
     wrt = [s.name for s in program.inputs]
@@ -186,6 +188,7 @@ def test_a_pullback_has_less_than_three_times_the_operations(robot):
     assert sum(back.counts().values()) < 3.0 * sum(program.counts().values())
 
 
+@pytest.mark.by_default(2)
 def test_columns_of_both_sweeps_are_the_jacobian(robot):
     program, x, of = robot
     J = np.array([Kernel(pushforward(program, [of], ["v"])).call(*x, e)[f"dot_{of}"] for e in np.eye(len(x[1]))]).T

@@ -26,6 +26,7 @@ def bodies(model):
     return [e.name for e in model.entities if isinstance(e, gs.RigidBody)]
 
 
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("name", ROBOTS)
 def test_bodies_accelerate_as_they_do_in_the_coordinates_of_the_tree(name):
     free, tree = ROBOTS[name](loops="maximal"), ROBOTS[name](loops="constraints")
@@ -41,6 +42,7 @@ def test_bodies_accelerate_as_they_do_in_the_coordinates_of_the_tree(name):
         assert_close(one.A, two.A, 1e-7)
 
 
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("method", ["dopri5", "rk4", "radau", "generalised-alpha", "dina"])
 def test_every_kind_of_method_runs_free_bodies(method):
     options = {"dt": 1e-3} if method in ("rk4", "generalised-alpha", "dina") else {"rtol": 1e-8, "atol": 1e-10}

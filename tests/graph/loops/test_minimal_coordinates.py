@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gyrostat as gs
 from tests.support import loop_models
 from tests.support.comparing import assert_close
+from tests.support.examples import few
 from tests.support.loop_models import LOOPS, four_bar, hinge, parallelogram, rod, rod_loop, two_rods
 from tests.support.opened_loops import accelerations, in_tree, tree_equations
 
@@ -31,6 +32,7 @@ def expect_right(model, q, v, tau, tolerance=1e-9):
     return a
 
 
+@pytest.mark.by_default(6)
 @pytest.mark.parametrize("base", ["fixed", "free"])
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_mechanism_moves_as_its_tree_with_closed_loops_does(name, base):
@@ -45,6 +47,7 @@ def test_a_mechanism_moves_as_its_tree_with_closed_loops_does(name, base):
         expect_right(model, q, rng.normal(size=model.nv), rng.normal(size=model.nv))
 
 
+@pytest.mark.by_default(5)
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("representation", ["inertial", "absolute"])
 def test_the_representations_agree(name, representation):
@@ -236,7 +239,7 @@ def expect_right_or_told(seed):
     return "right"
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=few(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_hostile_loops_are_right_or_told(seed):
     expect_right_or_told(seed)
@@ -302,6 +305,7 @@ def test_a_live_length_undoes_a_constant_tie():
 
 
 # ------------------------------------------------------------------------------------------------ forces inside loops
+@pytest.mark.by_default(4)
 @pytest.mark.parametrize("name", [*[*LOOPS][:-2], "two rods"])
 def test_cut_forces_balance_every_body(name):
     """Newton and Euler for each body: forces at its ports, its weight, and its motion; passive joints transmit none."""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import gyrostat as gs
 from tests.io.sdf.test_sdf import BODY, four_bar, joint, link, sdf
+from tests.support.examples import few
 
 ONE = link("a") + joint("j", "revolute", "world", "a")
 AXIS = "<axis><xyz>0 1 0</xyz></axis>"
@@ -752,7 +753,7 @@ SEEDS = [four_bar(), *(case[0] for table in (ALWAYS, LEFT) for case in table.val
 WORDS = ["nan", "", "-1", "1e300", "0 0 0", "world", "__model__", "a", "b", "a::b", "true", "\x7f", "1 0 0 0 0 0 0"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_changed_files_end_in_an_error_or_a_model_that_computes(seed):
     rng = random.Random(seed)

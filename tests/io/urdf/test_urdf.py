@@ -146,6 +146,7 @@ def test_the_wheel_has_its_files():
     assert len(FILES) == 69
 
 
+@pytest.mark.by_default(12)
 @pytest.mark.parametrize("file", FILES)
 def test_robots_agree_with_pinocchio(file, caplog):
     """As they load by default, with one right warning where there are errors; 69 files in about half a minute."""
@@ -445,6 +446,7 @@ def test_a_chain_of_100_links_agrees_with_pinocchio(path):
     assert disagreement(found, forward=False) < 1e-9
 
 
+@pytest.mark.slow
 def test_a_chain_of_3000_links_gives_torques_within_ten_seconds(path):
     write(path, chain(3000))
     start = time.process_time()

@@ -59,6 +59,7 @@ def expected(other, T, shift, q, v, a, damping, friction):
     return T.T @ (tau + damping * v_all + friction * np.sign(v_all)), T.T @ M @ T
 
 
+@pytest.mark.by_default(6)
 @pytest.mark.parametrize("file", sorted({*FOLLOWING, *RUBBING}))
 def test_followers_damping_and_friction_are_in_the_dynamics(file, caplog):
     """Against Pinocchio's independent joints, constrained and rubbed by hand."""

@@ -15,6 +15,7 @@ from gyrostat.io.urdf.write_xml import roll_pitch_yaw
 from gyrostat.spec.gear import Gear
 from gyrostat.spec.rotor import RotorInertia
 from gyrostat.spec.shape import Shape
+from tests.support.examples import few
 from tests.support.random_models import random_state
 
 SIMPLE = ("revolute", "prismatic", "continuous", "fixed")
@@ -61,7 +62,7 @@ def test_many_trees_come_back_the_same(seed):
     assert_same(model, read_back(model)[0], seed)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=few(4), deadline=None)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 7), free=st.booleans())
 def test_a_tree_of_simple_joints_comes_back_the_same(seed, bodies, free):
     model = simple_tree(seed, bodies, "free" if free else "fixed")
@@ -102,7 +103,7 @@ def test_pinocchio_reads_the_file_and_agrees(seed):
             np.testing.assert_allclose(frame.rotation, place[name].R, atol=1e-11)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(st.tuples(*[st.floats(-np.pi, np.pi)] * 3), st.sampled_from(["any", "up", "down", "nearly"]))
 def test_angles_give_their_rotation_back_also_at_the_poles(angles, pitch):
     roll, middle, yaw = angles
@@ -111,6 +112,7 @@ def test_angles_give_their_rotation_back_also_at_the_poles(angles, pitch):
     np.testing.assert_allclose(from_euler(np.array(roll_pitch_yaw(R)), "xyz"), R, rtol=0, atol=1e-14)
 
 
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("kind", ["cylindrical", "universal", "planar", "free"])
 def test_joints_with_several_coordinates_become_chains_with_the_same_coordinates(kind, seed=1):
     model = gs.robots.tree(seed, 2, kinds=(kind,), gravity=STANDARD)
@@ -161,6 +163,7 @@ def test_assemblies_are_written_with_their_names_joined():
     assert_same(model, other)
 
 
+@pytest.mark.slow
 def test_robots_of_the_wheel_come_back_the_same():
     for make in (gs.robots.kuka_lwr4, gs.robots.quadruped):
         model = make()
@@ -215,6 +218,7 @@ def test_damping_friction_and_rotor_are_written_at_the_joint():
     assert float(transmission.find("actuator/rotorInertia").text) == 1e-4
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_drives_of_simple_joints_come_back_the_same(seed):
     model = simple_tree(seed + 20, 4, kinds=("revolute", "prismatic"), share=0.5)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import gyrostat as gs
 from gyrostat.io.xacro.expand import expanded
 from gyrostat.io.xacro.expression import Evaluator, RefusedExpressionError
+from tests.support.examples import few
 
 pytest.importorskip("xacrodoc")
 
@@ -382,7 +383,7 @@ def test_expressions_without_value_are_refused(text):
         evaluate(text, x=3)
 
 
-@settings(max_examples=300, deadline=500)
+@settings(max_examples=few(300), deadline=500)
 @given(st.text("0123456789+-*/%()[]{}.,<>=! '\"xabe_:\\n", max_size=60))
 def test_no_text_gets_more_than_plain_values_out_of_the_evaluator(text):
     try:

@@ -13,6 +13,7 @@ from gyrostat.io.yaml.parse import read
 from gyrostat.io.yaml.schema import json_schema
 from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.entity import Entity
+from tests.support.examples import few
 from tests.support.spec_models import models
 from tests.support.yaml_examples import EDITS, GOOD, ForeignSpring
 
@@ -59,7 +60,7 @@ def test_an_example_is_valid(validator):
     validator.validate(read(GOOD).plain())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(model=models())
 def test_every_good_model_is_valid(validator, model):
     validator.validate(read(to_text(model)).plain())

@@ -26,6 +26,7 @@ from gyrostat.spec.reference_frame import ReferenceFrame
 from gyrostat.spec.rigid_body import RigidBody
 from gyrostat.spec.values import Frame
 from gyrostat.spec.wiring import is_name
+from tests.support.examples import few
 from tests.support.spec_models import HOSTILE_NAMES, models, numbers
 from tests.support.yaml_examples import (
     GOOD,
@@ -44,7 +45,7 @@ def test_the_text_of_a_model_is_this_and_comes_back_the_same():
     assert model.dofs == ("shoulder", "leg.knee")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(models())
 def test_every_model_comes_back_as_it_was_and_its_text_byte_for_byte(model):
     assert problems(model) == []
@@ -55,7 +56,7 @@ def test_every_model_comes_back_as_it_was_and_its_text_byte_for_byte(model):
     assert to_text(again) == text
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(models())
 def test_other_yaml_programs_read_the_same_data(model):
     """PyYAML follows YAML 1.1, ours 1.2: the text is written so that both agree."""
@@ -95,7 +96,7 @@ def test_every_float_comes_back_bit_for_bit(x):
 SAFE = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 
 
-@settings(max_examples=300)
+@settings(max_examples=few(300))
 @given(SAFE)
 @example("\u2028\x85\xa0\ufeff\ufffe\U0010ffff\x00\x1b\x7f")
 @example("yes")
@@ -117,7 +118,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=few(200))
 @given(st.dictionaries(SAFE, PLAIN, max_size=4))
 def test_any_plain_data_come_back(data):
     text = emit(data)

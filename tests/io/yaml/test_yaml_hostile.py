@@ -19,6 +19,7 @@ from gyrostat.io.yaml.read import from_text
 from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.check import problems
 from gyrostat.spec.entity import Entity
+from tests.support.examples import few
 from tests.support.yaml_examples import GOOD, refused, within
 
 # ------------------------------------------------------------------------------------------------ text that means harm
@@ -191,6 +192,7 @@ FLOODS = {  # just below the limit of values
 }  # fmt: skip
 
 
+@pytest.mark.by_default(5)
 @pytest.mark.parametrize("case", FLOODS)
 def test_a_flood_of_mistakes_is_reported_in_time(case):
     with within(5.0), pytest.raises(SpecError) as caught:
@@ -223,19 +225,19 @@ def survives(text):
             assert from_text(to_text(model)) == model
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_gives_a_model_or_an_exception_of_ours(text):
     survives(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(st.text(st.sampled_from("ab:-?[]{},&*!|>'\"%@`#~<= \n\t0.1e"), max_size=60))
 def test_any_text_of_yaml_signs_gives_an_exception_of_ours(text):
     survives(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_in_a_file_give_an_exception_of_ours(data):
     with tempfile.TemporaryDirectory() as folder:
@@ -248,7 +250,7 @@ def test_any_bytes_in_a_file_give_an_exception_of_ours(data):
                 raise LoadError(error.problems) from None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 6))
 def test_a_good_text_with_random_damage_gives_a_model_or_an_exception_of_ours(chance: random.Random, times):
     text = GOOD
@@ -302,7 +304,7 @@ SECTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(SECTIONS)
 def test_any_data_in_the_right_places_give_a_model_or_an_exception_of_ours(data):
     survives(emit(data))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gyrostat.errors import LoadError, SpecError
 from gyrostat.io.yaml.read import from_text
 from gyrostat.spec.check import problems
+from tests.support.examples import few
 from tests.support.yaml_examples import EDITS, GOOD, mistakes
 
 
@@ -82,7 +83,7 @@ def test_a_mistake_does_not_hide_another_one_elsewhere(case):
 PAIRS = [name for name, (old, _, _) in EDITS.items() if len(old) < 60]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(st.permutations(PAIRS).map(lambda cases: cases[:4]))
 def test_several_mistakes_in_one_file_are_reported_together(cases):
     """Not more problems than the mistakes have alone; fewer only where a wrong part is no longer looked into."""

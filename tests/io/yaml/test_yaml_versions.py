@@ -34,6 +34,7 @@ from gyrostat.io.yaml.write import to_text
 from gyrostat.spec.assembly import Assembly
 from gyrostat.spec.entity import Entity
 from gyrostat.spec.rigid_body import RigidBody
+from tests.support.examples import few
 from tests.support.spec_models import models
 from tests.support.yaml_examples import GOOD, mistakes, refused
 
@@ -115,7 +116,7 @@ def test_a_hand_written_file_of_version_1_is_the_model_it_was():
     assert model.sources["leg.shin.inertia"].endswith("hand_written.yaml:28")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(model=models())
 def test_every_model_comes_back_through_the_oldest_version_and_all_migrations(model):
     text = to_text(model)

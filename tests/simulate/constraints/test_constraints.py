@@ -13,6 +13,7 @@ from gyrostat.algorithms.constrained.constraint import BILATERAL, LOWER, UPPER, 
 from gyrostat.algorithms.constrained.constraint_set import Active, ConstraintSet
 from gyrostat.algorithms.constrained.line import Line
 from gyrostat.graph.network import network
+from tests.support.examples import few
 
 G = 9.81
 ACCURATE = {"rtol": 1e-11, "atol": 1e-12}
@@ -190,7 +191,7 @@ def random_problem(seed, k, n):
     return root @ root.T + 0.1 * np.eye(n), J, rng.normal(size=n), rng
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(4, 7))
 def test_forces_within_limits_are_complementary_to_accelerations(seed, k, n):
     M_inverse, J, a, rng = random_problem(seed, k, n)

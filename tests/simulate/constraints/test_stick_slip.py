@@ -11,6 +11,7 @@ import gyrostat as gs
 from gyrostat.algorithms.constrained.active_set import ActiveRows, constraint_forces
 from gyrostat.algorithms.constrained.force_reserve import force_reserve
 from gyrostat.simulate.constraints.dry_friction import DryFriction
+from tests.support.examples import few
 from tests.support.stick_slip_models import ACCURATE, G, block, times, told
 
 M, K, F = 2.0, 50.0, 1.5  # a block on a spring, with friction
@@ -173,7 +174,7 @@ def test_an_effort_that_just_passes_the_limit_is_seen():
 
 
 # ------------------------------------------------------------------------------------------------ what is at rest
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 5))
 def test_the_balance_is_the_only_one_that_holds_all_conditions(seed, k):
     rng = np.random.default_rng(seed)

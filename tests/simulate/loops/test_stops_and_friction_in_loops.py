@@ -28,6 +28,7 @@ def with_friction(joint: str, **friction: Any) -> dict[str, Any]:
     return {"parts": [gs.Friction("f", **friction), gs.connect(f"{joint}.shaft", "f.shaft")]}
 
 
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("restitution", [0.4, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_a_stop_in_a_loop_is_that_of_minimal_coordinates(method: str, restitution: float) -> None:
@@ -69,6 +70,7 @@ def test_an_impact_leaves_rates_that_keep_the_loop_closed_and_takes_energy() -> 
     assert np.abs(rest).max() < 1e-10
 
 
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_dry_friction_in_a_loop_is_that_of_minimal_coordinates(method: str) -> None:
     model, small = both(**with_friction("A", coulomb=0.5, viscous=0.05))

@@ -84,6 +84,7 @@ def far(model, run, want):
 
 
 # ------------------------------------------------------------------------------------------------ other programs
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("name", ZOO)
 @pytest.mark.parametrize("method", OURS)

@@ -27,6 +27,8 @@ def test_a_fan_has_bands_a_median_and_lanes_for_each_joint_and_quantity(many):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         *("80 % of the robots", "40 % of the robots", "median")
     ]
+    outer, inner = (patch.get_facecolor() for patch in figure.legends[0].get_patches())
+    assert outer[3] < inner[3], "bands look alike in the legend"
 
 
 def test_tables_have_every_number_by_robot_time_and_name(many):

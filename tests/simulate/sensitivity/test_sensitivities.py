@@ -84,6 +84,7 @@ def test_gains_start_and_properties_of_an_arm(t_eval):
     expect_derivatives(model, ["kd", "q0", mass, "v0", "kp"], **given, **state(model))
 
 
+@pytest.mark.by_default(6)
 @pytest.mark.parametrize("kind", gs.JOINT_KINDS)
 def test_every_kind_of_joint_on_its_tangent_space(kind):
     model = gs.robots.tree(4, 2, kinds=[kind], base="free" if kind == "fixed" else "fixed")

@@ -18,6 +18,7 @@ from gyrostat.solvers.kinematics.inverse.pose_error import PoseError, chosen_row
 from gyrostat.solvers.kinematics.inverse.start_points import start_points
 from gyrostat.spatial import so3
 from tests.support.comparing import assert_close, central
+from tests.support.examples import few
 from tests.support.puma_arm import A2, A3, D3, D4, planar, puma
 from tests.support.random_models import various_tree
 
@@ -229,7 +230,7 @@ def test_random_trees_reach_what_is_reachable(seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 9))
 def test_many_random_trees_reach_what_is_reachable(seed, bodies):
     reach(seed, bodies)
@@ -316,7 +317,7 @@ def test_limits_of_the_model_are_kept_and_named():
         inverse_kinematics(arm, "l2.tip", [0.3, 0.7, 0.0], [0.0, 0.0])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_limits_are_never_left(seed):
     rng = np.random.default_rng(seed)
@@ -370,7 +371,7 @@ def test_the_derivative_of_the_residual_is_exact(axes):
     assert_close(error.derivative(q[None], R)[0] @ v, central(along, 0.0, 1e-3), 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(
     direction=st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda x: np.linalg.norm(x) > 1e-3),
     angle=st.one_of(st.floats(0.0, np.pi - 1e-6), st.floats(0.0, 1e-6)),

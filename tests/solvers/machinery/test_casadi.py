@@ -30,6 +30,7 @@ def outputs(solver, result) -> dict[str, np.ndarray]:
     return dict(zip(solver.Result._fields, result, strict=True)) if solver.Result else {solver.result: result}
 
 
+@pytest.mark.by_default(18)
 @pytest.mark.parametrize("name", sorted(solver_classes()))
 def test_every_answer_has_its_shape_and_its_numbers(name):
     solver, rng = made(name), np.random.default_rng(3)
@@ -45,6 +46,7 @@ def test_every_answer_has_its_shape_and_its_numbers(name):
         assert_close(got, as_casadi(answer), 1e-11)
 
 
+@pytest.mark.by_default(12)
 @pytest.mark.parametrize("name", sorted(solver_classes()))
 def test_every_derivative_by_casadi_is_ours(name):
     solver, rng = made(name), np.random.default_rng(4)

@@ -154,3 +154,15 @@ def test_power_is_bounded():
     v2 = (v1**3 + 3.0 * P / m * (half - s1)) ** (1.0 / 3.0)
     exact = 2.0 * (t1 + m * (v2**2 - v1**2) / (2.0 * P))
     assert found.duration == pytest.approx(exact, rel=1e-3)
+
+
+def test_margins_that_the_check_asks_for_stay_so_that_one_more_pass_is_enough():
+    """Viscous friction, splines of degree 3: the check between points sees what three points do not."""
+    arm = gs.robots.two_link()
+    for joint in arm.dofs:
+        arm = arm.with_drive(joint, viscous=2.0)
+    limits = {"velocity_limits": 2.0, "acceleration_limits": 9.0, "degree": 3, "grid": 200, "progress": False}
+    for seed in (14, 18, 27):
+        way = np.random.default_rng(seed).uniform(-1.0, 1.0, (6, 2))
+        found = gs.studies.time_optimal(arm, way, torque_limits=[60.0, 25.0], **limits)
+        assert found.passes <= 6 and found.check(50) <= 0.0

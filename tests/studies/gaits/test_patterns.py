@@ -87,7 +87,9 @@ def test_feet_are_placed_where_the_body_passes_over_them():
         ({"pattern": "trott"}, "no pattern 'trott'. Hint: did you mean.*trot"),
         ({"pattern": "trot", "stability": "static"}, "static stability needs an area to stand on"),
         ({"pattern": "trot", "cost": "efort"}, "no cost 'efort'.*effort"),
-        ({"pattern": "trot", "period": 0.0}, "period must be above zero, got 0.0"),
+        ({"pattern": "trot", "period": 0.0}, r"period must be above zero, or \(shortest, longest\), got 0.0"),
+        ({"pattern": "trot", "period": (1.0, 0.5)}, r"period must be .*got \(1.0, 0.5\)"),
+        ({"pattern": "trot", "landing": "soft"}, "landing is 'soft'. Hint: .*rest"),
         ({"pattern": "biped walk"}, "has no foot 'left'"),
         ({"pattern": "trot", "nodes": 2}, "nodes must be a whole number from 5"),
     ],
@@ -103,6 +105,8 @@ def test_a_model_without_known_feet_is_refused():
 
 
 def test_a_gait_is_data():
-    gait = gs.studies.Gait(gs.robots.aibo(), "trot", stride=0.1, period=1.0, cost={"torque": 1.0, "power": 0.5})
+    asked = {"stride": 0.1, "period": (0.5, 1.0), "landing": "impact", "cost": {"torque": 1.0, "power": 0.5}}
+    gait = gs.studies.Gait(gs.robots.aibo(), "trot", **asked)
     again = gs.studies.Gait.from_dict(gait.to_dict())
+    assert again.period == (0.5, 1.0) and again.landing == "impact"
     assert again.pattern == gait.pattern and again.cost == gait.cost and np.array_equal(again.q0, gait.q0)

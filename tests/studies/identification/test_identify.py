@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -209,6 +211,25 @@ def test_an_interruption_keeps_what_was_computed(robot, known):
     found = identify(known, run.t, run.q, run.tau, progress=stop)
     assert not found.finished and found.terms == ("viscous", "coulomb") and "interrupted" in found.message
     assert np.isfinite(found.torques(run.q, run.v, run.a)).all()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda t, q, tau: (t, q, 1e3 * tau), "times that of the given model: units"),
+        (lambda t, q, tau: (t, np.degrees(q), tau), "explain tau of '.*' badly, .*units of q"),
+        (lambda t, q, tau: (t, q, tau[:, ::-1]), "badly, .*the order of columns"),
+    ],
+    ids=["mN m", "degrees", "exchanged columns"],
+)
+def test_what_looks_like_wrong_units_or_columns_is_told(spoil, words, robot, known):
+    """Without measured rates nothing contradicts degrees but the torques."""
+    run = run_of(robot, seconds=4.0)
+    fine = identify(known, run.t, run.q, run.tau, candidates=())
+    assert not any("units" in note for note in fine.notes)
+    t, q, tau = spoil(run.t, run.q, run.tau)
+    found = identify(known, t, q, tau, candidates=(), check_signs=False)
+    assert any(re.search(words, note) for note in found.notes)
 
 
 def spoiled(run, **changes):

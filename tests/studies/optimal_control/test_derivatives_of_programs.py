@@ -12,6 +12,7 @@ from tests.studies.optimal_control.problems import cart_pole
 Phase, at_least = gs.studies.Phase, gs.studies.at_least
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("method", ["hermite-simpson", "radau"])
 def test_derivatives_are_exact_with_free_times_designs_and_accelerations_in_costs_and_conditions(method):
     cart = cart_pole()

@@ -42,3 +42,13 @@ def test_the_cost_of_the_swing_up_settles_to_six_digits_and_its_error_is_told():
     assert motion.cost == pytest.approx(SWING_UP, abs=5e-5)
     for row in motion.refinements:
         assert abs(row[1] - SWING_UP) < row[3] + 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "stages"), [("hermite-simpson", 3), ("radau", 2), ("radau", 3), ("radau", 4)])
+def test_the_error_of_the_cost_is_told_on_every_single_grid(method, stages):
+    """225.5537242: Radau with 240 intervals of three stages, and with 120 of four."""
+    for nodes in (31, 61):
+        motion = gs.studies.optimal_control(swing_up(nodes), method=method, stages=stages)
+        off = abs(motion.cost - 225.5537242)
+        assert off < motion.cost_error < 30.0 * off + 1e-6

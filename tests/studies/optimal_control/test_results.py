@@ -90,6 +90,10 @@ def test_wrong_words_are_told():
         gs.studies.optimal_control(phase(block(), cost="torque"), options={"tolerence": 1.0})
     with pytest.raises(gs.GyrostatError, match=r"to lie between 1 and 0\. Hint: exchange them"):
         gs.studies.optimal_control(phase(block(), path=lambda s: gs.studies.between(s.q[0], 1.0, 0.0)))
+    with pytest.raises(gs.GyrostatError, match=r"path: '0' compares, and is true or false.*at_most"):
+        gs.studies.optimal_control(phase(block(), path=lambda s: s.v[0] < 1.0))
+    with pytest.raises(gs.GyrostatError, match=r"parameter 'boks.mass' is no property: .*there is no 'boks'"):
+        gs.studies.optimal_control(phase(block()), parameters={"boks.mass": (1.0, 2.0)})
 
 
 def test_dry_friction_that_jumps_is_refused():

@@ -15,10 +15,11 @@ from gyrostat.engine.tracing.program import Node, Program
 PART = 600
 """Operations in one function at most. Measured (talos, 3700 operations): compile 0.21 s at 500, 0.31 s at 1500, 0.39
 s uncut; run 224, 240, 261 ns."""
-SMALL_PART, OPERATIONS_OF_LONG = 150, 20_000
-"""The same for programs with so many operations: their parts load most of what they read, and LLVM's scheduler takes a
-time that grows with the square of the loads in a function. Measured (30,000 operations of a beam with 40 shapes):
-compile 6.4 s at 600, 3.4 s at 300, 2.5 s at 150, 3.1 s at 75; run 10.7, 11.0, 11.6, 12.2 us."""
+SMALL_PART, OPERATIONS_OF_LONG, LOADS = 150, 20_000, 240
+"""The same for programs with so many operations whose functions of PART would load so many values in the mean: LLVM's
+scheduler takes a time that grows with the square of the loads in a function. Measured (30,000 operations of a beam
+with 40 shapes, 282 loads): compile 6.4 s at 600, 3.4 s at 300, 2.5 s at 150, 3.1 s at 75; run 10.7, 11.0, 11.6, 12.2
+us. With fewer loads nothing is gained (derivatives of talos, 188: run 5.8 us at 600, 6.1 us at 150, compile alike)."""
 
 ADD, SUB, MUL, SIN, COS = (CODE[n] for n in ("add", "sub", "mul", "sin", "cos"))
 
@@ -46,17 +47,26 @@ class Plan:
                 self.sines.setdefault(x, []).append(k)
         self.order = _order(nodes, set(self.fused.values()))
         self.shared = _shared(nodes, shared)
-        part = part or (PART if len(self.order) < OPERATIONS_OF_LONG else SMALL_PART)
-        first = _cut([k for k in self.order if self.shared[k]], part) if shared else []
-        self.common = len(first)
-        self.parts = first + _cut([k for k in self.order if not self.shared[k]], part)
-        self.made = self._made()
+        self._cut_into(part or PART, shared)
+        if part is None and len(self.order) >= OPERATIONS_OF_LONG and self._loads() > LOADS * len(self.parts):
+            self._cut_into(SMALL_PART, shared)
         self.out_of: dict[int, list[tuple[int, int]]] = {}
         for o, r in enumerate(program.results):
             for element, x in enumerate(r):
                 self.out_of.setdefault(x, []).append((o, element))
         self.shared_outputs = frozenset(o for o, r in enumerate(program.results) if self._same_in_all_lanes(r))
         self.slot, self.common_work, self.work = self._slots()
+
+    def _cut_into(self, part: int, shared: frozenset[int]) -> None:
+        first = _cut([k for k in self.order if self.shared[k]], part) if shared else []
+        self.common = len(first)
+        self.parts = first + _cut([k for k in self.order if not self.shared[k]], part)
+        self.made = self._made()
+
+    def _loads(self) -> int:
+        """Values that parts read and others made, each once for each part."""
+        read = ({x for k in part for x in self.operands(k)} for part in self.parts)
+        return sum(self.made.get(x, p) != p for p, values in enumerate(read) for x in values)
 
     def operands(self, k: int) -> list[int]:
         """Nodes that must be there when k is computed, through fused products."""

@@ -62,6 +62,8 @@ class Frames:
     table: dict[str, Frame] = field(default_factory=dict)
     places: dict[str, Pose] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
+    placeless: set[str] = field(default_factory=set)  # in circles or behind them: told once, not walked again
+    listed: dict[tuple[str, int], list[str]] = field(default_factory=dict)  # names in a scope, for hints
 
     def full(self, scope: str, name: str) -> str:
         """The full name of what is called ``name`` in a model; ``scope``: the model, empty for the world."""
@@ -72,8 +74,11 @@ class Frames:
         return f"{scope}::{name}" if scope else name
 
     def near(self, scope: str, name: str) -> str:
-        known = [key.removeprefix(f"{scope}::") for key in self.table if not scope or key.startswith(f"{scope}::")]
-        return self.reader.nearest(name, known)
+        inside = f"{scope}::" if scope else ""
+        key = scope, len(self.table)
+        if key not in self.listed:
+            self.listed[key] = [name.removeprefix(inside) for name in self.table if name.startswith(inside)]
+        return self.reader.nearest(name, self.listed[key])
 
     def known(self, at: Element, scope: str, name: str, rule: str, what: str) -> str | None:
         """The full name of a frame that is there; None, and an error."""
@@ -88,8 +93,12 @@ class Frames:
         asked, chain = name, dict[str, None]()
         while name not in self.places:
             frame = self.table[name]
+            if name in self.placeless:
+                self.placeless.update(chain)
+                return None
             if name in chain:
                 ring = list(chain)
+                self.placeless.update(chain)
                 self._circle(frame, ring[ring.index(name) :], "relative_to", "are placed relative to each other")
                 return None
             if not frame.relative_to:
@@ -98,6 +107,7 @@ class Frames:
             chain[name] = None
             name = frame.relative_to
             if name not in self.table:
+                self.placeless.update(chain)
                 return None  # told where it was read
         for inner in reversed(chain):
             frame = self.table[inner]
@@ -137,6 +147,7 @@ class Frames:
             chain[name] = None
             name = self.table[name].attached_to
             if name not in self.table:
+                self.placeless.update(chain)
                 return None  # told where it was read
         return name
 

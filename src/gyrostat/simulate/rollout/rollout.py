@@ -85,11 +85,10 @@ def rollout(
         raise StateError(f"{WHO}: method 'moreau' goes forward in time, got dt = {h:g} s. Hint: dt={-h:g}")
     if method != "moreau":
         expect_no_rigid_contact(model, method)
-    if method != "moreau":
-        first = coordinates(model, q0, WHO).reshape(-1, model.nq)[:1]
-        for q in first:
-            expect_stable_steps(model, q, abs(h), METHODS[method], WHO)
     kernel = _kernel(model, method, controller, given, applied)
+    if method != "moreau":
+        for q in coordinates(model, q0, WHO).reshape(-1, model.nq)[:1]:
+            expect_stable_steps(model, q, abs(h), METHODS[method], WHO)
     arrays = {
         "q0": coordinates(model, q0, WHO),
         "v0": np.zeros(model.nv) if v0 is None else rates(model, v0, WHO, "v0"),

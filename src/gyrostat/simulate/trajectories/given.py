@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.engine.arguments import real
-from gyrostat.errors import NonFiniteError, ShapeError, SpecError, clipped
+from gyrostat.engine.tracing.recording_scalar import Recorded
+from gyrostat.errors import NonFiniteError, RecordError, ShapeError, SpecError, clipped
 
 Array = np.ndarray
 
@@ -22,7 +23,12 @@ def finite_array(value: Any, who: str, what: str) -> Array:
 
 
 def times_of(t: Any, who: str) -> Array:
-    """Times [s] of any shape."""
+    """Times [s] of any shape; that of a law which is being recorded is refused."""
+    if isinstance(t, Recorded):
+        raise RecordError(
+            f"{who}: a law that calls a trajectory cannot be recorded, but blocks that are given one can "
+            "(gs.blocks.pd(kp, kd, reference=move), gs.blocks.Reference(move))"
+        )
     return finite_array(t, who, "t")
 
 

@@ -38,6 +38,7 @@ class Piecewise(Trajectory):
     ):
         self.kind = kind
         self.breaks = breaks
+        self.in_doubles = control.dtype != object
         self.differences = _differences(control)  # [k]: (m, d + 1 - k, n)
         self.differences[0] = self.differences[0] + offset
         super().__init__(control.shape[2], float(breaks[-1]), inner if len(breaks) > 2 else math.inf, outside, names)
@@ -58,14 +59,16 @@ class Piecewise(Trajectory):
 
     def largest_jump(self, order: int) -> float:
         """Largest jump of a derivative up to ``order`` at a break, relative to its largest control points beside it;
-        one below 1e-15 of the motion over a piece is rounding, as on a straight line."""
+        one below 2e-16 of the largest point (2^k in differences) is rounding, as on a straight line: over the time of
+        the piece where control points are doubles, which even times allow, otherwise over the longest piece."""
         h, worst = np.diff(self.breaks)[:, None], 0.0
-        extent = 1e-5 * np.ptp(self.differences[0], axis=(0, 1))
-        with np.errstate(over="ignore", invalid="ignore"):
+        extent = 2e-6 * np.abs(self.differences[0][:, [0, -1]]).max(axis=(0, 1))
+        span = h if self.in_doubles else h.max()
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             for k in range(order + 1 if len(h) > 1 else 0):
                 scaled = self.differences[k] / h[:, :, None] ** k
                 size = np.abs(scaled).max(axis=1)
-                size = np.maximum(size, extent / h**k)
+                size = np.maximum(size, extent * (2.0 / span) ** k)
                 jump = np.abs(scaled[1:, 0] - scaled[:-1, -1]) / np.maximum(np.maximum(size[1:], size[:-1]), 1e-300)
                 worst = max(worst, float(np.nan_to_num(jump, nan=np.inf).max()))
         return worst

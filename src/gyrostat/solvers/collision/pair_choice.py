@@ -71,6 +71,10 @@ def chosen_pairs(model: Model, given: Any, who: str) -> tuple[CollisionPair, ...
     """Those that are named, or all usual ones for None. A name is that of a shape, of a body (all its shapes) or of a
     ground."""
     if given is None:
+        if not surfaces(model.wiring):
+            raise StateError(
+                f"{who}: no body of '{model.name}' has a shape that can touch. Hint: gs.Shape(..., role='collision')"
+            )
         return usual_pairs(model)
     if not isinstance(given, list | tuple):
         raise StateError(

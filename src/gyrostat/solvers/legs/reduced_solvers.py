@@ -150,7 +150,7 @@ class ReducedSolver(StateSolver):
         on = self.setting(0.0)
         if self.legs is not None:
             with np.errstate(all="ignore"):
-                q = self._standing(self.network, on, q, self._live["stance"]).astype(float)
+                q = self.standing(self.network, on, q, self._live["stance"]).astype(float)
             for leg in self.legs:
                 if not np.isfinite(q[leg.places]).all():
                     raise StateError(
@@ -178,10 +178,10 @@ class ReducedSolver(StateSolver):
         if len(v) == self.model.nv:  # interpreted states come in the order of the model
             v = v[list(self.parts.independent)]
         if self.legs is not None:
-            q = self._standing(net, on, q, x.get("stance", self._live.get("stance")))
+            q = self.standing(net, on, q, x.get("stance", self._live.get("stance")))
         return q, reduced_motion(net, on, q, v, x["tau"], self.held(net), self.parts, given)
 
-    def _standing(self, net: Network, on: Setting, q: Array, stance: Any) -> Array:
+    def standing(self, net: Network, on: Setting, q: Array, stance: Any) -> Array:
         """The whole q for that of the independent joints: the legs by their closed forms."""
         whole: Any = np.array(neutral(self.model), dtype=object)
         whole[self.own.q] = q[self.own.q] if len(q) == self.model.nq else q

@@ -23,6 +23,7 @@ Array = np.ndarray
 LOSSES = {"linear": 1.0, "huber": 1.345, "soft_l1": 1.0, "cauchy": 2.385}
 """Loss -> its scale c in standard deviations (95 % efficient for normal noise where that is known)."""
 ROUNDS = 4
+HEAVY = 1e4
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ class LeastSquares:
                 self.told(least)
             return known[key]
 
-        weight.append(float(np.linalg.norm(self.jacobian(x), 2)) or 1.0)
+        # heavy: what noise leaves open is seen by the residuals, and these must not pull there
+        weight.append(HEAVY * float(np.linalg.norm(self.jacobian(x), 2)) or 1.0)
         name, scale = self.loss
         found = least_squares(
             e, x, jac=J,  # type: ignore[arg-type]
@@ -139,7 +141,7 @@ class LeastSquares:
                 "calibrate: 200 iterations did not converge. Hint: fewer parameters, a better start of the "
                 "measuring system, or bounds."
             )
-        return found.x
+        return self._on(found.x, anchor, N)
 
     def _fitted(self, x: Array, N: Array, finished: bool, message: str) -> Fit:
         return Fit(x, self.evaluate(x), self.jacobian(x), N, self.iterations, finished, message)

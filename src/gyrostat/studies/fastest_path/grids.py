@@ -30,8 +30,9 @@ def read_grid(path: Path, given: Any, stops: Array, start: float) -> Array:
         if grid.ndim != 1 or len(grid) < 5 or np.any(np.diff(grid) <= 0.0) or (grid[0], grid[-1]) != ends:
             message = f"grid must grow from {start:g} to {path.end:g} in 4 intervals or more, got {clipped(given)}"
             raise SpecError.one(WHO, "grid", message, f"np.linspace({start:g}, {path.end:g}, 501)", given)
-    corners = path.breaks[(path.breaks > start) & (path.breaks < path.end)] if path.smoothness < 2 else np.zeros(0)
-    return with_points(grid, np.concatenate([corners, stops]))
+    inner = path.breaks[(path.breaks > start) & (path.breaks < path.end)]
+    kinks = inner if path.smoothness < 3 else np.zeros(0)  # of q'', where accelerations peak: cubic splines have them
+    return with_points(grid, np.concatenate([kinks, stops]))
 
 
 def even(path: Path, count: int, stops: Array, start: float) -> Array:
@@ -71,7 +72,10 @@ def turning_points(path: Path, grid: Array, shafts: Array) -> Array:
     """Where a joint, or another of the ``shafts`` (k, n), turns round along the path: dry friction jumps there."""
     fine = np.unique(np.concatenate([grid, 0.5 * (grid[1:] + grid[:-1])]))
     w = path.derivatives(fine, 1)[1] @ shafts.T
-    i, k = np.nonzero((w[:-1] * w[1:] < 0.0) & (np.abs(w[:-1]) + np.abs(w[1:]) > 1e-12 * np.abs(w).max()))
+    size = 1e-12 * np.abs(w).max()
+    for edge in (w[0], w[-1]):  # where the path itself comes to rest, the sign is rounding
+        edge[np.abs(edge) <= size] = 0.0
+    i, k = np.nonzero((w[:-1] * w[1:] < 0.0) & (np.abs(w[:-1]) + np.abs(w[1:]) > size))
     left, right, sign = fine[i], fine[i + 1], np.sign(w[i, k])
     for _ in range(60 if len(i) else 0):
         middle = 0.5 * (left + right)

@@ -16,7 +16,7 @@ from gyrostat.errors import StateError
 from gyrostat.studies.fastest_path.paths import WHO, Path
 from gyrostat.studies.fastest_path.profile import Profile
 from gyrostat.studies.fastest_path.rows import Block, Rows
-from gyrostat.studies.fastest_path.stage_points import points_of
+from gyrostat.studies.fastest_path.stage_points import Points, points_of
 from gyrostat.studies.fastest_path.stages import PLACES, backwards, forwards
 
 Array = np.ndarray
@@ -70,6 +70,8 @@ class Stages:
         parts = ((np.arange(check * points) + 0.5) / (check * points)) if check else np.zeros(0)
         fine = grid[:-1, None] + np.diff(grid)[:, None] * parts
         self.fine, self.fine_offsets = fine, 2.0 * (fine - grid[:-1, None])
+        self.parts = np.array_split(np.arange(N), max(1, fine.size // 50_000))
+        self.checked: Points | None = None
         self.scale = float(grid[-1] - grid[0])
         self.floor, self.cap = np.zeros(N + 1), np.full(N + 1, UNBOUNDED * self.scale**2)
         for k in stops:
@@ -81,7 +83,7 @@ class Stages:
         self.still = speed[[0, -1]] <= 1e-9 * speed.max()  # q' = 0: at rest there, whatever s' is
 
     # ------------------------------------------------------------------ one pass
-    def swept(self, block: Block, margin: tuple[Array, Array] | None, start: float) -> tuple[Any, ...]:
+    def swept(self, block: Block, margin: tuple[Array, ...] | None, start: float) -> tuple[Any, ...]:
         """x, u, active, L, K, or (stage, what) that cannot be passed."""
         N, M, R = self.N, self.M, len(self.rows.names)
         low, high = block.low, block.high
@@ -147,11 +149,12 @@ class Stages:
         block = self.block
         size = self.sizes
         below, above = (np.full((N, R), ROUNDING) * size for _ in range(2))
+        asked = np.zeros((N, R)), np.zeros((N, R))  # margins that the check has asked for stay
         curved, least, before = self.rows.curved, 1e-18 * self.scale**2, None
         duration = worst = np.inf
         for k in range(1, PASSES + 1):
             if len(found) == 3:
-                found, block = self._slower(found, block, before, (below, above))
+                found, block = self._slower(found, block, before, (below, above, *asked))
             x, u, active, L, K = found
             xs, xm = (np.maximum(x[:-1, None] + d * u[:, None], 0.0) for d in (self.offsets, self.middle_offsets))
             us, um = np.repeat(u, M + 1), np.repeat(u, M)
@@ -173,12 +176,12 @@ class Stages:
                         self._refuse(int(np.argmax(~np.isfinite(profile.durations))), "rests", None)
                     worst = max(worst, float((over / size).max()))
                     return Reached(profile, L, K, np.where(active == (M + 1) * R, -1, active), k, worst)
-                below += 1.5 * np.maximum(over, 0.0)
-                above += 1.5 * np.maximum(over, 0.0)
+                for least_margin, margin in zip(asked, (below, above), strict=True):
+                    np.copyto(least_margin, margin + 1.5 * over, where=over > 0.0)
             low_p, high_p = self._chords(block, xs, us, least, curved)
             low_p, high_p = low_p.reshape(N, M + 1, R), high_p.reshape(N, M + 1, R)
             grow = ENOUGH if curved else ENOUGH * (1.0 + 0.1 * k)
-            for margin, y, ym in ((below, low_p, low_m), (above, high_p, high_m)):
+            for margin, least_margin, y, ym in ((below, asked[0], low_p, low_m), (above, asked[1], high_p, high_m)):
                 chord = 0.5 * (y[:, 1:] + y[:, :-1])
                 with np.errstate(invalid="ignore"):  # one side of a row may be infinite
                     bulge = np.nan_to_num(ym.reshape(N, M, R) - chord, nan=0.0, posinf=0.0, neginf=0.0).max(axis=1)
@@ -189,6 +192,7 @@ class Stages:
                 near = over > -4.0 * seen if k > 1 else np.ones_like(seen, dtype=bool)
                 kept = margin if k > (6 if curved else 2) else 0.0
                 margin[:] = np.where(near, np.maximum(np.maximum(kept, seen), wanted), margin)
+                np.maximum(margin, least_margin, out=margin)
             mixed = x
             if curved:
                 mixed = x if before is None or k < 4 else 0.5 * (x + before)
@@ -230,9 +234,9 @@ class Stages:
             sides = self.rows.excess(self.points, xs.ravel(), us, least)
             worst = np.maximum(*sides).reshape(N, -1, R).max(axis=1)
         F = self.fine.shape[1]
-        for part in np.array_split(np.arange(N), max(1, N * F // 50_000)) if F else ():
+        for k, part in enumerate(self.parts if F else ()):
             xf = np.maximum(x[part, None] + self.fine_offsets[part] * u[part, None], 0.0).ravel()
-            points = points_of(self.path, self.fine[part].ravel())
+            points = self._fine_points(k)
             sides = self.rows.excess(points, xf, np.repeat(u[part], F), least)
             over = np.maximum(*sides)
             most = over.max(axis=0)  # for each row of its own only where something is exceeded
@@ -240,7 +244,15 @@ class Stages:
             worst[part] = here
         return worst
 
-    def _slower(self, found: Any, block: Block, before: Array | None, margin: tuple[Array, Array]) -> tuple[Any, Block]:
+    def _fine_points(self, k: int) -> Points:
+        """Of a part of the intervals; the only part is kept for the next check."""
+        if len(self.parts) > 1:
+            return points_of(self.path, self.fine[self.parts[k]].ravel())
+        if self.checked is None:
+            self.checked = points_of(self.path, self.fine.ravel())
+        return self.checked
+
+    def _slower(self, found: Any, block: Block, before: Array | None, margin: tuple[Array, ...]) -> tuple[Any, Block]:
         """Tangents at a motion that is too fast may leave no room where there is some: they are taken at slower
         ones."""
         if self.rows.curved and before is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -67,6 +68,7 @@ class Rows:
         self.names = [*torques.names, *(["speed"] if self.speeds else [])]
         self.names += [f"acceleration of {model.dofs[k]}" for k in self.accelerated]
         self.names += [f"{c.name}: {what}" for c in self.carried for what in c.words]
+        self._linear: WeakKeyDictionary[Points, Block] = WeakKeyDictionary()
         if not self.names:
             raise StateError(f"{WHO}: nothing is limited: '{model.name}' has no limits. Hint: give torque_limits=...")
 
@@ -88,7 +90,13 @@ class Rows:
         return shares
 
     def _others(self, at: Points) -> Block:
-        """Rows that are linear in u and x."""
+        """Rows that are linear in u and x: the same in every pass."""
+        known = self._linear.get(at)
+        if known is None:
+            known = self._linear[at] = self._linear_rows(at)
+        return known
+
+    def _linear_rows(self, at: Points) -> Block:
         P = len(at.q)
         blocks: list[tuple[Array, Array, Array, Array]] = []
         if self.speeds:

@@ -11,7 +11,7 @@ from gyrostat.studies.fastest_path.paths import Path
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Points:
     """A path at P points: q and its derivatives by s (P, n)."""
 

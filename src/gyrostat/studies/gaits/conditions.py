@@ -32,7 +32,7 @@ def rows_of(gait: Gait, phase: StancePhase) -> list[Row]:
     rows: list[Row] = []
     for name in phase.feet:
         foot = gait.robot.foot(name)
-        rows += _force_rows(gait, foot, weight)
+        rows += force_rows(gait, foot, weight)
         rows.append(Row(f"reach {name}", _reach(foot), 0.0, np.inf))
         rows += _joint_rows(gait, foot)
     if gait.stability == "static":
@@ -51,8 +51,8 @@ def total_weight(gait: Gait) -> float:
     return 9.81 * float(mass)
 
 
-def _force_rows(gait: Gait, foot: Foot, weight: float) -> list[Row]:
-    """Unilateral, in a pyramid inside the cone, its centre of pressure inside the sole."""
+def force_rows(gait: Gait, foot: Foot, weight: float) -> list[Row]:
+    """Unilateral, in a pyramid inside the cone, its centre of pressure inside the sole; impulses likewise."""
     name, mu = foot.name, gait.friction / np.sqrt(2.0)
     flat = foot.kind == "fixed"
 

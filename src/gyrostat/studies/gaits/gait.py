@@ -21,6 +21,7 @@ from gyrostat.studies.study_data import StudyData
 Array = np.ndarray
 TERMS = ("torque", "velocity", "power")
 STABILITY = ("static", "dynamic")
+LANDING = ("rest", "impact")
 BENT = {"hip_pitch": -0.4, "knee": 0.8, "ankle_pitch": -0.4}
 
 
@@ -30,7 +31,7 @@ class Gait(StudyData):
 
     ``robot``: a model whose legs are known (humanoid, Aibo), or a :class:`LeggedRobot`. ``pattern``: a name of
     ``gs.studies.PATTERNS`` or a :class:`GaitPattern`. ``stride``: length [m] of a whole stride, in
-    ``period`` [s].
+    ``period`` [s], or between (shortest, longest): the one that costs least; parts of phases stay.
     ``nodes``: grid points of what is computed, half a stride where the gait is its own mirror image (``symmetric``).
 
     ``cost``: weights of the integrals of "torque" u.u [N^2 m^2 s], "velocity" v.v of all joints [rad^2 / s], "power" (u
@@ -42,13 +43,15 @@ class Gait(StudyData):
     ``clearance`` [m]: height of the sine that swinging feet stay above, ``highest`` [m]: how
     high the frame of a swinging foot may be above its home. ``tilt`` [rad]: how far the
     base may turn about each axis.
-    ``lift_off``: whether a foot that leaves bears no force at last, where others stand on. Feet land at rest, so that
-    there is no impact. ``q0`` (nq,): how the robot stands; a foot's home is where it is then."""
+    ``lift_off``: whether a foot that leaves bears no force at last, where others stand on. ``landing``: ``"rest"``,
+    feet touch down without velocity, so that there is no impact, or ``"impact"``: feet that touch down, and those that
+    stand on, come to rest at once, by impulses that push and lie in their cones and soles. ``q0`` (nq,): how
+    the robot stands; a foot's home is where it is then."""
 
     robot: Any
     pattern: Any
     stride: float
-    period: float
+    period: Any
     nodes: int = 63
     cost: Any = "effort"
     stability: str = "dynamic"
@@ -58,6 +61,7 @@ class Gait(StudyData):
     highest: float = 0.1
     tilt: float = 0.3
     lift_off: bool = True
+    landing: str = "rest"
     symmetric: bool | None = None
     q0: Any = None
     name: str = ""
@@ -66,8 +70,8 @@ class Gait(StudyData):
         who = f"gait '{self.name}'" if self.name else "gait"
         object.__setattr__(self, "robot", legged(self.robot))
         object.__setattr__(self, "pattern", gait_pattern(self.pattern))
+        object.__setattr__(self, "period", read_period(self.period, who))
         for what, least in (
-            ("period", 0.0),
             ("friction", 0.0),
             ("tilt", 0.0),
             ("highest", 0.0),
@@ -81,7 +85,7 @@ class Gait(StudyData):
             raise GyrostatError(f"{who}: stride must be a length [m], got {clipped(self.stride)}")
         if isinstance(self.nodes, bool) or not isinstance(self.nodes, int) or not 5 <= self.nodes <= 5000:
             raise GyrostatError(f"{who}: nodes must be a whole number from 5 to 5000, got {clipped(self.nodes)}")
-        for what, known in (("stability", STABILITY),):
+        for what, known in (("stability", STABILITY), ("landing", LANDING)):
             if getattr(self, what) not in known:
                 raise GyrostatError(
                     f"{who}: {what} is {clipped(getattr(self, what))}. Hint: {nearest(str(getattr(self, what)), known)}"
@@ -134,6 +138,16 @@ class Gait(StudyData):
         return np.array([self.cost.get(word, 0.0) for word in TERMS])
 
     @property
+    def periods(self) -> tuple[float, float]:
+        """Shortest and longest [s]."""
+        return self.period if isinstance(self.period, tuple) else (self.period, self.period)
+
+    @property
+    def usual_period(self) -> float:
+        """With which the search begins [s]."""
+        return float(np.sqrt(self.periods[0] * self.periods[1]))
+
+    @property
     def part(self) -> float:
         """Which part of a stride is computed."""
         return 0.5 if self.symmetric else 1.0
@@ -169,6 +183,21 @@ class Gait(StudyData):
         beta, phi, first = self.pattern.duty[k], self.pattern.phase[k] - self.pattern.phase[0], s
         number = np.floor(first - phi + 1e-9)
         return phi + beta + number, phi + 1.0 + number
+
+
+def read_period(given: Any, who: str) -> float | tuple[float, float]:
+    """A duration, or two, the shorter one first [s]."""
+
+    def good(x: Any) -> bool:
+        return isinstance(x, int | float) and not isinstance(x, bool) and 0.0 < x < np.inf
+
+    if good(given):
+        return float(given)
+    if isinstance(given, list | tuple) and len(given) == 2 and all(good(x) for x in given) and given[0] < given[1]:
+        return float(given[0]), float(given[1])
+    raise GyrostatError(
+        f"{who}: period must be above zero, or (shortest, longest), got {clipped(given)}. Hint: seconds, (0.5, 1.5)"
+    )
 
 
 def read_cost(given: Any, who: str) -> dict[str, float]:

@@ -33,7 +33,7 @@ def first_guess(problem: GaitProblem) -> Array:
     else:
         raise GyrostatError("gait: legs do not reach where feet are to stand. Hint: a shorter stride, or a lower q0")
     for k, (made, q) in enumerate(zip(problem.functions, motions, strict=True)):
-        t = (times[k] - times[k][0]) * gait.period
+        t = (times[k] - times[k][0]) * gait.usual_period
         v = np.gradient(np.array([difference(gait.model, q[0], row) for row in q]), t, axis=0)
         a = 0.0 * v
         z = np.zeros((len(q), made.size))
@@ -43,7 +43,7 @@ def first_guess(problem: GaitProblem) -> Array:
         z /= made.scale
         s = problem.programme.segments[k]
         parts.append(np.clip(z, np.minimum(s.low, s.high), s.high).ravel())
-    return np.concatenate(parts)
+    return np.concatenate([*parts, [] if problem.programme.stretch is None else [1.0]])
 
 
 def _height(gait: Gait) -> float:

@@ -31,7 +31,9 @@ class GaitMotion(StudyData):
     ``t`` (n,) [s]; ``phase`` (n,): number of the phase; ``q`` (n, nq), ``v``, ``a``, ``tau`` (n, nv); ``forces`` {foot:
     (n, 3)} on the robot in the world [N], zero in the air. ``error``: of the re-simulation, interval by interval [rad,
     m, rad/s, m/s]; ``violation``: of equations and conditions, scaled. ``history``: stages of the solution: name,
-    iterations, seconds, cost, error. ``variables``: of the programme, to begin another one with."""
+    iterations, seconds, cost, error. ``variables``: of the programme, to begin another one with. ``period`` [s] of a
+    stride. ``impulses`` {number of the phase that begins: {foot: (3,)}} on the robot in the world [N s], where feet
+    land with an impact; where that phase is the first one of a symmetric gait, in the mirror image of the end."""
 
     gait: Gait
     t: Array
@@ -50,11 +52,13 @@ class GaitMotion(StudyData):
     figures: dict[str, float]
     history: tuple[Any, ...]
     variables: Array
+    period: float
+    impulses: dict[str, dict[str, Array]]
 
     @property
     def speed(self) -> float:
         """[m/s]."""
-        return self.gait.stride / self.gait.period
+        return self.gait.stride / self.period
 
     def stride(self, strides: int = 1) -> tuple[Array, Array]:
         """t (n,) and q (n, nq) of whole strides: mirrored halves, one step length further each time; for
@@ -69,7 +73,7 @@ class GaitMotion(StudyData):
             at = self.gait.model.layout.blocks[0].position.start
             q[:, at] += k * self.gait.stride * self.gait.part
             end = len(t0) if last else -1
-            parts_t.append((t0 + k * self.gait.period * self.gait.part)[:end])
+            parts_t.append((t0 + k * self.period * self.gait.part)[:end])
             parts_q.append(q[:end])
         return np.concatenate(parts_t), np.concatenate(parts_q)
 
@@ -93,7 +97,7 @@ class GaitMotion(StudyData):
         name = gait.pattern.name or "gait"
         report = Report(f"{name} of {gait.model.name}")
         report.text(
-            f"{gait.stride:.4g} m in {gait.period:.4g} s, {self.speed:.3g} m/s; cost {self.cost:.6g}; {self.message}."
+            f"{gait.stride:.4g} m in {self.period:.4g} s, {self.speed:.3g} m/s; cost {self.cost:.6g}; {self.message}."
         )
         rows = [(word.replace("_", " "), number) for word, number in (*self.size.items(), *self.figures.items())]
         report.heading("The programme").table(("", ""), [*rows, ("violation", self.violation), ("error", self.error)])
@@ -101,6 +105,11 @@ class GaitMotion(StudyData):
         peaks = [
             (dof, *(float(np.abs(x[:, k]).max()) for x in (self.v, self.tau))) for k, dof in enumerate(gait.model.dofs)
         ]
+        struck = [
+            (self.gait.phases[int(k)].start, foot, *P) for k, feet in self.impulses.items() for foot, P in feet.items()
+        ]
+        if struck:
+            report.heading("Impulses").table(("part of the stride", "foot", "x [N s]", "y", "z"), struck)
         report.heading("The motion").table(("joint", "greatest rate", "greatest effort"), peaks[6:])
         report.figure(self.plot(), "Efforts, vertical forces, and the centre of mass seen from above.")
         return report
@@ -141,7 +150,7 @@ def gait_motion(
     gait, t0 = problem.gait, 0.0
     rows: dict[str, list[Array]] = {name: [] for name in ("t", "phase", "q", "v", "a", "tau")}
     forces: dict[str, list[Array]] = {foot.name: [] for foot in gait.robot.feet}
-    for k, (s, made, z) in enumerate(zip(programme.segments, problem.functions, programme.split(x), strict=True)):
+    for k, (s, made, z) in enumerate(zip(programme.at(x), problem.functions, programme.split(x), strict=True)):
         y = z * made.scale
         q_I, v_I = _independent(made, y)
         tau = np.zeros((len(z), gait.model.nv))
@@ -171,11 +180,16 @@ def gait_motion(
     }
     arrays = {name: np.concatenate(parts) for name, parts in rows.items()}
     cost = found.cost / programme.scale
+    points = programme.split(x)
+    impulses = {
+        str(k): t.impulses(points[k - 1][-1, : t.before.ny], points[k][0, : t.after.ny])
+        for k, t in problem.touch_downs.items()
+    }
     return GaitMotion(
         gait, **arrays, forces={n: np.concatenate(f) for n, f in forces.items()}, cost=float(cost),
         converged=bool(found.converged), message=found.message, error=error, violation=programme.violation(x),
         size=size, figures={k: float(v) for k, v in told.items()}, history=tuple(tuple(row) for row in history),
-        variables=x,
+        variables=x, period=gait.usual_period * programme.stretched(x), impulses=impulses,
     )  # fmt: skip
 
 

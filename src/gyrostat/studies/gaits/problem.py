@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from gyrostat.studies.gaits.conditions import (
 from gyrostat.studies.gaits.directional_function import DirectionalFunction
 from gyrostat.studies.gaits.gait import Gait
 from gyrostat.studies.gaits.stance_functions import Row, Scales, StanceFunctions
+from gyrostat.studies.gaits.touch_down import TouchDown
 
 Array = np.ndarray
 DENSE = 0.8
@@ -32,10 +34,11 @@ FAR, FAST = 10.0, 10.0
 
 @dataclass(frozen=True, eq=False)
 class GaitProblem:
-    """``functions`` and ``programme`` of all phases."""
+    """``functions`` and ``programme`` of all phases; ``touch_downs`` with an impact, by the phase that they begin."""
 
     gait: Gait
     functions: tuple[StanceFunctions, ...]
+    touch_downs: dict[int, TouchDown]
     programme: Collocation
 
 
@@ -65,7 +68,7 @@ def gait_problem(gait: Gait, cost_scale: float = 1.0) -> GaitProblem:
             Segment(
                 F,
                 made.ny,
-                (phase.end - phase.start) * gait.period,
+                (phase.end - phase.start) * gait.usual_period,
                 dense_ends(N),
                 np.tile(low, (N + 1, 1)),
                 np.tile(high, (N + 1, 1)),
@@ -73,7 +76,24 @@ def gait_problem(gait: Gait, cost_scale: float = 1.0) -> GaitProblem:
                 row_high,
             )
         )
-    return GaitProblem(gait, tuple(functions), Collocation(segments, _links(gait, functions), gait.weights, cost_scale))
+    touch_downs = _touch_downs(gait, functions)
+    passages = [t.passage((k - 1) % len(functions), k) for k, t in touch_downs.items()]
+    links = _links(gait, functions, touch_downs)
+    shortest, longest = gait.periods
+    stretch = None if shortest == longest else (shortest / gait.usual_period, longest / gait.usual_period)
+    programme = Collocation(segments, links, gait.weights, cost_scale, passages, stretch)
+    return GaitProblem(gait, tuple(functions), touch_downs, programme)
+
+
+def _touch_downs(gait: Gait, functions: list[StanceFunctions]) -> dict[int, TouchDown]:
+    """By the number of the phase that begins with an impact."""
+    if gait.landing == "rest":
+        return {}
+    return {
+        k: TouchDown(gait, functions[k - 1], functions[k], gait.mirror if k == 0 and gait.symmetric else None)
+        for k, phase in enumerate(gait.phases)
+        if phase.landing
+    }
 
 
 def _end_rows(gait: Gait, k: int) -> tuple[list[Row], list[Row]]:
@@ -86,9 +106,11 @@ def _end_rows(gait: Gait, k: int) -> tuple[list[Row], list[Row]]:
             continue
         lift, land = gait.swing(foot.name, s)
         if abs(lift - phase.start) < 1e-6:
-            first += standing_rows(foot, gait.place(foot.name, lift - 1e-6), "leaves")
+            moving = gait.landing == "impact" and bool(phase.landing)  # the impact has set it in motion
+            first += standing_rows(foot, gait.place(foot.name, lift - 1e-6), "leaves")[: 1 if moving else 2]
         if abs(land - phase.end) < 1e-6:
-            last += standing_rows(foot, gait.place(foot.name, land + 1e-6), "reaches")
+            moving = gait.landing == "impact"
+            last += standing_rows(foot, gait.place(foot.name, land + 1e-6), "reaches")[: 1 if moving else 2]
     landing = any(abs(gait.swing(f.name, s)[1] - phase.end) < 1e-6 for f in gait.robot.feet if f.name not in phase.feet)
     if gait.lift_off and not landing and len(phase.lifting) < max(len(phase.feet), 2):
         last += [unloading_row(gait.robot.foot(name), weight) for name in phase.lifting]
@@ -134,7 +156,8 @@ def _variable_bounds(gait: Gait, made: StanceFunctions) -> tuple[Array, Array]:
     return lower / made.scale, upper / made.scale
 
 
-def _links(gait: Gait, functions: list[StanceFunctions]) -> list[Link]:
+def _links(gait: Gait, functions: list[StanceFunctions], touch_downs: Mapping[int, TouchDown]) -> list[Link]:
+    """Coordinates go on, and rates where nothing strikes."""
     links = []
     n = len(functions)
     for b in range(n):
@@ -149,7 +172,8 @@ def _links(gait: Gait, functions: list[StanceFunctions]) -> list[Link]:
             j = one.independent.index(source)
             shift = -gait.stride * gait.part if b == 0 and rate == 3 else 0.0
             links.append(Link(a, j, b, i, sign, shift / two.scale[i]))
-            links.append(Link(a, one.n + j, b, two.n + i, sign, 0.0))
+            if b not in touch_downs:
+                links.append(Link(a, one.n + j, b, two.n + i, sign, 0.0))
     return links
 
 

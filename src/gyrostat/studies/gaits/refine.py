@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gyrostat.studies.gaits.collocation import Collocation, Segment
+from gyrostat.studies.gaits.collocation import Segment
 
 Array = np.ndarray
 
@@ -57,9 +57,3 @@ def moved_points(s: Segment, z: Array, F: Array, grid: Array) -> Array:
     y0, y1, f0, f1 = z[k, : s.ny], z[k + 1, : s.ny], h * F[k, : s.ny], h * F[k + 1, : s.ny]
     y = y0 * (1 + 2 * w) * (1 - w) ** 2 + f0 * w * (1 - w) ** 2 + y1 * w**2 * (3 - 2 * w) + f1 * w**2 * (w - 1)
     return np.concatenate([y, z[k, s.ny :] * (1 - w) + z[k + 1, s.ny :] * w], axis=1)
-
-
-def largest_error(programme: Collocation, x: Array) -> float:
-    """[rad, m, rad/s, m/s], of all intervals."""
-    parts = zip(programme.segments, programme.split(x), strict=True)
-    return max(float(np.abs(interval_errors(s, z, programme.weights)).max()) for s, z in parts)

@@ -42,7 +42,7 @@ def optimal_gait(
 
     ``tolerance``: of Ipopt, for scaled equations and optimality. ``accuracy``: the grid moves, with as many points,
     until every interval, simulated anew from its first point, ends within it [rad, m, rad/s, m/s], at most
-    ``refinements`` times. ``start``: another motion of the same gait (other cost, other stride) to begin with.
+    ``refinements`` times. ``start``: another motion of the same gait (other cost, stride, period) to begin with.
     An interruption keeps the motion that was reached."""
     chosen = gait if isinstance(gait, Gait) else Gait(**({"robot": gait} if gait is not None else {}), **asked)
     if isinstance(gait, Gait) and asked:
@@ -50,7 +50,6 @@ def optimal_gait(
     begun = time.perf_counter()
     problem = gait_problem(chosen)
     x = _started(problem, start)
-    problem.programme.scale = 1.0 / max(abs(problem.programme.cost(x)), 1e-9)
     prepared = time.perf_counter() - begun
     with Progress(progress, f"gait of {chosen.model.name}", None) as shown:
         run = _Run(problem, dict(USUAL) | {"tol": tolerance, "max_iter": iterations} | dict(options or {}), shown)
@@ -60,12 +59,12 @@ def optimal_gait(
 def _started(problem: GaitProblem, start: GaitMotion | None) -> Array:
     if start is None:
         return first_guess(problem)
-    x = start.variables
-    if x.shape != (problem.programme.n,):
-        raise GyrostatError(
-            f"gait: start has {len(x)} variables, expected {problem.programme.n}. Hint: the same phases and nodes"
-        )
-    return x
+    count = int(problem.programme.starts[-1])
+    states = len(start.variables) - (start.gait.periods[0] < start.gait.periods[1])
+    if states != count:
+        raise GyrostatError(f"gait: start has {states} variables, expected {count}. Hint: the same phases and nodes")
+    lasting = [start.period / problem.gait.usual_period] if problem.programme.stretch is not None else []
+    return np.concatenate([start.variables[:count], lasting])
 
 
 class _Run:
@@ -80,7 +79,7 @@ class _Run:
         if not warm and weights[1] < SLOW * weights[0]:
             programme.weights = np.maximum(weights, [0.0, SLOW * max(weights[0], 1e-6), 0.0])
             x, status = self._stage("slow joints", programme, x, {})
-            programme = Collocation(programme.segments, programme.links, weights, programme.scale)
+            programme = programme.like(weights=weights)
             x, status = self._stage("cost", programme, x, {"mu_init": 1e-3})
         else:
             x, status = self._stage("cost", programme, x, {"mu_init": 1e-3} if warm else {})
@@ -100,13 +99,15 @@ class _Run:
         return gait_motion(self.problem, programme, x, status, error, told, self.history)
 
     def _errors(self, programme: Collocation, x: Array) -> list[Array]:
-        parts = zip(programme.segments, programme.split(x), strict=True)
+        parts = zip(programme.at(x), programme.split(x), strict=True)
         return [np.abs(interval_errors(s, z, programme.weights)).max(axis=1) for s, z in parts]
 
     def _stage(self, name: str, programme: Collocation, x: Array, more: Mapping[str, Any]) -> tuple[Array, Any]:
         def told(k: int, cost: float, violation: float) -> None:
             self.shown.step(1, f"{name}: cost {cost / programme.scale:.6g}, violation {violation:.1e}")
 
+        cost = programme.cost(x) / programme.scale
+        programme.scale = 1.0 / max(abs(cost), 1e-9)  # that of the guess may be a thousand times that of the solution
         asked = cast(Any, programme)  # no NonlinearProgram, but with all that Ipopt asks of one
         found = solve_by_ipopt(asked, x, self.options | dict(more), told)
         self.iterations += found.iterations
@@ -119,8 +120,9 @@ class _Run:
 
 def _finer(programme: Collocation, x: Array, errors: list[Array]) -> tuple[Collocation, Array]:
     segments, points = [], []
-    for s, (z, F, _, _), e in zip(programme.segments, programme.values(x), errors, strict=True):
+    each = zip(programme.segments, programme.at(x), programme.values(x), errors, strict=True)
+    for s, lasting, (z, F, _, _), e in each:
         grid = equal_errors(s, e)
         segments.append(replace(s, grid=grid))
-        points.append(moved_points(s, z, F, grid).ravel())
-    return Collocation(segments, programme.links, programme.weights, programme.scale), np.concatenate(points)
+        points.append(moved_points(lasting, z, F, grid).ravel())
+    return programme.like(segments), np.concatenate([*points, x[programme.starts[-1] :]])

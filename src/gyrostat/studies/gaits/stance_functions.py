@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
+from gyrostat.algorithms.contact.contact_rows import contact_jacobian
+from gyrostat.algorithms.contact.reduced_dynamics import Dependence
 from gyrostat.algorithms.recursions.rne import no_loads
 from gyrostat.configuration.chart import local_rates, moved
 from gyrostat.configuration.manifold import difference, neutral
@@ -100,18 +102,32 @@ class StanceFunctions:
         self.base = neutral(self.model)
 
     # ------------------------------------------------------------------ recorded
+    def state(self, y: Any) -> tuple[Any, Any, Dependence]:
+        """Whole q (nq,) and v (nv,) of scaled states y = (x, v), and how the legs that stand depend on the others."""
+        y = y * self.scale[: self.ny]
+        solver = self.reduced.solver
+        net, on = solver.network, solver.setting(0.0)
+        q = solver.standing(net, on, self._own(y[: self.n]), self.reduced.stance)
+        held = solver.held(net)
+        J = contact_jacobian(net, on, q, held) if held else np.zeros((0, self.model.nv))
+        dependence = Dependence.of(self.reduced.parts, J)
+        return q, self.reduced.parts.whole(y[self.n :], dependence.N_D @ y[self.n :]), dependence
+
+    def _own(self, x: Any) -> Any:
+        """q_I of unscaled local coordinates x."""
+        whole: Any = np.zeros(self.model.nv, dtype=object)
+        whole[self.independent] = x
+        return moved(self.model, self.base, whole)[self.reduced._order.q]
+
     def moment(self, z: Any, t: Any) -> tuple[Moment, Any]:
         """The moment, and v' (n,)."""
         z = z * self.scale
         x, v_I, u = z[: self.n], z[self.n : self.ny], z[self.ny :]
         solver = self.reduced.solver
         net, on = solver.network, solver.setting(0.0)
-        whole: Any = np.zeros(self.model.nv, dtype=object)
-        whole[self.independent] = x
-        q_I = moved(self.model, self.base, whole)[self.reduced._order.q]
         tau: Any = np.zeros(self.model.nv, dtype=object)
         tau[self.driven] = u
-        given = {"q": q_I, "v": v_I, "tau": tau, "stance": self.reduced.stance}
+        given = {"q": self._own(x), "v": v_I, "tau": tau, "stance": self.reduced.stance}
         q, found = solver.solved(net, on, given, no_loads)
         wrenches = solver.wrenches(net, found.f)
         feet = {c.frame: f for c, f in zip(self.reduced.contacts, wrenches, strict=True)}

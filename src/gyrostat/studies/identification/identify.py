@@ -34,6 +34,10 @@ from gyrostat.studies.progress import Progress
 
 Array = np.ndarray
 WHO = "identify"
+UNEXPLAINED = 0.5
+"""Part of the deviation of a torque that nothing explains, from which on it is told."""
+FAR_OFF = 30.0
+"""Ratio of torques to those of the given model that is told."""
 CANDIDATES = ("offset", "asymmetric", "stribeck", "load", "tilt", "cogging")
 SIDES = ("joint", "motor")
 
@@ -125,13 +129,14 @@ def identify(
     columns = task.columns
     residual = task.A @ x - b
     measured = np.concatenate([r.tau[r.inner] for r in runs])[:, rows]
+    told = task.A @ columns.prior() + (measured - b)
     if check_signs:
-        _expect_signs(robot, task.A @ columns.prior() + (measured - b), measured, residual, rows)
+        _expect_signs(robot, told, measured, residual, rows)
     changed = identified_model(columns, selection.chosen, x)
     noise = np.full(robot.nv, np.nan)
     noise[rows] = rms(residual)
     message = "finished" if selection.finished else "interrupted: folds did not try all terms"
-    notes += _told(columns, selection.chosen, base)
+    notes += [*_suspicions(robot, told, measured, residual, rows), *_told(columns, selection.chosen, base)]
     return Identification(
         changed, robot, columns, selection.chosen, x, base, noise, residual.T @ residual / len(residual), selection,
         tuple(runs), tuple(dict.fromkeys(notes)), before, selection.finished, message,
@@ -259,6 +264,22 @@ def _expect_signs(model: Model, told: Array, tau: Array, residual: Array, rows: 
                     "masses explain it. Hint: torques are those that the joint exerts, positive along its axis: turn "
                     "the sign of tau or of q; check_signs=False takes them as they are"
                 )
+
+
+def _suspicions(model: Model, told: Array, tau: Array, residual: Array, rows: Array) -> list[str]:
+    """What wrong units or columns look like: torques that nothing explains, or far from those of the given model."""
+    notes = []
+    left = residual.std(axis=0) / np.maximum(tau.std(axis=0), 1e-300)
+    poor = [f"'{model.dofs[row]}'" for row, x in zip(rows, left, strict=True) if x > UNEXPLAINED]
+    if poor:
+        notes.append(
+            f"masses and friction explain tau of {', '.join(poor)} badly, by {100 * left.max():.0f} % it is something "
+            "else: units of q, t and tau, the order of columns, or contacts"
+        )
+    size, expected = float(np.sqrt(np.mean(tau**2))), float(np.sqrt(np.mean(told**2)))
+    if expected > 0.0 and not 1.0 / FAR_OFF < size / expected < FAR_OFF:
+        notes.append(f"tau is {size / expected:.2g} times that of the given model: units, or masses far from the truth")
+    return notes
 
 
 def _told(columns: TorqueColumns, chosen: tuple[str, ...], base: Any) -> list[str]:

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gyrostat.engine.tracing.operations import CODE
+from gyrostat.engine.tracing.recording_scalar import Recorded
 from gyrostat.errors import GyrostatError, clipped
 
 Array = np.ndarray
+DECISIONS = {CODE[name] for name in ("lt", "le", "eq", "ne", "and", "or", "not")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,7 @@ def read_conditions(given: Any, bare_high: float, who: str) -> Conditions:
     for name, x in pairs:
         c = x if isinstance(x, Condition) else Condition(x, 0.0, bare_high)
         flat = np.asarray(c.value, dtype=object).ravel()
+        _expect_numbers(flat, f"{who}: '{name}'")
         bounds = [_bounds(b, len(flat), f"{who}: '{name}'") for b in (c.low, c.high)]
         wrong = np.flatnonzero(bounds[0] > bounds[1])
         if len(wrong):
@@ -81,6 +85,17 @@ def read_conditions(given: Any, bare_high: float, who: str) -> Conditions:
         high += list(bounds[1])
         names += [name] if len(flat) == 1 else [f"{name}[{k}]" for k in range(len(flat))]
     return Conditions(np.array(values, dtype=object), np.array(low), np.array(high), tuple(names))
+
+
+def _expect_numbers(values: Array, who: str) -> None:
+    """Refuse what is true or false: as a number it is never below zero."""
+    for x in values:
+        node = x.tape.nodes[x.k] if isinstance(x, Recorded) else None
+        if isinstance(x, bool | np.bool_) or (node is not None and node[0] in DECISIONS):
+            raise GyrostatError(
+                f"{who} compares, and is true or false, not a number that can be kept in bounds. "
+                "Hint: gs.studies.at_most(s.v[0], 1.0) instead of s.v[0] <= 1.0"
+            )
 
 
 def _bounds(given: Any, size: int, who: str) -> Array:

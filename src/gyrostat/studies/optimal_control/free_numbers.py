@@ -98,6 +98,11 @@ def _design_value(phases: Sequence[Phase], name: str) -> float | None:
                     "length or a stiffness"
                 )
             return float(value)
+    if "." in name and phases:
+        try:
+            phases[0].model[name]
+        except (SpecError, KeyError) as error:
+            raise GyrostatError(f"{WHO}: parameter '{name}' is no property: {error}") from error
     return None
 
 

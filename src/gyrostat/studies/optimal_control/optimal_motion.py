@@ -74,8 +74,8 @@ class OptimalMotion(StudyData):
 
     ``phases``: :class:`PhaseMotion` one after the other; ``parameters`` by name; ``cost``; ``converged`` and
     ``message`` of the solver. ``error``: greatest error of the states over an interval, relative to the range of each
-    state plus one; ``cost_error``: an estimate of the error of the cost, from two grids the difference of
-    their costs, from one ten times what the errors of the states change in it.
+    state plus one; ``cost_error``: an estimate of the error of the cost, ten times what the errors of the states
+    change in it, and at least twice that without signs; from the second grid on at least the difference of their costs.
     ``refinements``: a row (nodes, cost, error, cost_error, iterations, seconds) for every grid."""
 
     problem: Any

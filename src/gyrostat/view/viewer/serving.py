@@ -7,10 +7,12 @@ import html as html_text
 import io
 import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rich
 
 from gyrostat.errors import GyrostatError, SaveError
 from gyrostat.view.viewer.actor import all_between
@@ -33,7 +35,7 @@ def start(host: str, port: int) -> Any:
         import viser
     except ImportError:
         raise ViewError("view: the viewer needs the package viser. Hint: pip install 'gyrostat[view]'") from None
-    with contextlib.redirect_stdout(io.StringIO()):  # it greets with a table
+    with _silence():  # it greets with a table
         server = viser.ViserServer(host=host, port=port, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
     return server
@@ -41,8 +43,20 @@ def start(host: str, port: int) -> Any:
 
 def stop(server: Any) -> None:
     """End a server without a word."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    with _silence():
         server.stop()
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing is printed, nor shown below the cell of a notebook, where rich does not print."""
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        console.quiet = before
 
 
 def set_out(stage: Stage, q: Array, t: Array | None, data: dict[str, Array]) -> None:

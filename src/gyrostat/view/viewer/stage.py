@@ -66,7 +66,8 @@ class Stage:
     def _surroundings(self) -> None:
         scene, up = self.server.scene, self.scene.up
         scene.set_up_direction(tuple(up))
-        scene.configure_environment_map(hdri="studio", environment_intensity=0.38)
+        scene.configure_environment_map(hdri=None)  # an image would keep the page white while it is prepared
+        scene.add_light_hemisphere("/sky", sky_color=(255, 255, 255), ground_color=(150, 155, 165), intensity=1.7)
         scene.configure_default_lights(enabled=True, cast_shadow=True)
         shade = np.linspace(SKY, HORIZON, 64)[:, None, :].repeat(2, axis=1)
         scene.set_background_image(shade.astype(np.uint8), format="png")
