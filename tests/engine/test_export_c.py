@@ -82,6 +82,15 @@ def test_the_exported_robot_compiles_strictly_and_reproduces_its_vectors(robot, 
 
 
 @needs_compiler
+def test_exported_forward_dynamics_of_a_flexible_body_pass_their_own_test(tmp_path):
+    pytest.importorskip("skfem", reason="scikit-fem comes with the extra 'flexible'")
+    from tests.algorithms.flexible.test_flexible_body import arm
+
+    told = checked(COMPILERS[0], gs.ForwardDynamics(arm()).export_c(tmp_path, vectors=20))
+    assert float(told.split()[-1]) <= 1e-12  # 4e-14: rounding times the condition of the mass matrix
+
+
+@needs_compiler
 def test_the_exported_robot_is_the_solver_for_other_states_too(robot, tmp_path):
     header, source, _ = robot.export_c(tmp_path)
     name = header.stem

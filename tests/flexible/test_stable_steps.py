@@ -30,3 +30,12 @@ def test_steps_beyond_the_bound_of_the_method_are_refused_and_those_below_it_run
 
 def test_implicit_methods_take_any_step():
     gs.simulate(cantilever(), None, q0=[1e-3, 1e-3], t_end=0.1, dt=1e-2, method="dina", progress=False)
+
+
+def test_dry_friction_of_joints_makes_no_step_too_long_and_the_shape_that_gives_is_named():
+    stiff = {"section": gs.sections.tube(0.1, 0.004), "E": 7e10, "G": 2.6e10, "modes": 0, "modes_x": (0, 1)}
+    model = gs.robots.arm6().with_flexible_link("link2", **stiff)
+    how = {"q0": np.zeros(7), "t_end": 0.01, "method": "rk4", "progress": False}
+    with pytest.raises(gs.StateError, match=r"vibration of 'link2\.beam\.x1' at 463\.5 Hz"):
+        gs.simulate(model, None, dt=2e-3, **how)
+    assert np.abs(gs.simulate(model, None, dt=1e-4, **how).q).max() < 1e-4

@@ -195,3 +195,11 @@ def test_motions_that_an_input_does_not_move_have_no_antiresonances():
         assert_close(both.antiresonances(k), want.antiresonances(k), 1e-8)
     assert len(want.antiresonances(0)) == 2  # one between two resonances of a driving point
     assert_close(both.H, want.H, 1e-10)
+
+
+def test_what_vibrates_is_told_in_a_line_and_as_a_table():
+    found = gs.eigenfrequencies(gs.robots.two_link(), [0.0, 0.0])
+    assert repr(found) == "<eigenfrequencies of 'two_link': 2 modes, 0.656, 1.532 Hz>"
+    assert "0.655953" in found._repr_html_() and "shoulder, elbow" in found._repr_html_()
+    many = gs.eigenfrequencies(gs.robots.two_link(), np.zeros((3, 2)))
+    assert "2 modes, 3 poses" in repr(many) and "3 poses" in many._repr_html_()

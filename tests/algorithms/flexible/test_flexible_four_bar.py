@@ -31,7 +31,7 @@ def four_bar(loops="minimal", which="coupler", kind="modal", E=7e8, **beam):
             link = gs.FlexibleBeam(name, length=l, E=E, **(SECTION | BEAMS[kind] | beam))
             links, ends[name] = [*links, link], (f"{name}.a", f"{name}.b")
         else:
-            inertia = (m * 1e-4, m * l * l / 12 + 2700.0 * l * SECTION["I_y"], m * l * l / 12)
+            inertia = (m * 1e-4, m * l * l / 12, m * l * l / 12)
             link = gs.RigidBody(name, mass=m, com=(l / 2, 0, 0), inertia=inertia, frames={"end": (l, 0, 0)})
             links, ends[name] = [*links, link], (name, f"{name}.end")
     joints = [gs.Joint(f"j{k}", "revolute", axis="y") for k in (1, 2, 3, 4)]

@@ -152,3 +152,22 @@ def test_a_free_period_is_the_one_that_costs_least():
         costs.append(gs.studies.optimal_gait(fixed, start=again, **sharp).cost)
     assert abs(costs[1] - free.cost) < 2e-5 * free.cost
     assert min(costs[0], costs[2]) > costs[1] * (1 + 1e-4)
+
+
+def test_a_humanoid_runs_with_flight_and_lands_with_an_impact():
+    cost = {"torque": 0.01, "velocity": 1.0}
+    run = {"stride": 0.6, "period": (0.4, 1.2), "landing": "impact", "nodes": 25, "cost": cost}
+    gait = gs.studies.Gait(gs.robots.humanoid(), "biped run", **run)
+    motion = gs.studies.optimal_gait(gait, refinements=0)
+    assert motion.converged and motion.violation < 1e-5 and 0.4 < motion.period < 1.2
+    flight = motion.phase == 1
+    c = motion.masses[flight]
+    t = motion.t[flight] - motion.t[flight][0]
+    fall = np.polyfit(t, c[:, 2], 2)  # thrown: a parabola
+    assert abs(2.0 * fall[0] + 9.81) < 1e-2 and np.abs(np.polyval(fall, t) - c[:, 2]).max() < 1e-5
+    before = gait.mirror(motion.v[-1])
+    struck = gs.impact(gait.model, motion.q[0], before, [gs.FrameContact("left_foot.sole", "fixed")])
+    assert np.abs(struck.v - motion.v[0]).max() < 1e-5 * np.abs(struck.v).max() + 1e-6
+    P = motion.impulses["0"]["left"]
+    assert P[2] > 1.0 and np.hypot(*P[:2]) <= gait.friction * P[2] + 1e-6
+    assert np.abs(struck.impulses["left_foot.sole"][3:] - P).max() < 1e-4

@@ -31,7 +31,7 @@ def expect_stable_steps(model: Model, q: Array, dt: float, table: Table | None, 
     bent = deflections(model)
     if not bent.any() or kept_network(model).closures or not isinstance(model.context.base, str):
         return
-    s, shapes = vibrations(model, q)
+    s, shapes = vibrations(model, q, bent)
     growth = np.array([_growth(z, table) for z in s * dt])
     bad = (np.abs(s) * dt > FAST) & (np.real(s) <= 0.1 * np.abs(s)) & (growth > 1.0 + 1e-6)
     if not bad.any():
@@ -49,8 +49,10 @@ def expect_stable_steps(model: Model, q: Array, dt: float, table: Table | None, 
     )
 
 
-def vibrations(model: Model, q: Array) -> tuple[Array, Array]:
-    """s (2 nv,) [1/s] of small motions about the configuration q (nq,) and their shapes (nv, 2 nv)."""
+def vibrations(model: Model, q: Array, bent: Array) -> tuple[Array, Array]:
+    """s (2 nv,) [1/s] of small motions about the configuration q (nq,), damped by what is ``bent`` (nv,) alone, and
+    their shapes (nv, 2 nv), each coordinate weighed by the root of its stiffness: a light link between heavy joints is
+    what gives, whatever turns most."""
     n = model.nv
     unit, none = np.eye(n), np.zeros((n, n))
     moved = [integrate(model, q, sign * APART * unit) for sign in (1.0, -1.0)]
@@ -61,9 +63,10 @@ def vibrations(model: Model, q: Array) -> tuple[Array, Array]:
         M = (rnea(model, here, none, unit) - rnea(model, here, none, none)).T
     except GyrostatError:  # whatever is wrong here, the run will say it
         return np.zeros(0, complex), np.zeros((n, 0))
+    D = D * np.outer(bent, bent)  # dry friction of joints has no slope at rest, and is not what this is about
     A = np.block([[none, unit], [-np.linalg.solve(M, np.concatenate([K, D], axis=1))]])
     s, shapes = np.linalg.eig(A)
-    return s, shapes[:n] * np.sqrt(np.abs(np.diag(M)))[:, None]
+    return s, shapes[:n] * np.sqrt(np.abs(np.diag(K)))[:, None]
 
 
 def _growth(z: Any, table: Table | None) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from gyrostat.configuration.manifold import integrate
 from gyrostat.errors import FrameError, ShapeError, StateError
 from gyrostat.solvers.functions import fk
+from gyrostat.spec.facts import facts_html
 from gyrostat.spec.model import Model
 from gyrostat.studies.vibration.mode_figures import frame_names, plot_frequencies, plot_shape
 
@@ -50,6 +51,22 @@ class Eigenfrequencies:
         motion without any force."""
         size = np.abs(self.poles)
         return np.where(size > 0.0, -np.real(self.poles) / np.where(size > 0.0, size, 1.0), 0.0)
+
+    def __repr__(self) -> str:
+        shape, count = self.undamped.shape[:-1], self.undamped.shape[-1]
+        told = f"{int(np.prod(shape))} poses" if shape else ", ".join(f"{f:.4g}" for f in self.undamped[:6])
+        more = ", ..." if not shape and count > 6 else ""
+        return f"<eigenfrequencies of '{self.model.name}': {count} modes, {told}{more}{'' if shape else ' Hz'}>"
+
+    def _repr_html_(self) -> str:
+        if self.undamped.ndim > 1 or not self.undamped.size:
+            return facts_html(repr(self).strip("<>"), ())
+        most = np.argsort(-np.abs(self.modes), axis=0)[:2]
+        rows = [
+            (k + 1, f"{f:.6g}", ", ".join(self.model.dofs[i] for i in most[:, k] if self.modes[i, k] != 0.0))
+            for k, f in enumerate(self.undamped)
+        ]
+        return facts_html(f"eigenfrequencies of '{self.model.name}'", rows, ("mode", "Hz", "moves most"))
 
     # ------------------------------------------------------------------ shapes
     def displacements(self, frame: str, *, expressed_in: str = "aligned", damped: bool = False) -> Array:
