@@ -177,7 +177,7 @@ def test_lessons_show_their_figures_and_fit_into_the_window(executed, browser, w
         widths = browser.evaluate(
             "[...document.querySelectorAll('img.output')].map(x => x.getBoundingClientRect().width)"
         )
-        assert len(widths) >= 4 and min(widths) > 200 and max(widths) <= width, lesson.stem
+        assert len(widths) >= 2 and min(widths) > 200 and max(widths) <= width, lesson.stem
         shown = browser.evaluate("[...document.querySelectorAll('math')].map(x => x.getBoundingClientRect().width)")
         assert min(shown) > 0, lesson.stem
     for page in pages(executed):
