@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(json: Json = False) -> None:
-    """What a bug report needs: versions, processor, extras, cache; and a self-test.
+    """What a bug report needs, and a test of the installation.
 
     The exit code is 1 if the self-test fails. No names of people or machines are printed: the home folder is written ~.
     """

@@ -101,3 +101,36 @@ def test_derivatives_know_the_lift_of_a_start():
     found = run.vjp((at_end[None, None], np.ones((1, 1, 6))))["q0"][0]
     step = 1e-6 * np.eye(6)
     np.testing.assert_allclose(found, (last(step) - last(-step)) / 2e-6, atol=1e-5)
+
+
+def standing_with_an_arm(depth: float) -> tuple[gs.Model, np.ndarray, np.ndarray]:
+    """A trunk on three feet whose arm begins ``depth`` within the floor, and efforts that press it down."""
+    feet = {"left": (-0.3, -0.2, 0.0), "right": (-0.3, 0.2, 0.0), "front": (0.2, 0.0, 0.0)}
+    trunk = gs.RigidBody("trunk", mass=8.0, inertia=(0.2, 0.3, 0.3), frames=feet | {"hip": (0.1, 0.0, 0.2)})
+    arm = gs.RigidBody("arm", mass=1.5, com=(0.25, 0, 0), inertia=(0.002, 0.03, 0.03), frames={"tip": (0.5, 0, 0)})
+    model = gs.assemble(
+        "standing",
+        gs.chain("world", gs.Joint("root", "free"), trunk),
+        gs.chain("trunk.hip", gs.Joint("shoulder", "revolute", axis="y"), arm),
+        gs.chain("arm.tip", gs.ContactPoint("tip")),
+        *[gs.chain(f"trunk.{name}", gs.ContactPoint(name)) for name in feet],
+        gs.Ground("floor", friction=0.7),
+    )
+    q0, tau = gs.neutral(model), np.zeros(model.nv)
+    q0[7], tau[6] = np.arcsin((0.2 + depth) / 0.5), 3.0
+    return model, q0, tau
+
+
+@pytest.mark.parametrize("depth", [-0.02, 0.01])
+def test_a_robot_that_presses_on_the_floor_comes_to_rest_on_it(depth):
+    model, q0, tau = standing_with_an_arm(depth)
+    run = gs.simulate(model, tau, q0=q0, t_end=2.0, method="moreau", dt=5e-3)
+    lanes = gs.rollout(model, np.stack([tau] * 2), q0=np.stack([q0] * 2), dt=5e-3, steps=400, method="moreau")
+    for q, v, forces in (
+        (run.q, run.v, sum(f[-1, 0] for f in run.contact_forces.values())),
+        (lanes.q[:, 0], lanes.v[:, 0], sum(f[-1, 0, 0] for f in lanes.contact_forces.values())),
+    ):
+        assert np.abs(v[-1]).max() < 1e-9
+        assert np.abs(q[-1] - q[-100]).max() < 1e-9
+        assert forces == pytest.approx(9.5 * G, rel=1e-4)
+        assert 0.5 * np.sin(q[-1, 7]) == pytest.approx(0.2, abs=1e-8)

@@ -364,14 +364,14 @@ class MoreauPrograms:
             q = moved(self.model, middle, along(self.model, way))
             end, lifted = self._energies(x, q, v), 0.0
             if self.pattern.cones:
-                before, deep_P = end[1], list(x["deep_P"])
+                before, deep_P = end[1] - x["tau"] @ way, list(x["deep_P"])
                 at_first = self._gaps(x, moved(self.model, middle, along(self.model, v0 * (-0.5 * h))))
                 owed = where(x["owed"][0] > 0.0, depth_of(at_first), x["owed"][0])
                 _, deep, due, _ = self._deep(cones, self._gaps(x, q), P, end[0], owed, h)
                 _, deep_w = deep.newton(deep_P, deep.total(deep_P), self._of_normals(inverse))
                 q, way = self._lifted(middle, known.L, known.roots, way, deep_w)
                 end = self._energies(x, q, v)
-                lifted = due * maximum(end[1] - before, 0.0)
+                lifted = due * maximum(end[1] - x["tau"] @ way - before, 0.0)
             if self.energy_law == UNKNOWN:
                 return {"q": q, "v": v}
             start = self._energies(x, moved(self.model, middle, along(self.model, v0 * (-0.5 * h))), v0)

@@ -111,7 +111,7 @@ class ContactStep:
         table = _Rows(factors, h)
         end = moved(self.model, q, along(self.model, v * (0.5 * h)))
         laws = [contact_law(self.model, *c.surfaces, c.pair, live) if live else c.law for c in self.candidates]
-        self._contacts(table, laws, net, on, end, turned, free)
+        self._contacts(table, laws, net, on, end, v, turned, free)
         self._stops(table, q, turned, free)
         pattern = table.pattern(n)
         L = np.array([factors.L[k, j] for k, js in factors.inboard.items() for j in js] or [0.0])
@@ -121,15 +121,15 @@ class ContactStep:
         return KnownBefore(pattern, cones, free, L, roots, table.gaps, table.allowed, table.back, table.before)
 
     def _contacts(
-        self, table: _Rows, laws: Sequence[ContactLaw], net: Network, on: Setting, end: Array, turned: Array,
-        free: Array,
+        self, table: _Rows, laws: Sequence[ContactLaw], net: Network, on: Setting, end: Array, v: Array,
+        turned: Array, free: Array,
     ) -> None:  # fmt: skip
         """Rows of the end of the step, as far as that is known; gaps of its middle."""
         known = contact_kinematics(net, on, self.candidates, end)
         for k, law in enumerate(laws):
             J = known.J[k]
             before, speeds = ([_product(row, x) for row in J] for x in (turned, free))
-            gap = known.gaps[k] - 0.5 * table.h * before[0]
+            gap = known.gaps[k] - 0.5 * table.h * _product(J[0], v)
             table.contact(k, law, J, before, speeds, gap)
 
     def _stops(self, table: _Rows, q: Array, v: Array, free: Array) -> None:

@@ -224,7 +224,7 @@ def put_depth_of_stopped(env: words, box: words, before: float, owed: ptr, q: pt
     return bad
 
 
-def lifted_out(env: words, box: words, owed: ptr, q1: ptr, v1: ptr) -> float:
+def lifted_out(env: words, box: words, owed: ptr, tau: ptr, q1: ptr, v1: ptr) -> float:
     """q1 out of what is too deep, energies there, and what the lift of a start has cost, at LIFTED."""
     e, work, busy = doubles(box[ENERGIES]), doubles(env[WORK]), doubles(box[BUSY])
     time, live, gaps, lifted = doubles(env[TIME]), doubles(env[LIVE]), doubles(box[GAPS]), doubles(box[LIFTED])
@@ -245,9 +245,12 @@ def lifted_out(env: words, box: words, owed: ptr, q1: ptr, v1: ptr) -> float:
             doubles(box[MIDDLE]), doubles(box[L_FACTORS]), doubles(box[ROOTS]), way, doubles(box[DEEP_W]), q1, more,
             work,
         )  # fmt: skip
+        effort = 0.0  # of the lift, which works against it
+        for k in range(env[NV]):
+            effort = fma(tau[k], more[k] - way[k], effort)
         copy(env[NV], more, way)
         bad = bad + kernel(box[CHECK_CODE])(time, q1, v1, live, e, gaps, work)
-        lifted[0] = due[0] * max(0.0, e[1] - before)
+        lifted[0] = due[0] * max(0.0, e[1] - before - effort)
     deep = deepest(box)
     owed[0] = where(deep > DEPTH, where(left[0] > 0.0, min(owed[0], deep), -1.0), -1.0)
     return bad
@@ -335,7 +338,7 @@ def moreau_step(env: words, box: words, t: float, h: float, record: ptr) -> floa
     solution = q1 + nq + 2 * env[NM]
     copy(1, owed, solution + rows + box[CONES])
     if box[BOUNDED] == 1 or box[CONES] > 0:
-        bad = bad + lifted_out(env, box, owed, q1, v1)
+        bad = bad + lifted_out(env, box, owed, tau, q1, v1)
     if box[BOUNDED] == 1:
         short, new = doubles(box[SHORT]), doubles(box[HALF])
         bad = bad + kernel(box[BOUND_CODE])(

@@ -9,7 +9,7 @@ from gyrostat.simulate.methods.drivers.moreau_hard_rows import CLOSE_TO, CLOSER,
 from gyrostat.simulate.methods.drivers.moreau_memory import HARD, IMPULSE, SPARE, SPIN_COUNT
 from gyrostat.simulate.methods.drivers.moreau_newton import ENOUGH, damped_newton
 
-NEWTON_STEPS, LATER_STEPS = 16, 30
+NEWTON_STEPS, LATER_STEPS = 40, 30
 """Steps of Newton's method at most, in the first and in later tries."""
 NEAR_BY, NEARER_BY = 1e-4, 1e-3
 """Part of the diagonal that is added after a step that failed."""

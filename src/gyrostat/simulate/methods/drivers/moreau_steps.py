@@ -62,6 +62,7 @@ from gyrostat.simulate.methods.drivers.moreau_energy import (
     OWED,
     PART_OWED,
     bounded,
+    effort_along,
     keep_energies,
     put_energies,
     put_start_energies,
@@ -155,12 +156,12 @@ def free_motion(env: words, box: words, t: float, h: float, y: ptr, y1: ptr) -> 
     )  # fmt: skip
 
 
-def impulses(env: words, box: words, ctl: ptr, h: float) -> int:
-    """The impulses of the step at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if there are too
-    many contacts, -3 if Python must say first where solids touch."""
+def impulses(env: words, box: words, ctl: ptr, h: float, v: ptr) -> int:
+    """The impulses of the step from rates v at IMPULSE, and rates at its end at RATES + nv: how many rows, or -1 if
+    there are too many contacts, -3 if Python must say first where solids touch."""
     n, v_free, v1 = env[NV], doubles(box[V_FREE]), doubles(box[RATES]) + env[NV]
     put_twists(box, v_free, doubles(box[TWISTS]))
-    put_twists(box, doubles(box[V_TURNED]), doubles(box[TWISTS]) + 6 * box[PORT_COUNT])
+    put_twists(box, v, doubles(box[TWISTS]) + 6 * box[PORT_COUNT])
     if box[SOLID_COUNT] > 0:
         if box[ANSWERED] == 0 and solids_are_near(box, h) == 1:
             return -3
@@ -244,10 +245,11 @@ def finished(env: words, box: words, ctl: ptr, h: float, y: ptr, y1: ptr, rows: 
     if rows > 0 or box[ENERGY_LAW] != UNKNOWN:
         bad = bad + put_energies(env, box, y1)
     if rows > 0:
-        before = e[1]
+        before = e[1] - effort_along(env, h, 1.0, y, y1, way)
         owed = e[OWED]
         bad = bad + out_of_depth(env, box, ctl, h, y1, rows)
-        lifted = max(0.0, e[1] - before) * e[PART_OWED] if owed > 0.0 else 0.0
+        after = e[1] - effort_along(env, h, 1.0, y, y1, way)  # a lift works against efforts, too
+        lifted = max(0.0, after - before) * e[PART_OWED] if owed > 0.0 else 0.0
     else:
         e[OWED] = 0.0
     bad = bad + bounded(env, box, h, y, y1, rows, lifted)
@@ -324,7 +326,7 @@ def one_moreau_step(env: words, box: words, ctl: ptr, t: float, h: float, y: ptr
     if box[ANSWERED] == 0:  # else it is known
         if free_motion(env, box, t, h, y, y1) != 0.0:
             return -2
-    rows = impulses(env, box, ctl, h)
+    rows = impulses(env, box, ctl, h, y + env[NQ])
     if rows < 0:
         return rows
     if box[UNSEEN] == 1 and put_depth_of_start(env, box, h, y, rows) != 0.0:
