@@ -59,3 +59,14 @@ def test_a_job_shows_its_numbers_and_a_study_is_kept_and_goes_on(run, tmp_path):
 def test_mistakes_are_told(run, words, code, told):
     answer = run(*words)
     assert answer.code == code and told in answer.err
+
+
+def test_a_job_without_any_number_ends_with_a_code(run, tmp_path):
+    (tmp_path / "bad.yaml").write_text(JOB.replace("steps: 100", "steps: -1"))
+    answer = run("run", "bad.yaml")
+    assert answer.code == 1 and "'bad.yaml': rollout: steps must be a whole number from 0 on" in answer.err
+    assert run("run", "bad.yaml", "--json").code == 1
+    (tmp_path / "both.yaml").write_text(JOB + "study: {points: [{lower.mass: 1.0}, {lower.mass: -1.0}]}\n")
+    assert run("run", "both.yaml", "-q").code == 0
+    (tmp_path / "none.yaml").write_text(JOB + "study: {points: [{lower.mass: -2.0}, {lower.mass: -1.0}]}\n")
+    assert run("run", "none.yaml", "-q").code == 1

@@ -33,14 +33,20 @@ def run(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page with figures.")
     ] = None,
+    replays: Annotated[
+        int, typer.Option("--replays", min=0, max=20, help="Worst cases of each output as motions in that page.")
+    ] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compute a job, or the study in it, and show its numbers."""
+    """Compute a job, or the study in it, and show its numbers.
+
+    The exit code is 1 if no point could be computed.
+    """
     from contextlib import ExitStack
 
     import gyrostat as gs
-    from gyrostat.cli.output import MisuseError, say, show_json
+    from gyrostat.cli.output import MisuseError, complain, say, show_json
     from gyrostat.studies.sweeps.job_file import load_study
 
     if scheduler is not None and jobs != 1:
@@ -51,13 +57,18 @@ def run(
         workers: Any = scheduler if jobs == 1 else jobs
         result = study.run(kept, workers, progress=False if quiet or json else None, again=again)
     if report is not None:
-        result.report().save(report)
+        result.report(replays).save(report)
+    lost = bool(result.runs) and not result.done
     if json:
         rows = [{"point": r.point, "inputs": r.inputs, "metrics": r.metrics, "failure": r.failure} for r in result.runs]
         show_json({"finished": result.finished, "runs": rows})
-        return
+        raise typer.Exit(1 if lost else 0)
     if len(result.runs) == 1 and result.done:
         for name, number in result.done[0].metrics.items():
             say(f"{name}  {number:.9g}")
         return
-    say(str(result.report()) if result.runs else "no points")
+    if len(result.runs) == 1:
+        complain(f"'{file}': {result.runs[0].failure}")
+    else:
+        say(str(result.report()) if result.runs else "no points")
+    raise typer.Exit(1 if lost else 0)

@@ -89,6 +89,8 @@ class Sqlite(Database):
             hint = "it is no data base of SQLite, or was cut off; take a copy from a backup"
             if "full" in text:
                 hint = "make room; what was stored before is whole"
+            elif "closed" in text:
+                hint = "this store was closed; open it anew with gs.store"
             elif "locked" in text or "busy" in text:
                 hint = f"another process has been writing for more than {PATIENCE:g} s"
             elif "readonly" in text or "unable to open" in text or "I/O" in text:

@@ -1,6 +1,7 @@
 """The report of a study: headings, sentences, tables and figures, as one HTML file that can be handed on.
 
-The file needs nothing else: figures are inside it, no script, no font, no address of another machine."""
+The file needs nothing else: figures are inside it, no font, no address of another machine, and no script but those of
+motions in the viewer, where somebody asked for them."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from gyrostat.errors import GyrostatError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from gyrostat.view.viewer.inline import InlineScene
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a202c; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
@@ -81,6 +84,12 @@ class Report:
         self._html.append(f'<figure role="img" aria-label="{html.escape(caption)}">{svg}{about}</figure>')
         self._text += ["", f"[figure: {caption}]"]
         self.figures.append(figure)
+        return self
+
+    def scene(self, scene: InlineScene, caption: str = "") -> Self:
+        """A motion in the viewer, inside the page."""
+        self._html.append(f"<figure>{scene._repr_html_()}<figcaption>{html.escape(caption)}</figcaption></figure>")
+        self._text += ["", f"[motion: {caption}]"]
         return self
 
     @property

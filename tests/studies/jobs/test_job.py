@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import gyrostat as gs
+from gyrostat.studies.jobs.kinds import KINDS, Kind
+from gyrostat.studies.jobs.outputs import Computed
 
 LAW = {
     "kind": "pd",
@@ -105,6 +107,10 @@ def test_a_job_is_data_in_a_file_and_in_json(tmp_path):
         ({"parameters": {"lower.mas": 1.0}}, "no property 'lower.mas'. Hint: did you mean 'lower.mass'"),
         ({"parameters": {"inputs.torque.kq": 1.0}}, "there is no input 'inputs.torque.kq'"),
         ({"seed": "1"}, "seed must be a whole number"),
+        ({"seed": -1}, "seed must be a whole number from 0 on"),
+        ({"keep": 5}, "keep must be names of arrays, got 5"),
+        ({"keep": [5]}, "keep must be names of arrays"),
+        ({"name": {"a": 1}}, "name must be a text"),
     ],
 )
 def test_mistakes_are_answered_before_anything_is_computed(change, words):
@@ -142,6 +148,8 @@ def test_files_that_are_no_jobs_or_name_models_elsewhere_are_refused(tmp_path):
     (tmp_path / "inside").mkdir()
     for text, words in (
         ("gyrostat: 1\n", "is no job"),
+        ("gyrostat_job: 2\n", "is a job of version 2, this gyrostat knows 1"),
+        ("gyrostat_job: 1\nmodel: arm.yaml\ndo: simulate\ninputs: {t_end: 1}\nkeep: {q: 1}\n", "keep must be names"),
         ("gyrostat_job: 1\nmodel: arm.yaml\ndo: simulate\nrun: 1\n", "has 'run'"),
         ("gyrostat_job: 1\ndo: simulate\n", "names no model"),
         ("gyrostat_job: 1\nmodel: ../arm.yaml\ndo: simulate\ninputs: {t_end: 1}\nkeep: [q]\n", "outside its folder"),
@@ -152,3 +160,41 @@ def test_files_that_are_no_jobs_or_name_models_elsewhere_are_refused(tmp_path):
         with pytest.raises(gs.GyrostatError) as caught:
             gs.Job.load(place)
         assert words in str(caught.value)
+
+
+def test_solvers_of_jobs_say_what_they_have_and_refuse_wrong_calls():
+    def solved(spec, arguments, model=None, **asked):
+        return gs.Job(model or arm(), "solver", {"spec": spec, "arguments": arguments}, **asked).run()
+
+    rod = gs.robots.pendulum()
+    wanted = gs.aba(rod, [0.1], [0.0], [0.0])[0]
+    asked = {"a": "a", "b": "final a.0", "c": "value"}
+    found = solved({"solver": "ForwardDynamics"}, [[0.1], [0], [0]], rod, outputs=asked)
+    assert set(found.metrics.values()) == {wanted}
+    found = solved({"solver": "InverseDynamics"}, [[0.1, 0.2], [0, 0], [0, 0]], keep="tau")
+    assert np.array_equal(found.arrays["tau"][0], gs.rnea(arm(), [0.1, 0.2], [0, 0], [0, 0]))
+    kinematics = {"solver": "ForwardKinematics", "frames": ["lower.tip"]}
+    found = solved(kinematics, [[0.1, 0.2]], outputs={"z": "final z(lower.tip)"})
+    assert found.metrics["z"] == gs.fk(arm(), [0.1, 0.2])["lower.tip"].p[2]
+    for spec, arguments, words in (
+        ("InverseDynamics", [[0, 0]], "spec must be a solver's specification by name, got 'InverseDynamics'"),
+        ({"solver": "InverseDynamics"}, {"q": [0, 0]}, "arguments must be a list of arrays"),
+        ({"solver": "InverseDynamics"}, [[0, 0]], "missing 2 required positional arguments"),
+        (kinematics, [[0, 0]], "no frame 'elbow.a'. Hint: known: 'lower.tip'"),
+    ):
+        with pytest.raises(gs.GyrostatError) as caught:
+            solved(spec, arguments, outputs={"z": "final z(elbow.a)"})
+        assert words in str(caught.value), caught.value
+
+
+def test_whatever_a_library_says_of_a_point_is_its_reason_and_stops_no_other(monkeypatch):
+    def compute(model, inputs, changes, count):
+        if 2.0 in changes["lower.mass"]:
+            raise np.linalg.LinAlgError("Singular matrix")
+        return [Computed(numbers={"x": float(m)}) for m in changes["lower.mass"]]
+
+    monkeypatch.setitem(KINDS, "rollout", Kind(compute, (), (), 8))
+    job = gs.Job(arm(), "rollout", outputs={"x": "x"})
+    runs = job.compute([{"lower.mass": m} for m in (1.0, 2.0, 3.0)])
+    assert [r.failure for r in runs] == [None, "LinAlgError: Singular matrix", None]
+    assert runs[2].metrics == {"x": 3.0}

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -233,6 +233,7 @@ def test_processes_of_a_study_that_die_are_replaced(tmp_path):
         ({"lhs": {"lower.mass": (0.5, 2.0)}, "count": 3, "seed": -1}, "seed must be a whole number"),
         ({"sensitivity": {"over": {"lower.mass": (1, 2)}, "count": 10**9}}, "more than 10000000 points"),
         ({"sensitivity": {"over": 5}}, "sensitivity is empty"),
+        ({"random": {"lower.mass": (1.0, 2.0)}, "count": 9, "until": 5}, "until must be by output, got 5"),
         ({"grid": {"lower.mass": [1.0]}, "points": []}, "points in 2 ways"),
         ({"lhs": {"lower.mass": (0.5, 2.0)}}, "needs count"),
         ({"lhs": {"lower.mas": (0.5, 2.0)}, "count": 3}, "no property 'lower.mas'"),
@@ -273,11 +274,73 @@ def test_ranges_without_sense_are_refused():
             Study(job(), lhs={"lower.mass": given}, count=4).all_points()
 
 
+class Odd(Executor):
+    """One that fails in one of its ways."""
+
+    def __init__(self, how):
+        self.how = how
+
+    def submit(self, function, *given, **named):
+        if self.how == "refuses":
+            raise OSError("no network")
+        future = Future()
+        if self.how == "fails":
+            future.set_exception(OSError("its disk"))
+        elif self.how == "returns rubbish":
+            future.set_result(None)
+        else:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        return future
+
+
+def test_executors_that_fail_are_told_and_what_was_done_stays(tmp_path):
+    closed = ThreadPoolExecutor(1)
+    closed.shutdown()
+    with gs.store(tmp_path) as kept:
+        lhs(8).run(kept)
+        kept.forget(1, [3])
+        for executor, words in (
+            (Odd("refuses"), "the executor fails: OSError: no network. Hint"),
+            (Odd("fails"), "the executor fails: OSError: its disk. Hint"),
+            (Odd("returns rubbish"), "the executor has returned nothing instead of runs"),
+            (Odd("cancels"), "workers died 3 times (CancelledError), last with points 3 to 3"),
+            (closed, "cannot schedule new futures after shutdown"),
+        ):
+            with pytest.raises(gs.GyrostatError) as caught:
+                lhs(8).run(kept, executor)
+            assert words in str(caught.value) and len(kept.points(1)) == 7
+    with pytest.raises(gs.StoreError, match="this store was closed; open it anew"):
+        lhs(8).run(kept)
+
+
+def test_a_report_has_fans_of_what_is_kept_and_the_worst_cases_in_motion(tmp_path):
+    path = next(p for p in gs.robots.two_link().paths() if p.endswith(".com"))
+    points = [{path: [0.0, 0.0, z]} for z in (-0.2, -0.3, -0.4)]
+    result = Study(job(keep=("t", "q", "tau.elbow")), points=points).run()
+    told = str(result.report())
+    assert "[figure: q over t [s]: median, 50 and 90 percent of 3 points]" in told and "[motion" not in told
+    assert "[figure: tau.elbow over t [s]" in told
+    worst = max(result.runs, key=lambda run: run.metrics["peak"])
+    assert abs(result.replay(worst.point)["elbow"].q[-1] - worst.metrics["end"]) < 1e-9  # vectors replay, too
+    mixed = [*points, {"lower.mass": 2.0}, {"inputs.torque.kp": [40.0, 50.0]}, {"inputs.torque.kp": 30.0}]
+    assert "6 points, 0 failed" in str(Study(job(), points=mixed).run().report())
+    free = Study(job(do="simulate", inputs={"t_end": 0.1, "torque": LAW}, keep=("t", "q")), points=points).run()
+    assert "Points have steps of their own" in str(free.report())
+    for wrong in (-1, True, 2.0, 100):
+        with pytest.raises(gs.GyrostatError, match="replays must be a number of points up to 20"):
+            result.report(replays=wrong)
+    pytest.importorskip("viser", reason="viser comes with the extra 'view'")
+    page = result.report(replays=1)
+    assert f"[motion: point {worst.point}: peak = " in str(page) and page.html.count("<iframe srcdoc=") == 2
+
+
 @pytest.mark.slow
 def test_a_cluster_whose_workers_die_completes_the_study_to_the_bit():
     distributed = pytest.importorskip("distributed", reason="dask comes with the extra 'cluster'")
     wanted = table(lhs(2000).run().runs)
-    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster:
+        assert len(cluster.workers) == 4
         killed = []
 
         def kill(done, total, text):
@@ -288,3 +351,23 @@ def test_a_cluster_whose_workers_die_completes_the_study_to_the_bit():
 
         result = lhs(2000).run(executor=cluster.scheduler_address, group=20, progress=kill)
     assert len(killed) == 2 and table(result.runs) == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_costs_little_for_each_group_beyond_the_work():
+    distributed = pytest.importorskip("distributed", reason="dask comes with the extra 'cluster'")
+    count = 150
+    study = Study(linear(), lhs={"lower.mass": (0.5, 1.5)}, count=count)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        rounds = []
+        for _ in range(4):
+            told = []
+            note = lambda done, total, text, told=told: told.append((done, time.perf_counter()))  # noqa: E731
+            runs = study.run(executor=cluster.scheduler_address, group=1, progress=note).runs
+            assert len(runs) == count
+            gaps = np.diff([at for done, at in told if done])
+            rounds.append(np.median(gaps) - np.median([run.seconds for run in runs]))
+    each = min(rounds[1:])  # the first round compiles
+    print(f"a group costs {1e3 * each:.2f} ms beyond the work")
+    assert 0.0 < each <= 5e-3

@@ -63,7 +63,10 @@ class Job(StudyData):
             if not isinstance(getattr(self, name), Mapping):
                 raise GyrostatError(f"job: {name} must be by name, got {clipped(getattr(self, name))}.")
             object.__setattr__(self, name, dict(getattr(self, name)))
-        object.__setattr__(self, "keep", tuple([self.keep] if isinstance(self.keep, str) else self.keep))
+        keep = [self.keep] if isinstance(self.keep, str) else self.keep
+        if not isinstance(keep, list | tuple) or not all(isinstance(x, str) and x.strip() for x in keep):
+            raise GyrostatError(f"job: keep must be names of arrays, got {clipped(self.keep)}. Hint: keep: [t, q]")
+        object.__setattr__(self, "keep", tuple(keep))
         kind = KINDS[self.do]
         for name in self.inputs:
             if name not in (*kind.needs, *kind.takes):
@@ -76,8 +79,10 @@ class Job(StudyData):
             check_output(name, text)
         if not self.outputs and not self.keep:
             raise GyrostatError("job: nothing is asked for. Hint: outputs: {end: final q.elbow}, or keep: [q]")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise GyrostatError(f"job: seed must be a whole number, got {clipped(self.seed)}.")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise GyrostatError(f"job: seed must be a whole number from 0 on, got {clipped(self.seed)}.")
+        if not isinstance(self.name, str):
+            raise GyrostatError(f"job: name must be a text, got {clipped(self.name)}.")
         for path in self.parameters:
             self.expect_path(path)
 
@@ -87,16 +92,18 @@ class Job(StudyData):
         """The job in a YAML file; its model lies beside it, or is named by a path from there."""
         place = Path(path)
         data = read(read_text(place, str(place), "Job"), str(place)).plain()
-        if not isinstance(data, dict) or data.get("gyrostat_job") != VERSION:
+        if not isinstance(data, dict) or "gyrostat_job" not in data:
             raise GyrostatError(f"'{place}' is no job. Hint: a job begins with 'gyrostat_job: {VERSION}'")
+        if data["gyrostat_job"] != VERSION or isinstance(data["gyrostat_job"], bool):
+            told = f"is a job of version {clipped(data['gyrostat_job'])}, this gyrostat knows {VERSION}"
+            raise GyrostatError(f"'{place}' {told}. Hint: use a newer gyrostat")
         for key in data:
             if key not in FIELDS:
                 raise GyrostatError(f"'{place}' has {clipped(key)}. Hint: {nearest(str(key), FIELDS)}")
         if not isinstance(data.get("model"), str) or "do" not in data:
             raise GyrostatError(f"'{place}' names no model, or nothing to do. Hint: model: robot.urdf, do: simulate")
         given = {key: data[key] for key in FIELDS[3:-1] if data.get(key) is not None}
-        given["keep"] = tuple(given.get("keep", ()))
-        return cls(model=_model_of(data["model"], place), name=str(data.get("name", place.stem)), **given)
+        return cls(model=_model_of(data["model"], place), name=data.get("name", place.stem), **given)
 
     # ------------------------------------------------------------------------------------------ points
     def expect_path(self, path: Any) -> None:
@@ -113,6 +120,13 @@ class Job(StudyData):
         if path not in known:
             hint = nearest(str(path), [*known, *(f"{OF_INPUTS}{key}" for key in self.inputs)])
             raise GyrostatError(f"job: the model has no property {clipped(path)}. Hint: {hint}")
+
+    def columns(self, name: str, count: int) -> list[str]:
+        """What the columns of a series are called."""
+        words = self.model.coordinates if name == "q" else self.model.dofs
+        if name in ("q", "v", "a", "tau", "error") and len(words) == count:
+            return [f"{name}.{word}" for word in words]
+        return [name] if count == 1 else [f"{name}.{k}" for k in range(count)]
 
     def at(self, point: Mapping[str, Any]) -> Job:
         """The job with other parameters."""
@@ -154,6 +168,9 @@ class Job(StudyData):
         except GyrostatError as error:
             if len(points) == 1:
                 return [error]
+        except Exception as error:  # whatever a library says of one point: the others go on
+            if len(points) == 1:
+                return [GyrostatError(f"{type(error).__name__}: {error}")]
         return [x for point in points for x in self._outcomes([point])]
 
     def _kept(self, number_of: int, point: Mapping[str, Any], outcome: Outcome, seconds: float) -> StoredRun:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError
+from gyrostat.errors import GyrostatError, clipped, nearest
 from gyrostat.simulate.blocks.from_data import law_from_data, numbers, reference_from_data
 from gyrostat.simulate.rollout.result import DivergedError
 from gyrostat.simulate.rollout.rollout import rollout
@@ -165,14 +165,32 @@ def frequencies(model: Model, inputs: Mapping[str, Any]) -> Computed:
 
 def solver(model: Model, inputs: Mapping[str, Any]) -> Computed:
     """Any solver by its specification: ``spec`` and its arguments by name; its outputs by name."""
-    made = SolverSpec(**inputs["spec"]).build(model)
-    arguments = [numbers(x, f"arguments[{k}]") for k, x in enumerate(inputs.get("arguments", ()))]
-    answer = made(*arguments)
-    named = answer if isinstance(answer, Mapping) else getattr(answer, "_asdict", lambda: {"value": answer})()
+    words, given = inputs["spec"], inputs.get("arguments", ())
+    if not isinstance(words, Mapping):
+        hint = "spec: {solver: InverseDynamics}"
+        raise GyrostatError(f"job: spec must be a solver's specification by name, got {clipped(words)}. Hint: {hint}")
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        hint = "arguments: [[0, 0], [0, 0], [0, 0]]"
+        raise GyrostatError(f"job: arguments must be a list of arrays, got {clipped(given)}. Hint: {hint}")
+    try:
+        made = SolverSpec(**words).build(model)
+        answer = made(*(numbers(x, f"arguments[{k}]") for k, x in enumerate(given)))
+    except TypeError as error:  # of a call: names and numbers of arguments
+        raise GyrostatError(f"job: solver {clipped(words.get('solver'))}: {error}.") from None
+    if isinstance(answer, Mapping) and all(hasattr(motion, "p") for motion in answer.values()):  # of frames
+        return Computed(frame=lambda name: _position(answer, name))
+    one = dict.fromkeys(("value", *made.outputs[:1]), answer) if isinstance(answer, np.ndarray | float) else {}
+    named = answer if isinstance(answer, Mapping) else getattr(answer, "_asdict", lambda: one)()
     arrays = {key: np.asarray(value, dtype=float) for key, value in named.items() if not isinstance(value, str)}
     series = {key: x.reshape(1, -1) for key, x in arrays.items()}
     columns = {key: [str(k) for k in range(x.shape[1])] for key, x in series.items()}
-    return Computed(series, columns, {key: float(x) for key, x in arrays.items() if x.size == 1})
+    return Computed(series, columns, {key: x.item() for key, x in arrays.items() if x.size == 1})
+
+
+def _position(frames: Mapping[str, Any], name: str) -> Array:
+    if name not in frames:
+        raise GyrostatError(f"job: there is no frame '{name}'. Hint: {nearest(name, frames)}")
+    return frames[name].p.reshape(1, 3)
 
 
 def study(base: Model) -> Any:

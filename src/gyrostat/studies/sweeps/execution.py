@@ -6,7 +6,15 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -90,13 +98,18 @@ def _given_out(pool: Pool, text: str, groups: Sequence[Sequence[Numbered]]) -> I
                     if not running:
                         pool.renew(error)
                     break
+                except (OSError, RuntimeError) as error:  # shut down, or out of reach
+                    raise _of_executor(error) from error
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 group, tried = running.pop(future)
-                error = future.exception()
+                error = CancelledError() if future.cancelled() else future.exception()
                 if error is None:
-                    yield future.result()
+                    done = future.result()
+                    if not isinstance(done, Group):
+                        raise GyrostatError(f"study: the executor has returned {clipped(done)} instead of runs.")
+                    yield done
                 elif not _died(error):
-                    raise error
+                    raise error if isinstance(error, GyrostatError) else _of_executor(error) from error
                 elif tried < TRIES:
                     waiting.append((group, tried + 1))
                 else:
@@ -107,6 +120,12 @@ def _given_out(pool: Pool, text: str, groups: Sequence[Sequence[Numbered]]) -> I
     finally:
         for future in running:
             future.cancel()
+
+
+def _of_executor(error: BaseException) -> GyrostatError:
+    """What an executor says, not the work, as ours."""
+    hint = "is it open, and is gyrostat installed where it works? What was done is in the store"
+    return GyrostatError(f"study: the executor fails: {type(error).__name__}: {error}. Hint: {hint}.")
 
 
 def _died(error: BaseException) -> bool:

@@ -57,6 +57,8 @@ class Study(StudyData):
         if len(given) != 1:
             what = "no points" if not given else f"points in {len(given)} ways ({', '.join(given)})"
             raise GyrostatError(f"study: has {what}. Hint: give one of {', '.join(WAYS)}")
+        if not isinstance(self.until, Mapping):
+            raise GyrostatError(f"study: until must be by output, got {clipped(self.until)}. Hint: {{'peak': 0.01}}")
         object.__setattr__(self, "until", dict(self.until))
         for name, tolerance in self.until.items():
             if name not in self.job.outputs:
@@ -74,7 +76,7 @@ class Study(StudyData):
             raise GyrostatError(f"study: {self.way} has its points, and takes no count.")
         if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0):
             raise GyrostatError(f"study: seed must be a whole number from 0 on, got {clipped(self.seed)}.")
-        ranges = getattr(self, self.way)
+        ranges: Any = getattr(self, self.way)
         if self.way == "points" and not (
             isinstance(ranges, Sequence)
             and not isinstance(ranges, str)
@@ -83,7 +85,7 @@ class Study(StudyData):
             raise GyrostatError(f"study: points must be a list of {{path: value}}, got {clipped(ranges)}.")
         if not isinstance(ranges, Mapping) and self.way != "points":
             raise GyrostatError(f"study: {self.way} must be by path, got {clipped(ranges)}.")
-        over = ranges.get("over", {}) if self.way in ("sensitivity", "optimise") else ranges
+        over: Any = ranges.get("over", {}) if self.way in ("sensitivity", "optimise") else ranges
         if not len(ranges) or not isinstance(over, Mapping | Sequence) or not len(over):
             raise GyrostatError(f"study: {self.way} is empty. Hint: {{'link.mass': (1.0, 2.0)}}")
         if self.way == "sensitivity":

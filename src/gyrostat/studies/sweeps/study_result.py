@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gyrostat.errors import GyrostatError, nearest
+from gyrostat.errors import GyrostatError, clipped, nearest
 from gyrostat.store.store import Store, StoredRun, StoredTask
 from gyrostat.store.tables import to_pandas
 from gyrostat.studies.report import Report
-from gyrostat.studies.sweeps.figures import histogram, parallel_coordinates
-from gyrostat.studies.sweeps.replay import replay
+from gyrostat.studies.sweeps.figures import MOST, fan, histogram, parallel_coordinates
+from gyrostat.studies.sweeps.replay import motion_page, replay
 from gyrostat.studies.sweeps.sensitivity import Indices, indices
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gyrostat.studies.sweeps.study import Study
 
 Array = np.ndarray
+MOST_REPLAYS = 20
+"""Of each output in a report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,13 @@ class StudyResult:
         if name not in self.study.paths:
             hint = nearest(name, [*self.study.job.outputs, *self.study.paths])
             raise GyrostatError(f"study: there is no output '{name}'. Hint: {hint}")
-        return np.array([run.inputs.get(name) for run in self.done])
+        given: list[Any] = [run.inputs.get(name) for run in self.done]
+        if len({np.shape(x) for x in given}) <= 1:
+            return np.array(given)
+        values = np.empty(len(given), dtype=object)  # a number here, a list there
+        for k, x in enumerate(given):
+            values[k] = x
+        return values
 
     def best(self, output: str, least: bool = True) -> StoredRun:
         """The run with the least (or the largest) value of an output."""
@@ -90,8 +98,13 @@ class StudyResult:
         """The motion of a point of a job "simulate" or "rollout" once more, to be plotted or viewed."""
         return replay(self.study.job, self._run(point).inputs)
 
-    def report(self) -> Report:
-        """A page: statistics of each output, histograms, all points side by side, the worst cases, what failed."""
+    def report(self, replays: int = 0) -> Report:
+        """A page: statistics of each output, histograms, all points side by side, fans of arrays that are kept with
+        their ``t``, the worst cases, what failed. ``replays``: so many of the worst cases of each output as motions in
+        the viewer (extra ``view``), computed once more, a few MB each."""
+        if isinstance(replays, bool) or not isinstance(replays, int) or not 0 <= replays <= MOST_REPLAYS:
+            told = f"replays must be a number of points up to {MOST_REPLAYS}, got {clipped(replays)}"
+            raise GyrostatError(f"study: {told}.")
         job, report = self.study.job, Report(f"Study of {self.study.job.name or self.study.job.model.name}")
         seconds = sum(run.seconds for run in self.runs)
         state = "" if self.finished else " It was interrupted."
@@ -117,9 +130,32 @@ class StudyResult:
                 ]
                 report.table(["point", name, *self.study.paths], cells, f"largest values of {name}")
             report.figure(parallel_coordinates(self), "all points, coloured by the first output")
+            self._fans(report)
+            for name in job.outputs if replays else ():
+                for run in sorted(self.done, key=lambda run: -run.metrics[name])[:replays]:
+                    scene = motion_page(job, run.inputs)
+                    report.scene(scene, f"point {run.point}: {name} = {run.metrics[name]:.5g}")
         if self.failed:
             report.heading("Failed").table(["point", "why"], list(self.failed.items())[:50])
         return report
+
+    def _fans(self, report: Report) -> None:
+        """Arrays over time of all points, or why there is no figure of them."""
+        names = [name for name in self.study.job.keep if name != "t"]
+        if "t" not in self.study.job.keep or not names:
+            return
+        chosen = np.unique(np.linspace(0, len(self.done) - 1, min(MOST, len(self.done))).astype(int))
+        arrays = [self.arrays(self.done[k].point) for k in chosen]
+        t = arrays[0]["t"]
+        if any(not np.array_equal(of["t"], t) for of in arrays):
+            report.text("Points have steps of their own: with the input t_eval there are fans of them over time.")
+            return
+        for name in names:
+            values = np.stack([of[name].reshape(len(t), -1) for of in arrays])
+            columns = self.study.job.columns(name, values.shape[2])
+            report.figure(
+                fan(t, values, columns), f"{name} over t [s]: median, 50 and 90 percent of {len(arrays)} points"
+            )
 
     def __repr__(self) -> str:
         return f"<study of '{self.study.job.model.name}': {len(self.runs)} points, {len(self.failed)} failed>"
