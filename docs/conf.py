@@ -8,11 +8,12 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(DOCS))  # names.py, live.py, gallery_pages.py
+sys.path.insert(0, str(DOCS))  # names.py, live.py, gallery_pages.py, formulas.py, notebooks.py
 
 project, author, release = "gyrostat", "the gyrostat developers", metadata("gyrostat")["Version"]
 project_copyright = "the gyrostat developers, Apache-2.0"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "names", "live", "gallery_pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+extensions += ["names", "live", "gallery_pages", "formulas", "notebooks"]
 exclude_patterns = ["*.py"]  # scripts in gallery/ are pages
 
 # ---- pages
@@ -53,7 +54,17 @@ if os.environ.get("GYROSTAT_DOCS_VERSIONS"):  # a site of many versions: release
 html_title = f"gyrostat {release}"
 html_static_path, html_css_files = ["_static"], ["site.css"]
 html_sidebars = {
-    page: [] for page in ("index", "quickstart", "notation", "correctness", "changelog", "gallery/**", "gallery/index")
+    page: []
+    for page in (
+        "index",
+        "quickstart",
+        "notation",
+        "correctness",
+        "changelog",
+        "gallery/**",
+        "gallery/index",
+        "tutorials/*",
+    )
 }
 html_copy_source, html_show_sourcelink, html_show_sphinx = False, False, False
 pygments_style = "tango"

@@ -5,6 +5,8 @@ Nothing is written into the folder of the sources, as the stub pages of autosumm
 
 import re
 from inspect import isclass, isfunction, ismodule
+from operator import attrgetter
+from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -17,9 +19,21 @@ PLAIN = re.compile(r"(``.*?``|`[^`]*`|(?<!\w)\*{1,2}[A-Za-z][^*|]*\*{1,2}(?!\w))
 """What keeps its meaning in docstrings: literals, roles, emphasis. Elsewhere bars and stars are mathematics."""
 
 
+PAGES = Path(__file__).parent / "reference" / "api"
+
+
+def split() -> set[str]:
+    """Modules whose names are listed one by one, ``studies.identify``, on pages of their own."""
+    text = "\n".join(page.read_text("utf-8") for page in PAGES.glob("*.md"))
+    blocks = re.findall(r"\.\. names::\n((?: {3}.*\n)+)", text)
+    return {name.partition(".")[0] for block in blocks for name in block.split() if "." in name}
+
+
 def described(name: str) -> list[str]:
     """The directive of autodoc for one name, as lines."""
-    thing = getattr(gs, name)
+    thing = attrgetter(name)(gs)
+    if ismodule(thing) and name in split():
+        return [f".. automodule:: gyrostat.{name}", ""]
     if ismodule(thing):
         twice = [x for x in getattr(thing, "__all__", ()) if getattr(gs, x, None) is getattr(thing, x)]  # by themselves
         without = [f"   :exclude-members: {', '.join(twice)}"] if twice else []

@@ -3,9 +3,11 @@
 import ast
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -109,3 +111,58 @@ def test_type_checkers_see_a_type_for_every_public_name_and_no_other_name(tmp_pa
     assert not [name for name, kind in types.items() if kind.strip('"') in ("Any", "Unknown", "object")]
     assert types["rnea"].startswith('"(model: Model, q: Any, v: Any, a: Any, ')
     assert '"rneaa" is not a known attribute' in misspelt
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory) -> dict[str, Path]:
+    """What ``python -m build`` makes of a copy of the checkout: the sdist, and the wheel from it. No network."""
+    for name in ("build", "hatchling"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed: pip install 'gyrostat[release]'")
+    copy, out = tmp_path_factory.mktemp("checkout") / "gyrostat", tmp_path_factory.mktemp("dist")
+    left_out = shutil.ignore_patterns(".git", ".venv", "build", "out", "__pycache__", ".*_cache", ".hypothesis")
+    shutil.copytree(CHECKOUT, copy, ignore=left_out)
+    command = [sys.executable, "-W", "error", "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
+    answer = subprocess.run(command, capture_output=True, text=True, cwd=out, env={**os.environ, "PYTHONPATH": ""})
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "warning" not in (answer.stdout + answer.stderr).lower()
+    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    return {"wheel": wheel, "sdist": sdist}
+
+
+@pytest.mark.slow
+def test_sdist_and_wheel_hold_what_they_should_and_nothing_else(distributions):
+    with tarfile.open(distributions["sdist"]) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    needed = {"pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "run", "PKG-INFO"}
+    assert needed <= inside
+    assert {"docs/conf.py", "tests/conftest.py", "src/gyrostat/__init__.pyi"} <= inside
+    assert not [name for name in inside if "__pycache__" in name or name.startswith((".venv", "build/", "out/"))]
+    wheel = set(zipfile.ZipFile(distributions["wheel"]).namelist())
+    source = {file.removeprefix("src/") for file in inside if file.startswith("src/gyrostat/") and "." in file}
+    assert {name for name in wheel if name.startswith("gyrostat/")} == source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_what_was_built_can_be_installed_and_computes(distributions, kind, tmp_path):
+    """Installed beside the checkout, with the requirements that are there; from another folder."""
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--target", str(tmp_path / "site")]
+    command = [sys.executable, "-m", "pip", "install", "-q", *options, str(distributions[kind])]
+    answer = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""})
+    assert answer.returncode == 0, answer.stderr
+    code = (
+        "import gyrostat as gs; from importlib.metadata import version;"
+        "print(gs.__file__, version('gyrostat'), gs.rnea(gs.robots.pendulum(), [1.5707963267948966], [0.0], [0.0])[0])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment, check=True
+    )
+    file, number, torque = told.stdout.split()
+    assert Path(file).is_relative_to(tmp_path / "site")
+    assert number == tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert float(torque) == pytest.approx(9.81 / 2, rel=1e-12)
+    script = next((tmp_path / "site" / "bin").glob("gyrostat*"))
+    shown = subprocess.run([sys.executable, script, "--version"], capture_output=True, text=True, env=environment)
+    assert number in shown.stdout, shown.stderr

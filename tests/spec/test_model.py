@@ -143,6 +143,7 @@ def test_replace_reaches_frames_and_what_is_inside_assemblies(model):
 def test_whole_entities_frames_and_contexts_can_be_replaced(model):
     assert model.replace({"left.knee": joint("knee", "spherical")})["left.knee.kind"] == "spherical"
     assert model.replace({"trunk.tip": Frame(name="tip")})["trunk.tip.translation"] == (0.0, 0.0, 0.0)
+    assert model.replace({"trunk.tip": (0, 0, 2)})["trunk.tip"] == Frame(name="tip", translation=(0, 0, 2))
     assert model.replace({"context": Context(base="free")})["context.base"] == "free"
 
 
@@ -159,7 +160,7 @@ def test_changes_inside_an_assembly_change_its_ports():
         ("trunk.mass", "heavy", "rigid body 'trunk': 'mass' must be a number, got 'heavy'"),
         ("left.thigh.com", (1, 2), "rigid body 'thigh': 'com' must be three numbers, got (1, 2)"),
         ("trunk.tip.translation", 1, "frame 'trunk.tip': 'translation' must be three numbers, got 1"),
-        ("trunk.tip", (0, 0, 1), "rigid body 'trunk': 'frames' must map names to places"),
+        ("trunk.tip", 1, "rigid body 'trunk': 'frames.tip.translation' must be three numbers, got 1"),
         ("left.knee.kind", "revolut", "joint 'knee': 'kind' is 'revolut'. Hint: did you mean 'revolute'?"),
         ("left.knee", 3, "assembly 'left': 'entities.0' is 3: input should be an instance of Entity"),
         ("context.gravity", 3, "context: 'gravity' must be three numbers"),

@@ -1,4 +1,4 @@
-"""Paths: every physical property of a model has an address, ``forearm.mass``, ``tool.frames.tip``, ``leg.knee.axis``.
+"""Paths: every physical property of a model has an address, ``forearm.mass``, ``tool.tip``, ``leg.knee.axis``.
 
 What can follow in a path is a mapping of names to values; that of a model holds its context and its entities."""
 
@@ -82,12 +82,19 @@ def changed(value: Any, keys: Sequence[str], new: Any, path: str) -> Any:
     elif key in fields:
         fields[key] = child
     else:
-        fields["frames"] = swapped(fields["frames"], key, child)
+        fields["frames"] = _with_place(fields["frames"], key, child)
     try:
         return type(value).model_validate(fields)
     except ValidationError as error:
         owner = "" if isinstance(value, Context) else path.rpartition(".")[0]
         raise SpecError(describe(type(value), owner, error)) from None
+
+
+def _with_place(frames: Sequence[Frame], name: str, place: Any) -> Any:
+    """The frames with one of them elsewhere: a :class:`Frame`, or what ``frames={name: ...}`` takes."""
+    if isinstance(place, Frame):
+        return swapped(frames, name, place)
+    return {f.name: {"translation": f.translation, "rotation": f.rotation} for f in frames} | {name: place}
 
 
 def swapped(items: Sequence[Any], name: str, new: Any) -> tuple[Any, ...]:
