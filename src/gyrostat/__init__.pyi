@@ -252,6 +252,7 @@ from gyrostat.simulate.run.simulate import simulate as simulate
 from gyrostat.simulate.run.simulator import Simulator as Simulator
 
 # ---- other tools
+from gyrostat.fmi.controller import fmu_block as fmu_block
 from gyrostat.fmi.export import ExportedFMU as ExportedFMU
 from gyrostat.fmi.export import export_fmu as export_fmu
 

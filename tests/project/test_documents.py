@@ -19,7 +19,13 @@ ROOT = Path(__file__).parents[2]
 OUTSIDE = ("README.md", "NOTATION.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*(ROOT / name for name in OUTSIDE), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^(?:<!-- not run: ([^\n]*) -->\n)?```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-REASONS = {"opens a browser", "takes half a minute", "needs the extra jax", "needs the extra torch"}
+REASONS = {
+    "opens a browser",
+    "takes half a minute",
+    "needs a file of another tool",
+    "needs the extra jax",
+    "needs the extra torch",
+}
 """Why a block may be left alone: `<!-- not run: REASON -->` stands on the line before it."""
 PEERS = {"pinocchio", "mujoco"}
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
