@@ -166,3 +166,29 @@ def test_a_spinning_coin_precesses_steadily_about_its_centre_at_rest():
     expected = np.stack([np.sin(tilt) * np.sin(about), -np.sin(tilt) * np.cos(about), np.full(3, np.cos(tilt))], axis=1)
     np.testing.assert_allclose(normals, expected, atol=1e-8)
     np.testing.assert_allclose(sum(f[:, 0] for f in run.contact_forces.values()), G, atol=1e-8)
+
+
+@pytest.mark.parametrize("mu", [0.3, 0.36, 0.5])
+def test_a_tall_block_that_slides_tips_where_friction_turns_it_over_its_front_foot(mu):
+    """Delassus' matrix of contacts that slide is not symmetric: its transpose would let the rear foot pull."""
+    m, I, height, half = 2.0, 0.05, 0.3, 0.1
+    feet = {"rear": (-half, 0.0, -height), "front": (half, 0.0, -height)}
+    body = gs.RigidBody("body", mass=m, inertia=(I, I, I), frames=feet)
+    joints = (
+        gs.Joint("x", "prismatic", axis="x"),
+        gs.Joint("z", "prismatic", axis="z"),
+        gs.Joint("p", "revolute", axis="y"),
+    )
+    wires = [gs.chain("world", *joints, body), *(gs.chain(f"body.{k}", gs.ContactPoint(k)) for k in feet)]
+    model = gs.assemble("tall", *wires, gs.Ground("floor", friction=mu))
+    run = gs.simulate(model, q0=[0.0, height, 0.0], v0=[1.0, 0.0, 0.0], t_end=1e-3)
+    rear, front = (run.contact_forces[f"{k}|floor"][0, 0] for k in ("rear", "front"))
+    lever = mu * height - half  # of the force of the front foot about the centre of mass
+    if lever <= 0.0:
+        np.testing.assert_allclose(
+            [rear, front], 0.5 * m * G * (1.0 + np.array([-1.0, 1.0]) * mu * height / half), rtol=1e-9
+        )
+        return
+    push = G / (1.0 / m - half * lever / I)
+    np.testing.assert_allclose([rear, front], [0.0, push], atol=1e-9)
+    np.testing.assert_allclose(run.a[0], [-mu * push / m, push / m - G, lever * push / I], atol=1e-9)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gyrostat.algorithms.contact.cone_driver import ConeSolver
-from gyrostat.algorithms.contact.cone_problem import ConeSolution
+from gyrostat.algorithms.contact.cone_problem import ConeSolution, solve_cones
 from gyrostat.errors import ContactError
 from gyrostat.simulate.constraints.contact_problem import ContactProblem, Touching, contact_problem, friction_of
 from gyrostat.simulate.plant.contact_phases import OPEN, SLIDE, STICK, ContactRules, ContactState
@@ -82,8 +82,10 @@ class AtRest:
             G, c = problem.delassus(self.M_inverse), problem.J @ self.a + problem.bias
             self._expect_pushes(touching, problem, G, c)
             coefficients = friction_of(touching.contacts, mu)
-            solver = ConeSolver(problem.layout, coefficients, bounds=self.bounds)
-            solution = solver(G, c, start, tolerance=1e-11)
+            if problem.symmetric:
+                solution = ConeSolver(problem.layout, coefficients, bounds=self.bounds)(G, c, start, tolerance=1e-11)
+            else:
+                solution = solve_cones(G, c, problem.layout, coefficients, start, bounds=self.bounds, tolerance=1e-11)
             if not solution.converged and solution.residual > 1e-8:
                 return None
             more = self._begin(touching, solution, problem) - sliding

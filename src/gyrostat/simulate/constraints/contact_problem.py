@@ -50,6 +50,11 @@ class ContactProblem:
         """G (m, m)."""
         return self.J @ M_inverse @ self.F.T
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether G is: not where a contact slides with friction, whose force is not along its row."""
+        return np.array_equal(self.J, self.F)
+
 
 def contact_problem(
     plant: Plant, touching: Touching, state: ContactState, J: Array, bias: Array | None, slides: bool = True
