@@ -149,8 +149,8 @@ def test_a_level_that_nothing_is_left_for_takes_nothing_from_the_next_ones():
     arm = arm7()
     q, last = np.array([0.1, 0.5, 0.2, 0.9, 0.1, 0.6, 0.3]), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     here, middle = gs.fk(arm, q)["l6.origin"].p, gs.fk(arm, q)["l3.end"].p
-    far, posture = here + [3.0, 2.0, -1.0], ts.Posture(q + last, level=2)  # neither point moves with the last joint
-    stopped = [ts.Position("l6.origin", far), ts.Position("l3.end", middle + [0.0, 1.0, 0.5], level=1)]
+    far, posture = here + 3.0, ts.Posture(q + last, level=2)  # neither point moves with the last joint
+    stopped = [ts.Position("l6.origin", far), ts.Position("l3.end", middle + 1.0, level=1)]
     v = ts.Stack(arm, [*stopped, posture]).rates(q, 0.05)
     assert np.all(np.abs(v[:4]) == 2.0) and v[6] == pytest.approx(2.0)
     for damping in (0.0, 1e-6):
