@@ -141,3 +141,19 @@ def test_without_damping_the_step_is_the_one_of_least_norm():
     v = ts.Stack(arm, ts.Position(FRAME, target), limits=None, damping=0.0).rates(q, 0.1)
     J = gs.jacobian(arm, q, FRAME, "aligned")[3:]
     np.testing.assert_allclose(v, np.linalg.pinv(J) @ [0.2, 0.1, -0.1], atol=1e-10)
+
+
+def test_a_level_that_nothing_is_left_for_takes_nothing_from_the_next_ones():
+    """Of a level whose joints all stand at bounds, or that asks for what an earlier one has decided, only rounding is
+    left: no direction of those after it."""
+    arm = arm7()
+    q, last = np.array([0.1, 0.5, 0.2, 0.9, 0.1, 0.6, 0.3]), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    here, middle = gs.fk(arm, q)["l6.origin"].p, gs.fk(arm, q)["l3.end"].p
+    far, posture = here + 3.0, ts.Posture(q + last, level=2)  # neither point moves with the last joint
+    stopped = [ts.Position("l6.origin", far), ts.Position("l3.end", middle + 1.0, level=1)]
+    v = ts.Stack(arm, [*stopped, posture]).rates(q, 0.05)
+    assert np.all(np.abs(v[:4]) == 2.0) and v[6] == pytest.approx(2.0)
+    for damping in (0.0, 1e-6):
+        twice = [ts.Position("l6.origin", here), ts.Position("l6.origin", here + 0.01, level=1, name="again")]
+        v = ts.Stack(arm, [*twice, posture], limits=None, damping=damping).rates(q, 1.0)
+        assert v[6] == pytest.approx(1.0, abs=1e-5) and np.abs(v[:6]).max() < 1e-5

@@ -18,7 +18,8 @@ from gyrostat.tasks.quadratic_program import bounded_minimum
 
 Array = np.ndarray
 RANK = 1e-9
-"""Singular values below this share of the largest are directions that a level does not feel."""
+"""Singular values below this share of the level's own rows, whatever is left for it, are directions that it does not
+feel: of a level that nothing is left for, all of them are rounding."""
 ROUNDING = 1e-12
 PRESSED = 1e4
 """A bound presses on a level if its multiplier is so many times what damping alone would make of it."""
@@ -40,13 +41,14 @@ def prioritised(rows: Rows, levels: list[slice], held: Array, unit: float) -> Ar
         A = rows.A[level] @ Z
         wanted = rows.r[level] - rows.A[level] @ d
         damping = float(rows.damping[number])
-        z, kernel = _least_squares(A, wanted, damping, not last)
+        least = RANK * max(float(np.linalg.norm(rows.A[level])), 1e-300)
+        z, kernel = _least_squares(A, wanted, damping, least, not last)
         if _breaks(C @ (d + Z @ z), low, high):
             bounds = C @ Z, (low - C @ d) / unit, (high - C @ d) / unit
             y, pressing = _inside(A, wanted / unit, max(damping, ROUNDING), *bounds)
             z = y * unit
             if len(pressing) and not last:
-                kernel = _kernel(np.concatenate([A, pressing]))
+                kernel = _kernel(A, pressing, least)
         d, Z = d + Z @ z, Z if last else Z @ kernel
     return np.clip(d, rows.low, rows.high)
 
@@ -62,24 +64,26 @@ def _inside(A: Array, r: Array, damping: float, rows: Array, low: Array, high: A
     return y, rows[felt][pressing]
 
 
-def _kernel(A: Array) -> Array:
-    """A basis of what A does not feel."""
-    _, s, Vt = np.linalg.svd(A)
-    return Vt[int(np.sum(s > RANK * max(float(s.max(initial=0.0)), 1e-300))) :].T
+def _kernel(A: Array, pressing: Array, least: float) -> Array:
+    """A basis of what neither A, from singular values of ``least`` on, nor the bounds that press feel."""
+    norm = np.linalg.norm(pressing, axis=1, keepdims=True)
+    _, s, Vt = np.linalg.svd(np.concatenate([A * (RANK / least), pressing / norm]))
+    return Vt[int(np.sum(s > RANK)) :].T
 
 
 def _exactly(J: Array, g: Array, Z: Array) -> tuple[Array, Array]:
     """The least motion with J d = g among those of Z, and what J does not feel."""
     U, s, Vt = np.linalg.svd(J @ Z)
-    rank = int(np.sum(s > 1e-7 * max(float(s.max(initial=0.0)), 1e-300)))
+    rank = int(np.sum(s > 1e-7 * max(float(np.linalg.norm(J)), 1e-300)))
     z = Vt[:rank].T @ ((U.T @ g)[:rank] / s[:rank])
     return Z @ z, Z @ Vt[rank:].T
 
 
-def _least_squares(A: Array, r: Array, damping: float, with_kernel: bool) -> tuple[Array, Array]:
-    """z of least |A z - r|^2 + damping |z|^2, of least norm, and a basis of what A does not feel."""
+def _least_squares(A: Array, r: Array, damping: float, least: float, with_kernel: bool) -> tuple[Array, Array]:
+    """z of least |A z - r|^2 + damping |z|^2, of least norm, and a basis of what A does not feel, whose singular
+    values are above ``least``."""
     U, s, Vt = np.linalg.svd(A, full_matrices=with_kernel)
-    felt = s > RANK * max(float(s.max(initial=0.0)), 1e-300)
+    felt = s > least
     rank = int(felt.sum())
     part = (U[:, : len(s)].T @ r)[:rank] * s[:rank] / (s[:rank] ** 2 + damping)
     return Vt[:rank].T @ part, Vt[rank:].T if with_kernel else np.zeros((A.shape[1], 0))

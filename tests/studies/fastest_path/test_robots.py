@@ -127,6 +127,30 @@ def test_friction_of_the_model_is_kept_and_settles():
     assert np.all(np.abs(tau) <= np.array(effort) * (1.0 + 1e-9)) and (np.abs(tau) / effort).max() > 0.99
 
 
+@pytest.mark.parametrize(
+    ("friction", "seed"),
+    [
+        ({"coulomb": 4.0, "smooth": 0.01}, 0),  # narrow: the end itself, and where a joint turns round
+        ({"coulomb": 4.0, "smooth": 0.01}, 2),
+        ({"coulomb": 2.0, "static": 5.0, "stribeck": 0.1, "smooth": 0.05}, 1),  # a peak inside the first interval
+    ],
+)
+def test_smooth_friction_keeps_the_limits_beside_rests_and_turning_points(friction, seed):
+    model = gs.robots.two_link()
+    for joint in model.dofs:
+        model = model.with_drive(joint, friction=friction)
+    effort, points = np.array([60.0, 25.0]), np.random.default_rng(seed).uniform(-0.6, 0.6, (3, 2))
+    found = gs.studies.time_optimal(model, points, effort, velocity_limits=6.0, grid=100, positions=False)
+    assert found.excess <= 0.0 and found.check(100) <= 0.0
+    for s, x, side in ((found.s[:-1], found.x[:-1], np.inf), (found.s[1:], found.x[1:], -np.inf)):  # both limits
+        q, q1, q2 = found.study.curve.derivatives(np.nextafter(s, side), 2)
+        tau = gs.rnea(model, q, q1 * np.sqrt(x)[:, None], q1 * found.u[:, None] + q2 * x[:, None])
+        assert np.all(np.abs(tau) <= effort)
+    ends = np.geomspace(1e-12, 1e-2, 300) * found.duration
+    times = np.concatenate([[0.0], ends, np.linspace(0.0, found.duration, 2001), found.duration - ends])
+    assert np.all(np.abs(found.torques(times)) <= effort)
+
+
 def test_derivatives_of_the_trajectory_are_exact():
     motion = gs.studies.time_optimal(arm(), waypoints(), EFFORT, 4.0, grid=100).trajectory
     t = np.linspace(0.01, motion.duration - 0.01, 57)

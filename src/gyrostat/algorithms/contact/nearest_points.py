@@ -14,7 +14,7 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.contact.contact_kinematics import place_of
-from gyrostat.algorithms.contact.contact_normals import Extent, extent_of, touching_normal
+from gyrostat.algorithms.contact.contact_normals import Extent, apart, extent_of, touching_normal
 from gyrostat.algorithms.matrices.body_jacobians import weightless
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.configuration.model_cache import cached_on
@@ -34,6 +34,10 @@ INERTIAL = representation("inertial")
 ROBUST, SHARP = 1e-6, 1e-12
 """What coal is asked for [m]: the second one for shapes that are apart. Of shapes that cut into each other it finds too
 large a depth now and then with anything sharper than the first (8 of 1000 with 1e-12)."""
+APART = 1e-3
+"""Beyond this gap [m] the difference of nearest points is a good normal."""
+OTHERS = 1e-8, 1e-10, 1e-12
+"""What coal is asked for where nearest points and normal do not fit each other, as of round bodies on edges."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,10 @@ def nearest_points(
     states = np.asarray(q, float)
     poses = surface_poses(model, chosen, t)
     solids = [None if c.closed_form else solids_of(model, c) for c in chosen]
-    extents = [None if s is None else _extents(c, s) for c, s in zip(chosen, solids, strict=True)]
+    extents = [None if s is None else extents_of_pair(c, s) for c, s in zip(chosen, solids, strict=True)]
     pairs = list(zip(chosen, solids, extents, strict=True))
     rows = [
-        [_checked(c, s, e, a, b, within) for (c, s, e), (a, b) in zip(pairs, poses(x), strict=True)]
+        [fitting_points(c, s, e, a, b, within) for (c, s, e), (a, b) in zip(pairs, poses(x), strict=True)]
         for x in states.reshape(-1, states.shape[-1])
     ]
     lead, k = states.shape[:-1], len(chosen)
@@ -102,7 +106,7 @@ def surface_poses(model: Model, candidates: Sequence[Candidate], t: float = 0.0)
 
 
 # ------------------------------------------------------------------------------------------------ one pair
-def _extents(c: Candidate, solids: Solids) -> tuple[Extent, Extent] | None:
+def extents_of_pair(c: Candidate, solids: Solids) -> tuple[Extent, Extent] | None:
     """How far both surfaces reach; None beside a plane, which has no end."""
     if "plane" in (c.a.kind, c.b.kind):
         return None
@@ -110,14 +114,31 @@ def _extents(c: Candidate, solids: Solids) -> tuple[Extent, Extent] | None:
     return one, two
 
 
-def _checked(
+def fitting_points(
     c: Candidate, solids: Solids | None, extents: tuple[Extent, Extent] | None, a: Pose, b: Pose, within: float
 ) -> tuple[float, Array, Array, Array, bool]:
     """As :func:`nearest_of_pair`, with a normal along which the shapes are as far apart as their gap."""
-    gap, n, on_a, on_b, near = nearest_of_pair(c, solids, a, b, within)
-    if extents is not None and near:
-        n = touching_normal(extents[0], a, extents[1], b, n, gap)
-    return gap, n, on_a, on_b, near
+    found = nearest_of_pair(c, solids, a, b, within)
+    if extents is None or not found[4] or found[0] > APART:
+        return found
+
+    def along(n: Array) -> float:
+        return float(apart(extents[0], a, extents[1], b, n[None])[0])
+
+    n = touching_normal(extents[0], a, extents[1], b, found[1], found[0])
+    best, size = (found[0], n, found[2], found[3]), along(n)
+    if solids is None or size >= found[0] - ROBUST:
+        return (*best, True)
+    for tolerance in OTHERS:
+        other = by_coal(solids[0][0], solids[1][0], a, b, tolerance)
+        if not _holds(other, a, b, solids[0][1], solids[1][1]):
+            continue
+        n = touching_normal(extents[0], a, extents[1], b, other[1], other[0])
+        if along(n) > size:
+            best, size = (other[0], n, other[2], other[3]), along(n)
+        if size >= best[0] - ROBUST:
+            break
+    return (*best, True)
 
 
 Solids = tuple[tuple[Any, float], tuple[Any, float]]

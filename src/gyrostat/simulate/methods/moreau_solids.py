@@ -19,11 +19,10 @@ from gyrostat.algorithms.contact.contact_normals import (
     Extent,
     extent_of,
     farthest_of_ellipsoid,
-    touching_normal,
 )
 from gyrostat.algorithms.contact.contact_patches import contact_patch
 from gyrostat.algorithms.contact.field_contacts import FieldContacts
-from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, solids_of
+from gyrostat.algorithms.contact.nearest_points import Solids, fitting_points, solids_of
 from gyrostat.graph.contacts import Candidate
 from gyrostat.graph.network import Network
 from gyrostat.simulate.methods.drivers import moreau_memory as at
@@ -61,8 +60,7 @@ class SolidPair:
     def touching(self, poses: Array, within: float) -> tuple[Pose, Array, Array, Array]:
         """Pose of b; normal (3,), points (k, 3) and gaps (k,) for the ``poses`` (ports, 12) of bodies."""
         a, b = (_placed(poses[port], place) for port, place in self.places)
-        gap, n, on_a, on_b, _ = nearest_of_pair(self.candidate, self.solids, a, b, np.inf)
-        n = touching_normal(self.extents[0], a, self.extents[1], b, n, gap)
+        _, n, on_a, on_b, _ = fitting_points(self.candidate, self.solids, self.extents, a, b, np.inf)
         both = self.candidate.a, self.candidate.b
         if both[0].kind == "ellipsoid":
             on_a = farthest_of_ellipsoid(both[0].size, a, -n)

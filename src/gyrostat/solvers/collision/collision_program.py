@@ -12,7 +12,8 @@ import numpy as np
 
 from gyrostat.algorithms.algorithm import Setting
 from gyrostat.algorithms.contact.contact_kinematics import contact_kinematics, place_of
-from gyrostat.algorithms.contact.nearest_points import Solids, nearest_of_pair, solids_of
+from gyrostat.algorithms.contact.contact_normals import Extent
+from gyrostat.algorithms.contact.nearest_points import Solids, extents_of_pair, fitting_points, solids_of
 from gyrostat.algorithms.matrices.body_jacobians import pseudo_velocities, weightless
 from gyrostat.algorithms.recursions.kinematics import sweep_motion
 from gyrostat.configuration.model_cache import cached_on
@@ -72,6 +73,11 @@ class CollisionProgram:
         return tuple(kept[c.a.name, c.b.name] for c in self.by_coal)
 
     @cached_property
+    def extents(self) -> tuple[tuple[Extent, Extent] | None, ...]:
+        """How far the shapes of these candidates reach."""
+        return tuple(extents_of_pair(c, s) for c, s in zip(self.by_coal, self.solids, strict=True))
+
+    @cached_property
     def kernel(self) -> Kernel:
         key = "collision", tuple(c.name for c in (*self.closed, *self.by_coal))
         kept = cached_on(self.model)
@@ -96,7 +102,8 @@ class CollisionProgram:
     def gaps_of(self, out: dict[str, Array], within: float) -> list[Gap]:
         """The same from what the kernel says of one state."""
         closed = iter(range(len(self.closed)))
-        others = iter(zip(self.by_coal, self.solids if self.by_coal else (), strict=True))
+        made = (self.solids, self.extents) if self.by_coal else ((), ())
+        others = iter(zip(self.by_coal, *made, strict=True))
         places = {name: k for k, name in enumerate(self.surfaces)}
         jacobians = {port: out[f"J{k}"] for k, port in enumerate(self.ports)}
         found: list[Gap] = []
@@ -107,9 +114,9 @@ class CollisionProgram:
                     gap, n, x = float(out["gap"][k]), out["normal"][k], out["on_a"][k]
                     found.append(Gap(gap, n, x, x - n * gap, out["gradient"][k], True))
                     continue
-                c, solids = next(others)
+                c, solids, extents = next(others)
                 a, b = (Pose(out["R"][places[s.name]], out["p"][places[s.name]]) for s in (c.a, c.b))
-                gap, n, on_a, on_b, near = nearest_of_pair(c, solids, a, b, within)
+                gap, n, on_a, on_b, near = fitting_points(c, solids, extents, a, b, within)
                 gradient = _along(jacobians.get(c.a.port), on_a, n, self.model.nv)
                 found.append(
                     Gap(gap, n, on_a, on_b, gradient - _along(jacobians.get(c.b.port), on_b, n, self.model.nv), near)

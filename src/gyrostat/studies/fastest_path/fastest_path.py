@@ -14,6 +14,7 @@ from gyrostat.errors import StateError, clipped, nearest
 from gyrostat.simulate.trajectories.given import finite_array
 from gyrostat.studies.fastest_path import figures
 from gyrostat.studies.fastest_path.profile import Profile
+from gyrostat.studies.fastest_path.quick_places import least_x
 from gyrostat.studies.fastest_path.stage_points import points_of
 from gyrostat.studies.fastest_path.switching import ARCS, Switch, arcs
 from gyrostat.studies.fastest_path.timed_path import TimedPath
@@ -126,19 +127,25 @@ class FastestPath(StudyData, TimedPath):
 
     # ------------------------------------------------------------------ finer
     def check(self, factor: int = 100) -> float:
-        """The greatest excess at ``factor`` points of every interval, in parts of the limits; not positive if all
-        limits hold there."""
+        """The greatest excess at ``factor`` points of every interval and at both its ends, from inside, in parts of the
+        limits; where friction changes quickly, at 10 ``factor`` points more on each side. Not positive if all limits
+        hold there."""
         if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
             raise StateError(f"check: factor must be a whole number >= 1, got {factor!r}")
-        stages = self.study.stages
+        stages, rows = self.study.stages, self.study.rows
         worst = -np.inf
         for part in np.array_split(np.arange(len(self.u)), max(1, len(self.u) * factor // 50_000)):
             at = self.s[part, None] + np.diff(self.s)[part, None] * ((np.arange(factor) + 0.5) / factor)
             x = np.maximum(self.x[part, None] + 2.0 * (at - self.s[part, None]) * self.u[part, None], 0.0)
+            at = np.concatenate([stages.at[part, :1], at, stages.at[part, -1:]], axis=1)  # limits from inside
+            x = np.concatenate([self.x[part, None], x, self.x[part + 1, None]], axis=1)
             points = points_of(self.study.curve, at.ravel())
-            u, least = np.repeat(self.u[part], factor), 1e-16 * float(self.x.max())
-            low, high = self.study.rows.excess(points, x.ravel(), u, least)
+            u = np.repeat(self.u[part], at.shape[1])
+            low, high = rows.excess(points, x.ravel(), u, least_x(rows, self.x))
             worst = max(worst, float((np.maximum(low, high) / stages.sizes).max()))
+        if stages.quick is not None:
+            over = stages.quick_places(10 * factor).excess(rows, self.x, self.u)
+            worst = max(worst, float((over / stages.sizes).max()))
         return worst
 
     # ------------------------------------------------------------------ again, on the way

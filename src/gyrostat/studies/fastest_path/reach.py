@@ -15,6 +15,7 @@ from gyrostat.engine.drivers.driver import driver
 from gyrostat.errors import StateError
 from gyrostat.studies.fastest_path.paths import WHO, Path
 from gyrostat.studies.fastest_path.profile import Profile
+from gyrostat.studies.fastest_path.quick_places import QuickPlaces
 from gyrostat.studies.fastest_path.rows import Block, Rows
 from gyrostat.studies.fastest_path.stage_points import Points, points_of
 from gyrostat.studies.fastest_path.stages import PLACES, backwards, forwards
@@ -28,6 +29,8 @@ ROUNDING = 1e-7
 SETTLED = 2e-5
 """Relative change of the duration at which tangents count as settled; limits are those of the whole model anyway."""
 UNBOUNDED = 1e14
+QUICK = 240
+"""Points on each side of a place where friction changes quickly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class Stages:
 
     def __init__(
         self, path: Path, rows: Rows, grid: Array, points: int, check: int,
-        ends: tuple[float, float], stops: Array,
+        ends: tuple[float, float], stops: Array, turns: Array,
     ):  # fmt: skip
         self.path, self.rows, self.grid, self.M = path, rows, grid, points
         N = len(grid) - 1
@@ -72,6 +75,9 @@ class Stages:
         self.fine, self.fine_offsets = fine, 2.0 * (fine - grid[:-1, None])
         self.parts = np.array_split(np.arange(N), max(1, fine.size // 50_000))
         self.checked: Points | None = None
+        self.rests, self.turns = np.unique([0, *stops, N]), turns
+        quick = rows.torques.steep or rows.torques.varying
+        self.quick = self.quick_places(QUICK) if quick else None
         self.scale = float(grid[-1] - grid[0])
         self.floor, self.cap = np.zeros(N + 1), np.full(N + 1, UNBOUNDED * self.scale**2)
         for k in stops:
@@ -81,6 +87,10 @@ class Stages:
         self.sizes = self._sizes()
         speed = np.abs(self.points.q1).max(axis=1)
         self.still = speed[[0, -1]] <= 1e-9 * speed.max()  # q' = 0: at rest there, whatever s' is
+
+    def quick_places(self, count: int) -> QuickPlaces:
+        """Beside rests and turning points, ``count`` points on each side."""
+        return QuickPlaces(self.path, self.grid, self.rests, self.turns, self.rows.torques.dry, count)
 
     # ------------------------------------------------------------------ one pass
     def swept(self, block: Block, margin: tuple[Array, ...] | None, start: float) -> tuple[Any, ...]:
@@ -227,12 +237,15 @@ class Stages:
         return block.low - value, value - block.high
 
     def _checked(self, x: Array, u: Array, xs: Array, us: Array, least: float) -> Array:
-        """(N, R): the greatest excess of each row at the points, where it is a tangent, and at those of the check."""
+        """(N, R): the greatest excess of each row at the points, where it is a tangent, at those of the
+        check, and beside places where friction changes quickly."""
         N, R = self.N, len(self.rows.names)
         worst = np.full((N, R), -np.inf)
         if self.rows.curved:
             sides = self.rows.excess(self.points, xs.ravel(), us, least)
             worst = np.maximum(*sides).reshape(N, -1, R).max(axis=1)
+        if self.quick is not None:
+            worst = np.maximum(worst, self.quick.worst(self.rows, x, u))
         F = self.fine.shape[1]
         for k, part in enumerate(self.parts if F else ()):
             xf = np.maximum(x[part, None] + self.fine_offsets[part] * u[part, None], 0.0).ravel()

@@ -114,11 +114,14 @@ class TimeOptimal(StudyData):
             raise StateError(f"{WHO}: stops must lie inside ({path.start:g}, {path.end:g}), got {clipped(self.stops)}")
         stops = stops[stops > begin]
         grid = read_grid(path, self.grid, stops, begin)
-        if self.rows.torques.dry:
+        turns = np.zeros(0)
+        if self.rows.torques.steep:
             shafts = np.concatenate([np.eye(self.model.nv), self.rows.torques.W])
-            grid = with_points(grid, turning_points(path, grid, shafts), stops)
+            turns = turning_points(path, grid, shafts)
+            grid = with_points(grid, turns, stops)
+        places = np.array([int(np.argmin(np.abs(grid - s))) for s in turns], dtype=int)
         at = np.array([int(np.argmin(np.abs(grid - s))) for s in stops], dtype=int)
-        stages = Stages(path, self.rows, grid, self.points, self.check, (self.start_speed, self.end_speed), at)
+        stages = Stages(path, self.rows, grid, self.points, self.check, (self.start_speed, self.end_speed), at, places)
         if self.positions:
             self._expect_inside(stages)
         return stages

@@ -83,7 +83,8 @@ class TorqueRows:
         return len(self.rows) + 2 * len(self.varying)
 
     def _rubs(self) -> bool:
-        """Whether something in the model takes torques that are not even in v."""
+        """Whether something in the model takes torques that are not even in v; ``steep`` if they are not in proportion
+        to it, either, ``dry`` if they jump at rest."""
         rng = np.random.default_rng(0)
         v = rng.normal(size=(4, self.model.nv))
         q, zero = np.tile(neutral(self.model), (4, 1)), np.zeros_like(v)
@@ -91,6 +92,9 @@ class TorqueRows:
         small = self.solver(q, 1e-6 * v, zero) - self.solver(q, zero, zero)
         creeping = self.solver(q, 1e-10 * v, zero) - self.solver(q, zero, zero)
         self.dry = bool(np.abs(creeping).max(initial=0.0) > 1e-6)
+        slow = self.solver(q, 1e-2 * v, zero) - self.solver(q, -1e-2 * v, zero)
+        bent = np.abs(odd - 1e2 * slow).max(initial=0.0)
+        self.steep = bool(self.dry or bent > 1e-6 * np.abs(odd).max(initial=0.0) + 1e-9)
         return bool(max(np.abs(odd).max(initial=0.0), np.abs(small).max(initial=0.0)) > 1e-9)
 
     def tau(self, q: Array, v: Array, a: Array) -> Array:
