@@ -1,4 +1,4 @@
-"""Flexible links on the ground: a propped cantilever by events and by time steps, and steps that are too long for it."""
+"""Flexible links on the ground: a propped cantilever by events and time steps, and steps that are too long for it."""
 
 from __future__ import annotations
 
