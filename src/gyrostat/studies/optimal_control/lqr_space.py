@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.contact.frame_contact import as_contacts
+from gyrostat.algorithms.elastic.drives import behind_rotors
 from gyrostat.errors import GyrostatError, ShapeError, StateError, clipped, nearest
+from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.actuator_efforts import actuation, null_space
 from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives
 from gyrostat.solvers.dynamics.linearisation import MinimalStateSpace, linearise
@@ -53,18 +55,20 @@ class Inputs:
         if np.abs(left[worst]) > LEFT * (1.0 + float(np.abs(tau).max(initial=0.0))):
             raise StateError(
                 f"{WHO}: the inputs {', '.join(self.names)} cannot give the effort {left[worst]:.4g} that "
-                f"'{model.dofs[worst]}' needs here. Hint: an equilibrium of the driven robot, or contacts=, or v that "
-                "goes with a"
+                f"'{model.dofs[worst]}' needs here. Hint: an equilibrium of the driven robot (springs deflected by "
+                "what they bear), or contacts=, or v that goes with a"
             )
         return x[: len(self.names)]
 
 
 def inputs_of(model: Model, names: Sequence[str] | None, q: Array) -> Inputs:
-    """The actuated joints of the model, or those that are named."""
+    """The actuated joints of the model, rotors in the place of joints behind their springs; or those that are named."""
     powers = actuation(model)
     T = powers.rows(q)
     if names is None:
-        chosen = list(powers.names)
+        rotors = len(model.shafts.rotors)
+        behind = {model.dofs[k] for k in behind_rotors(kept_network(model), model.nv - rotors)}
+        chosen = [name for name in powers.names if name not in behind]
     else:
         chosen = [names] if isinstance(names, str) else list(names)
         for name in chosen:

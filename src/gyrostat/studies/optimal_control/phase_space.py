@@ -28,7 +28,7 @@ from gyrostat.algorithms.contact.contact_rows import (
     held_velocities,
 )
 from gyrostat.algorithms.contact.frame_contact import read_contacts, refuse_compliance
-from gyrostat.algorithms.elastic.drives import drives
+from gyrostat.algorithms.elastic.drives import behind_rotors
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.kinematics import sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
@@ -107,7 +107,7 @@ class PhaseSpace:
         root = f"{self.model.wiring.root}."
         entities = self.model.wiring.entities
         rotors = len(self.model.shafts.rotors)
-        behind = set(drives(self.net, self.n - rotors)) if rotors else set()
+        behind = behind_rotors(self.net, self.n - rotors)
         driven = []
         for k, name in enumerate(dofs):
             owner = entities.get(name) or entities.get(name.rpartition(".")[0])
