@@ -51,6 +51,11 @@ def test_what_begins_moving_in_the_ground_gains_the_energy_of_that_lift_at_most(
         assert gains[100:].max() <= ROUNDING * E[0]
 
 
+def test_what_leaves_the_ground_it_began_in_by_itself_is_lifted_alike_in_lanes():
+    (z, _), (lanes, _) = motions("sphere", 0.01, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.7]), 0.02).values()
+    np.testing.assert_allclose(z, lanes, atol=1e-12)
+
+
 class Sampled:
     """A digital law that Python calls, and that does nothing."""
 

@@ -134,8 +134,9 @@ def solids_are_near(box: words, h: float) -> int:
 
 
 def find_contacts(box: words, h: float) -> int:
-    """Pairs whose gap may close within h, for the velocities of free motion, and those that impulses might close; gaps
-    are those of the middle of the step. 0; 1 if there are more than places."""
+    """Pairs whose gap may close within h, for the velocities of free motion, or that leave each other and are not yet
+    apart at its end, and those that impulses might close; gaps are those of the middle of the step. 0; 1 if there are
+    more than places."""
     table, numbers, count, near = count_at(box[CANDIDATES]), doubles(box[CANDIDATE_NUMBERS]), 0, 0
     poses, twists, now = doubles(box[POSES]), doubles(box[TWISTS]), doubles(box[SEGMENTS_NOW])
     contacts, found, others = count_at(box[CONTACTS]), doubles(box[CONTACT_NUMBERS]), count_at(box[NEAR])
@@ -154,14 +155,15 @@ def find_contacts(box: words, h: float) -> int:
         else:
             on_plane(word[0], poses + 12 * word[1], poses + 12 * word[2], numbers + C_NUMBERS * c, out)
         out[GAP] = out[GAP] - 0.5 * h * closing(before + 6 * word[1], before + 6 * word[2], out + AT, out + AXES)
-        left = out[GAP] + h * closing(twists + 6 * word[1], twists + 6 * word[2], out + AT, out + AXES)
-        if left > h * NEARBY:
+        rate = closing(twists + 6 * word[1], twists + 6 * word[2], out + AT, out + AXES)
+        left, ends = out[GAP] + h * rate, out[GAP] + 0.5 * h * rate
+        if left > h * NEARBY and ends >= 0.0:
             continue
         if word[0] == SEGMENTS:
             put_tangents(out + AXES)
         if count + 1 >= box[MOST_CONTACTS] or near + 1 >= box[MOST_CONTACTS]:
             return 1
-        if left > h * SLACK:
+        if left > h * SLACK and ends >= 0.0:
             others[near] = c
             copy(K_NUMBERS, out, doubles(box[NEAR_NUMBERS]) + K_NUMBERS * near)
             near = near + 1
