@@ -298,7 +298,8 @@ class Odd(Executor):
 
 def test_kinds_of_entities_that_a_worker_does_not_know_are_told_with_what_to_import():
     text = json.dumps(job().to_dict()).replace("rigid_body", "marble")
-    with pytest.raises(gs.GyrostatError, match=r"(?s)a worker cannot read the model: .*'marble'.*Hint: import the module"):
+    told = r"(?s)a worker cannot read the model: .*'marble'.*Hint: import the module"
+    with pytest.raises(gs.GyrostatError, match=told):
         at_worker(text, [(0, {})])
 
 
