@@ -92,18 +92,6 @@ def _expect_followed_joints(net: Network, joints: int) -> None:
             raise refused(f"motor '{motor.name}'", "elastic-curve", message, "put it at the driver of the curve")
 
 
-def behind_rotors(net: Network, joints: int) -> set[int]:
-    """Rates of the joints that rotors turn through springs, dampers or backlash, of whatever kind: efforts are chosen
-    at the rotors. Rates from ``joints`` on are those of rotors."""
-    found: set[int] = set()
-    for c in net.transmission.elements:
-        sides = [{k for k, _ in shaft.ties} for shaft in c.shafts.values()]
-        rotors = [bool(rates) and min(rates) >= joints for rates in sides]
-        if any(rotors):
-            found |= {k for rates, rotor in zip(sides, rotors, strict=True) if not rotor for k in rates if k < joints}
-    return found
-
-
 def _groups(springs: Iterable[_RotorSpring]) -> list[list[_RotorSpring]]:
     """Springs that act on common joints."""
     groups: list[list[_RotorSpring]] = []

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from gyrostat.algorithms.contact.frame_contact import as_contacts
-from gyrostat.algorithms.elastic.drives import behind_rotors
 from gyrostat.errors import GyrostatError, ShapeError, StateError, clipped, nearest
-from gyrostat.graph.network import kept_network
 from gyrostat.solvers.dynamics.actuator_efforts import actuation, null_space
+from gyrostat.solvers.dynamics.behind_springs import behind_springs
 from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives
 from gyrostat.solvers.dynamics.linearisation import MinimalStateSpace, linearise
 from gyrostat.solvers.functions import jacobian, rnea
@@ -66,8 +65,7 @@ def inputs_of(model: Model, names: Sequence[str] | None, q: Array) -> Inputs:
     powers = actuation(model)
     T = powers.rows(q)
     if names is None:
-        rotors = len(model.shafts.rotors)
-        behind = {model.dofs[k] for k in behind_rotors(kept_network(model), model.nv - rotors)}
+        behind = {model.dofs[k] for k in behind_springs(model)}
         chosen = [name for name in powers.names if name not in behind]
     else:
         chosen = [names] if isinstance(names, str) else list(names)
