@@ -151,6 +151,16 @@ def test_smooth_friction_keeps_the_limits_beside_rests_and_turning_points(fricti
     assert np.all(np.abs(found.torques(times)) <= effort)
 
 
+def test_viscous_friction_keeps_the_limits_at_rest_itself():
+    model = gs.robots.two_link()
+    for joint in model.dofs:
+        model = model.with_drive(joint, viscous=3.0)
+    rng = np.random.default_rng(10)
+    points, grid = rng.uniform(-0.8, 0.8, (rng.integers(2, 6), 2)), int(rng.integers(20, 150))
+    found = gs.studies.time_optimal(model, points, [60.0, 25.0], 5.0, grid=grid, positions=False)
+    assert found.check(100) <= 0.0
+
+
 def test_derivatives_of_the_trajectory_are_exact():
     motion = gs.studies.time_optimal(arm(), waypoints(), EFFORT, 4.0, grid=100).trajectory
     t = np.linspace(0.01, motion.duration - 0.01, 57)

@@ -176,3 +176,15 @@ def test_a_regulator_is_data():
     found = gs.studies.lqr(cart_pole(), [0.0, 0.0], Q=Q4, R=R1, duration=1.0, intervals=4)
     again = type(found).from_dict(found.to_dict())
     assert np.array_equal(again.K, found.K) and again.inputs == found.inputs and again.model == found.model
+
+
+def test_elastic_joints_are_driven_at_their_rotors():
+    model = gs.robots.two_link()
+    model = model.with_drive("elbow", rotor_inertia=1e-4, gear_ratio=100.0, stiffness=5e3, damping=2.0)
+    found = gs.studies.lqr(model, gs.neutral(model), Q=1.0, R=1.0)
+    assert found.inputs == ("shoulder", "elbow_drive.rotor")
+    A, B = gs.linearise(model, gs.neutral(model))
+    B = B[:, [0, 2]]
+    assert np.allclose(found.K[0], B.T @ solve_continuous_are(A, B, np.eye(6), np.eye(2)), rtol=1e-8)
+    with pytest.raises(gs.GyrostatError, match="springs deflected by what they bear"):
+        gs.studies.lqr(model, [0.3, 0.5, 0.5], Q=1.0, R=1.0)

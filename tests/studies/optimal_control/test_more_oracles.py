@@ -111,9 +111,12 @@ def test_loops_as_constraints_cost_what_they_do_in_minimal_coordinates():
 
 
 @pytest.mark.slow
-def test_an_elastic_joint_is_driven_at_its_rotor():
+@pytest.mark.parametrize("damping", [0.0, 2.0])
+def test_an_elastic_joint_is_driven_at_its_rotor(damping):
     link = gs.chain("world", gs.Joint("x", "revolute", axis="z"), gs.RigidBody("b", mass=1, inertia=(1, 1, 1)))
-    model = gs.assemble("soft", link).with_drive("x", gear_ratio=50.0, rotor_inertia=1e-4, stiffness=400.0)
+    model = gs.assemble("soft", link).with_drive(
+        "x", gear_ratio=50.0, rotor_inertia=1e-4, stiffness=400.0, damping=damping
+    )
     rotor = model.dofs[1]
     ends = {"start": {"q": 0, "v": 0}, "end": {"q": {"x": 0.5}, "v": 0}}
     motion = gs.studies.optimal_control(Phase(model, duration=1.0, nodes=41, cost="torque", limits=None, **ends))

@@ -1,6 +1,7 @@
 """Studies: every point exactly once and to the bit, whatever was interrupted and whoever computed; laws of the numbers
 that are read off them."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 import gyrostat as gs
 from gyrostat.studies.jobs.job import Job
 from gyrostat.studies.progress import Progress
+from gyrostat.studies.sweeps.execution import at_worker
 from gyrostat.studies.sweeps.study import Study
 
 LAW = {"kind": "pd", "kp": 50, "kd": 5, "reference": [0.5, -0.5]}
@@ -292,6 +294,13 @@ class Odd(Executor):
             future.cancel()
             future.set_running_or_notify_cancel()
         return future
+
+
+def test_kinds_of_entities_that_a_worker_does_not_know_are_told_with_what_to_import():
+    text = json.dumps(job().to_dict()).replace("rigid_body", "marble")
+    told = r"(?s)a worker cannot read the model: .*'marble'.*Hint: import the module"
+    with pytest.raises(gs.GyrostatError, match=told):
+        at_worker(text, [(0, {})])
 
 
 def test_executors_that_fail_are_told_and_what_was_done_stays(tmp_path):

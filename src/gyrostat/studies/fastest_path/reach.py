@@ -31,6 +31,8 @@ SETTLED = 2e-5
 UNBOUNDED = 1e14
 QUICK = 240
 """Points on each side of a place where friction changes quickly."""
+FEW = 16
+"""The same where friction is in proportion to the speed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ class Stages:
         self.checked: Points | None = None
         self.rests, self.turns = np.unique([0, *stops, N]), turns
         quick = rows.torques.steep or rows.torques.varying
-        self.quick = self.quick_places(QUICK) if quick else None
+        self.quick = self.quick_places(QUICK if quick else FEW) if rows.curved else None
         self.scale = float(grid[-1] - grid[0])
         self.floor, self.cap = np.zeros(N + 1), np.full(N + 1, UNBOUNDED * self.scale**2)
         for k in stops:

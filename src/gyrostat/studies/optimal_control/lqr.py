@@ -102,7 +102,8 @@ def lqr(
 
     ``Q``: weights of x = (displacements, changes of the rates), a number, (2 nv,) or (2 nv, 2 nv); ``R``: of u; ``N``
     (2 nv, m): of both. ``u`` (m,) or (n, m): the efforts along the motion; by default those that it takes. ``inputs``:
-    joints whose efforts are chosen, by default all that are actuated. ``contacts``: frames on which the robot stands.
+    joints whose efforts are chosen, by default all that are actuated; where springs drive them, the rotors.
+    ``contacts``: frames on which the robot stands.
 
     ``sample_time`` [s]: digital, u held between samples, and the cost with ``weights="integral"`` is the integral,
     exactly; with ``"sum"`` it is the sum over samples of x^T Q x + 2 x^T N u + u^T R u."""

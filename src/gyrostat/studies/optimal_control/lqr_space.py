@@ -14,6 +14,7 @@ import numpy as np
 from gyrostat.algorithms.contact.frame_contact import as_contacts
 from gyrostat.errors import GyrostatError, ShapeError, StateError, clipped, nearest
 from gyrostat.solvers.dynamics.actuator_efforts import actuation, null_space
+from gyrostat.solvers.dynamics.behind_springs import behind_springs
 from gyrostat.solvers.dynamics.contact_derivatives import ContactDynamicsDerivatives
 from gyrostat.solvers.dynamics.linearisation import MinimalStateSpace, linearise
 from gyrostat.solvers.functions import jacobian, rnea
@@ -53,18 +54,19 @@ class Inputs:
         if np.abs(left[worst]) > LEFT * (1.0 + float(np.abs(tau).max(initial=0.0))):
             raise StateError(
                 f"{WHO}: the inputs {', '.join(self.names)} cannot give the effort {left[worst]:.4g} that "
-                f"'{model.dofs[worst]}' needs here. Hint: an equilibrium of the driven robot, or contacts=, or v that "
-                "goes with a"
+                f"'{model.dofs[worst]}' needs here. Hint: an equilibrium of the driven robot (springs deflected by "
+                "what they bear), or contacts=, or v that goes with a"
             )
         return x[: len(self.names)]
 
 
 def inputs_of(model: Model, names: Sequence[str] | None, q: Array) -> Inputs:
-    """The actuated joints of the model, or those that are named."""
+    """The actuated joints of the model, rotors in the place of joints behind their springs; or those that are named."""
     powers = actuation(model)
     T = powers.rows(q)
     if names is None:
-        chosen = list(powers.names)
+        behind = {model.dofs[k] for k in behind_springs(model)}
+        chosen = [name for name in powers.names if name not in behind]
     else:
         chosen = [names] if isinstance(names, str) else list(names)
         for name in chosen:

@@ -28,7 +28,6 @@ from gyrostat.algorithms.contact.contact_rows import (
     held_velocities,
 )
 from gyrostat.algorithms.contact.frame_contact import read_contacts, refuse_compliance
-from gyrostat.algorithms.elastic.drives import drives
 from gyrostat.algorithms.recursions.crba import composite_mass_matrix
 from gyrostat.algorithms.recursions.kinematics import sweep_motion, world_motion
 from gyrostat.algorithms.recursions.rne import no_loads, sweep_forces
@@ -38,6 +37,7 @@ from gyrostat.configuration.manifold import neutral
 from gyrostat.engine.tracing.recording_scalar import Recorded, alone
 from gyrostat.errors import GyrostatError
 from gyrostat.graph.network import Network, network
+from gyrostat.solvers.dynamics.behind_springs import behind_springs
 from gyrostat.solvers.dynamics.zero_moment_point import ground_wrench
 from gyrostat.spatial.gravity import gravity
 from gyrostat.spatial.representation import representation
@@ -106,8 +106,7 @@ class PhaseSpace:
             return tuple(dofs.index(name) for name in self.phase.controls)
         root = f"{self.model.wiring.root}."
         entities = self.model.wiring.entities
-        rotors = len(self.model.shafts.rotors)
-        behind = set(drives(self.net, self.n - rotors)) if rotors else set()
+        behind = behind_springs(self.model)
         driven = []
         for k, name in enumerate(dofs):
             owner = entities.get(name) or entities.get(name.rpartition(".")[0])

@@ -21,7 +21,7 @@ from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
-from gyrostat.errors import GyrostatError, clipped
+from gyrostat.errors import GyrostatError, SpecError, clipped
 from gyrostat.store.provenance import as_text, provenance
 from gyrostat.store.store import StoredRun
 from gyrostat.studies.jobs.job import Job
@@ -81,7 +81,13 @@ def _job(text: str) -> Job:
 
 def at_worker(text: str, group: Sequence[Numbered]) -> Group:
     """What a worker does: data in, data out."""
-    return numbered(_job(text), group)
+    try:
+        job = _job(text)
+    except SpecError as error:  # it was whole where it came from
+        hint = "import the module that defines it there: ProcessPoolExecutor(2, initializer=...), --preload of dask"
+        told = str(error).split(". Hint")[0]
+        raise GyrostatError(f"study: a worker cannot read the model: {told}. Hint: {hint}.") from None
+    return numbered(job, group)
 
 
 def _given_out(pool: Pool, text: str, groups: Sequence[Sequence[Numbered]]) -> Iterator[Group]:
