@@ -85,6 +85,7 @@ def test_inertia_forces_of_the_links_give_the_torques_of_the_rigid_robot():
     assert M[:, links.rows[:, None], links.rows] == pytest.approx(gs.crba(given.rigid, given.rigid_q), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_what_as_neglects_falls_with_the_square_of_the_speed():
     """Coriolis and centrifugal forces on the small motion: as small as (rate / frequency)^2, with drives that hold."""
     model = arm()

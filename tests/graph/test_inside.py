@@ -47,6 +47,7 @@ def test_the_state_is_that_of_the_entity():
     assert gs.network(model).transmission.slices["boom"] == (slice(1, 7), slice(1, 7))
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("by", ENTERED)
 def test_ports_of_the_entity_and_no_others_are_located(by):
     model, by_hand = pair(by)

@@ -57,6 +57,7 @@ TOLD = {
 """Robots of example-robot-data with errors: what their one warning counts."""
 
 
+@pytest.mark.slow
 def test_of_69_robots_46_load_without_a_word_and_22_with_one_right_warning():
     told, silent = {}, []
     for file in FILES:

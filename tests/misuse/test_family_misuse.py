@@ -16,6 +16,7 @@ LWR = gs.robots.kuka_lwr4()
 Q, V, T = np.random.default_rng(0).uniform(-1, 1, (3, 7))
 
 
+@pytest.mark.slow
 def test_many_threads_may_ask_for_one_model_first_and_for_several_in_turn():
     script = textwrap.dedent(
         """

@@ -106,6 +106,7 @@ def refuses_everything(call, state):
         refuses(call, *bad)
 
 
+@pytest.mark.by_default(20)
 @pytest.mark.parametrize("cls", solver_classes())
 def test_every_entry_of_every_input_of_a_solver_is_guarded(cls):
     solver = made(cls)
@@ -124,6 +125,7 @@ def test_every_entry_of_every_input_of_a_solver_is_guarded(cls):
         solver(*bad, nonfinite="return")
 
 
+@pytest.mark.by_default(13)
 @pytest.mark.parametrize("cls", solver_classes())
 def test_every_entry_of_every_input_of_an_interpreted_solver_is_guarded(cls):
     solver = made(cls, mode="interpret")

@@ -11,6 +11,7 @@ from tests.support.adams_samples import samples
 from tests.support.reference_data import reference
 
 
+@pytest.mark.by_default(9)
 @pytest.mark.parametrize("case", CASES)
 def test_position_and_reaction_at_three_instants(case):
     at, want = samples(case)
@@ -20,6 +21,7 @@ def test_position_and_reaction_at_three_instants(case):
     assert {x: found[x] for x in found if not found[x] <= ALLOWED[case][x]} == {}
 
 
+@pytest.mark.by_default(9)
 @pytest.mark.parametrize("case", CASES)
 def test_the_figures_are_those_of_the_files(case):
     at, typed = samples(case)

@@ -65,6 +65,7 @@ def of_the_list(seed):
     return various_tree(seed, treat_as=["acceleration", "field"][seed % 2])
 
 
+@pytest.mark.by_default(15)
 @pytest.mark.parametrize("seed", TREES)
 def test_forces_and_motions_of_random_trees(seed):
     assert_same(of_the_list(seed), seed)

@@ -544,6 +544,7 @@ def test_the_palletizer_costs_no_more_than_one_and_a_half_six_axis_robots():
 
 
 # ------------------------------------------------------------------------------------------- space manipulator [AS 2.2]
+@pytest.mark.slow
 def test_small_vibrations_agree_with_the_full_motion_of_the_space_manipulator_where_it_is_slow():
     slow, fast = (space_manipulator.turn(duration, samples=401) for duration in (60.0, 15.0))
     assert slow.size == pytest.approx(0.02462, abs=2e-5) and fast.size == pytest.approx(0.8658, abs=4e-4)

@@ -64,6 +64,7 @@ def arguments(solver, q, v, rng):
     return [given[name] if name in given else rng.normal(size=len(v)) for name in solver.state]
 
 
+@pytest.mark.by_default(16)
 @pytest.mark.parametrize("name", solver_classes())
 def test_every_solver_says_how_it_treats_loops(name, four_bar):
     model, q, v = four_bar

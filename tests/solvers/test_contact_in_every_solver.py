@@ -69,6 +69,7 @@ def pairs(one, two):
 
 
 # ------------------------------------------------------------------------------------------------ rigid
+@pytest.mark.by_default(18)
 @pytest.mark.parametrize("name", solver_classes())
 def test_rigid_contact_is_left_out_by_solvers_that_know_no_constraints(name):
     if name == "ElasticInverseDynamics":
@@ -201,6 +202,7 @@ def without_ground(model: gs.Model) -> gs.Model:
 LIFTED = without_ground(BICYCLE)
 
 
+@pytest.mark.by_default(18)
 @pytest.mark.parametrize("name", solver_classes())
 def test_wheels_that_roll_are_constraints_in_every_solver(name):
     kind = solver_classes()[name]

@@ -391,6 +391,7 @@ def question(name):
     return globals()[f"ask{word}"]
 
 
+@pytest.mark.by_default(19)
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("solver", solver_classes())
 def test_every_solver_moves_followers(solver, name):

@@ -134,6 +134,7 @@ OWN = {
 OFTEN = ("ForwardDynamics", "InverseDynamics", "MassMatrix", "Jacobian")
 
 
+@pytest.mark.by_default(19)
 @pytest.mark.parametrize(
     ("solver", "name"),
     [

@@ -73,6 +73,7 @@ def legged(kinds, compliance=0.0):
     return Scene(model, contacts, q, v - np.linalg.pinv(J, 1e-9) @ (J @ v), tau, {})
 
 
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("kinds", [["point"] * 4, ["point", "normal", "point", "point"], ["normal"] * 4])
 @pytest.mark.parametrize("compliance", [0.0, 0.2])
 def test_forces_that_redundant_contacts_share_have_derivatives(kinds, compliance):

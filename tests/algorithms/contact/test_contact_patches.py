@@ -87,6 +87,7 @@ def test_two_cylinders_along_each_other_touch_at_the_ends_of_what_they_share():
     np.testing.assert_allclose(gaps, 0.0, atol=1e-12)
 
 
+@pytest.mark.by_default(12)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_boxes_have_points_on_both_surfaces_and_the_nearest_among_them(seed):
     coal = pytest.importorskip("coal")

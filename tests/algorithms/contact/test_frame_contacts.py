@@ -31,6 +31,7 @@ def without_bearable(s, forces):
     return forces - J.T @ np.linalg.lstsq(J.T, forces, rcond=1e-9)[0]
 
 
+@pytest.mark.by_default(18)
 @pytest.mark.parametrize("name", ZOO)
 def test_contacts_hold_and_forces_balance(name):
     s = in_contact(name)
@@ -45,6 +46,7 @@ def test_contacts_hold_and_forces_balance(name):
         assert list(got.forces) == [c.frame for c in s.contacts]
 
 
+@pytest.mark.by_default(18)
 @pytest.mark.parametrize("name", ZOO)
 @pytest.mark.parametrize("e", [0.0, 0.7])
 def test_an_impact_turns_what_is_held_and_momentum_balances(name, e):

@@ -93,6 +93,7 @@ def test_stacks_of_boxes_come_to_rest(boxes):
     assert np.abs(v).max() <= 1e-6
 
 
+@pytest.mark.by_default(12)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_driver_equals_the_reference_where_forces_are_unique(seed):
     case = random_cones(seed, free=True)

@@ -17,6 +17,7 @@ def test_ten_shapes_have_the_frequencies_of_the_beam_equation():
     assert np.abs(f / exact - 1.0).max() < 1e-8
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize(("entry", "leave"), MOUNTINGS)
 def test_forward_dynamics_undo_inverse_dynamics_in_every_way(entry, leave):
     model = boom_arm(entry, leave, modes=(3, 2))

@@ -334,6 +334,7 @@ def test_a_hinge_without_an_axis_needs_the_axis_of_its_rotor():
         del gs.Entity.registry["bare"]
 
 
+@pytest.mark.by_default(8)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("name", "turned"), [("bob", False), ("spring hinge", True)])
 def test_every_method_moves_components_from_elsewhere(method, name, turned):

@@ -309,6 +309,7 @@ print(json.dumps({"why": available(), "general class": Direct.__name__ == "_Plai
 """
 
 
+@pytest.mark.slow
 @needs_builtin
 def test_every_public_call_gives_the_same_bits_where_this_python_is_unknown(tmp_path):
     answers = {}

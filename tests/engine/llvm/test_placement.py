@@ -62,3 +62,32 @@ def test_all_that_was_taken_is_given_back(monkeypatch):
             pass
         counts.append(blocks())
     assert counts[-1] <= counts[4] + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the memory of a process of Linux")
+def test_holes_are_filled_by_blocks_and_not_by_pages(monkeypatch):
+    """Page by page, a first result in a large process took a second."""
+    monkeypatch.setattr(placement, "FEW", 0)
+    libc, page, held, asked = placement._system(), 4096, [], 0
+    taken = placement._taken
+
+    def counted(size):
+        nonlocal asked
+        asked += 1
+        return taken(size)
+
+    monkeypatch.setattr(placement, "_taken", counted)
+    for k in range(100):  # fifty holes of 256 pages
+        held.append(libc.mmap(None, 256 * page, 1 + 2 * (k % 2), placement.FLAGS & ~0x4000, -1, 0))
+    for address in held[::2]:
+        libc.munmap(address, 256 * page)
+    try:
+        with placement.in_one_piece(2**20):
+            blocks = [taken(n * page) for n in (1, 7, 60)]
+        assert max(blocks) - min(blocks) < 2**22
+        assert asked < 3000
+    finally:
+        for address, n in zip(blocks, (1, 7, 60), strict=True):
+            libc.munmap(address, n * page)
+        for address in held[1::2]:
+            libc.munmap(address, 256 * page)

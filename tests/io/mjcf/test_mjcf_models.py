@@ -51,6 +51,7 @@ def theirs(path):
         return None, str(error)
 
 
+@pytest.mark.by_default(24)
 @pytest.mark.parametrize("name", list(cases()))
 def test_a_model_agrees_with_mujoco(name):
     path, folder = FILES[name]

@@ -91,6 +91,7 @@ def disagreement(text: str, **options) -> float:
 
 
 # -------------------------------------------------------------------------------------------- against Pinocchio
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("file", FILES)
 def test_the_tree_of_every_installed_file_is_that_of_pinocchio(file):
     assert disagreement((FOLDER / file).read_text(), policy="accept") < 1e-10

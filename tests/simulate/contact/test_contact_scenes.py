@@ -35,6 +35,7 @@ def expect_scene(seed: int) -> None:
     expect_sound(model, gs.simulate(model, q0=q0, v0=v0, t_end=0.5), friction, gain=1e-4)
 
 
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("seed", range(DEFAULT))
 def test_bodies_thrown_on_the_ground_stay_sound(seed):
     expect_scene(seed)

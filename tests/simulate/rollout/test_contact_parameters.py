@@ -41,6 +41,7 @@ OFTEN = ("floor.friction", "tip_floor.restitution")
 NAMES = [name if name in OFTEN else pytest.param(name, marks=pytest.mark.slow) for name in LIVE]
 
 
+@pytest.mark.by_default(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_lanes_of_steps_with_rigid_contact_are_those_of_replaced_models(name):
     (model, values), path = LIVE[name], name.split()[0]
@@ -53,6 +54,7 @@ def test_lanes_of_steps_with_rigid_contact_are_those_of_replaced_models(name):
     assert np.ptp(lanes.q[-1], axis=0).max() > 1e-3
 
 
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("method", ["moreau", "dopri5"])
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_with_rigid_contact_are_those_of_replaced_models(name, method):

@@ -72,6 +72,7 @@ def case(model, law=None, seed=0, robots=(), method="rk4", every=4, steps=12, dt
 
 
 # ------------------------------------------------------------------------------------------------ models
+@pytest.mark.by_default(5)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", gs.JOINT_KINDS)
 def test_every_kind_of_joint(kind, method):
@@ -92,6 +93,7 @@ def test_a_free_base_with_gains_and_masses(method):
     case(model, law, robots=(3,), method=method, **given).expect_exact()
 
 
+@pytest.mark.by_default(4)
 @pytest.mark.parametrize(
     "model", [branched(), branched("free"), elastic(), cams(), *(driven_tree(k, 4, True, 1).model for k in (1, 2, 5))],
     ids=lambda model: model.name,

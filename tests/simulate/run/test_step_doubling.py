@@ -25,6 +25,7 @@ def test_what_is_told_is_the_difference_and_more_than_the_error(method):
     assert np.abs(run.q - want).max() < told
 
 
+@pytest.mark.by_default(2)
 @pytest.mark.parametrize("scheme", ["checked", "simpson"])
 @pytest.mark.parametrize("dt", [5e-3, 2e-2])
 def test_undamped_beams_that_end_elsewhere_are_refused(scheme, dt):

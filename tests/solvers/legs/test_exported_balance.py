@@ -38,6 +38,7 @@ def test_a_compiler_makes_the_same_numbers_of_every_criterion(name, base, tmp_pa
     assert compiled_error(solver.export_c(tmp_path, "criterion"), tmp_path) <= 1e-9
 
 
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("name", CRITERIA)
 def test_batches_threads_and_live_properties_of_every_criterion(name):
     """Many states are one at a time; a mass that is live is the mass of the model; its derivative is a difference."""

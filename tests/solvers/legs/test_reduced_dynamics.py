@@ -44,6 +44,7 @@ def near(reduced: gs.ReducedDynamics, rng: np.random.Generator, count: int) -> n
 OFTEN = ("right foot", "trot", "flight")
 
 
+@pytest.mark.by_default(3)
 @pytest.mark.parametrize("phase", [x if x in OFTEN else pytest.param(x, marks=pytest.mark.slow) for x in PHASES])
 @pytest.mark.parametrize("explicit", [True, False], ids=["closed forms", "closure"])
 def test_reduced_dynamics_is_the_solution_with_contacts(phase, explicit):

@@ -62,6 +62,7 @@ def test_a_foot_held_once_stands_with_its_centre_of_pressure_inside():
     assert again.path.functions[:2] == tuple(conditions[:2]) and again.contacts == phase.contacts
 
 
+@pytest.mark.slow
 def test_the_centre_of_pressure_binds_where_the_motion_is_fast():
     narrow = gs.studies.center_of_pressure("slab.origin", (-0.03, 0.05), (-0.05, 0.05))
     ends = {"start": {"q": {"lean": 0.0}, "v": 0}, "end": {"q": {"lean": 0.4}, "v": 0}}

@@ -18,7 +18,9 @@ MAGIC = b"gyrostat object 1\n"
 NEW = ".new-gyrostat-"
 """How the names of files begin that are not yet complete."""
 LIMIT = 256 * 2**20
-"""Bytes that the cache may hold; the objects used longest ago go first."""
+"""Bytes that the cache may hold, a 32nd more for each process that writes; objects used longest ago go first."""
+_since: dict[Path, int] = {}
+"""Bytes written by this process since it last looked how full a folder is."""
 
 
 def folder() -> Path | None:
@@ -121,7 +123,10 @@ class ObjectCache:
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise
-            _shrink(path)
+            _since[path] = _since.get(path, LIMIT) + len(code)
+            if _since[path] > LIMIT // 32:  # thousands of files are not listed for each one that is written
+                _shrink(path)
+                _since[path] = 0
         except OSError as error:
             self.note = f"{before}, not written ({error.strerror})"
 
@@ -133,17 +138,18 @@ def _ours(name: str) -> bool:
 
 def _shrink(path: Path) -> None:
     objects = []
-    for file in path.iterdir():
-        if not _ours(file.name):
-            continue
-        try:
-            info = file.stat()
-        except OSError:
-            continue  # another process was quicker
-        objects.append((info.st_mtime, info.st_size, file))
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if not _ours(entry.name):
+                continue
+            try:
+                info = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue  # another process was quicker
+            objects.append((info.st_mtime, info.st_size, entry.name))
     total = sum(size for _, size, _ in objects)
-    for _, size, file in sorted(objects, key=lambda x: x[0]):
+    for _, size, name in sorted(objects):
         if total <= LIMIT:
             return
-        file.unlink(missing_ok=True)
+        (path / name).unlink(missing_ok=True)
         total -= size

@@ -16,12 +16,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-NEAR = 2**30
-"""Bytes within which everything must lie."""
 FEW = 2**29
 """Address space [bytes] in use below which nothing can be far apart."""
 MOST = 200_000
-"""Pages taken at most."""
+"""Blocks taken at most."""
 FLAGS = 0x02 | 0x20 | 0x4000  # MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
 _one_at_a_time = threading.Lock()
 
@@ -57,21 +55,25 @@ def in_one_piece(size: int) -> Iterator[None]:
     if sys.platform != "linux" or _in_use() < FEW:
         yield
         return
-    page, whole = os.sysconf("SC_PAGE_SIZE"), 2 * size + 2**18
+    page = os.sysconf("SC_PAGE_SIZE")
+    whole = -(-(2 * size + 2**18) // page) * page
     with _one_at_a_time:
-        held: list[int] = []
+        held: list[tuple[int, int]] = []
         place = _taken(whole)
         try:
-            while place is not None and len(held) < MOST:
-                hole = _taken(page)
-                if hole is None:
-                    break
-                held.append(hole)
-                if abs(hole - place) < NEAR and hole < place + whole:
-                    break
+            block = whole
+            while place is not None and block > page and len(held) < MOST:
+                block = max(page, block // 2 // page * page)
+                while len(held) < MOST:  # every hole above the place is smaller than the whole: fill it by halves
+                    hole = _taken(block)
+                    if hole is None:
+                        break
+                    held.append((hole, block))
+                    if hole < place + whole:
+                        break
             if place is not None:
                 _system().munmap(place, whole)
             yield
         finally:
-            for hole in held:
-                _system().munmap(hole, page)
+            for hole, length in held:
+                _system().munmap(hole, length)

@@ -27,7 +27,7 @@ from gyrostat.simulate.rollout.moreau_model import expect_no_rigid_contact
 from gyrostat.simulate.rollout.result import DivergedError, Rollout, divergence
 from gyrostat.simulate.rollout.wrenches import RolloutWrenches
 from gyrostat.simulate.run.settings import spelt
-from gyrostat.simulate.run.stable_steps import expect_stable_steps
+from gyrostat.simulate.run.stable_steps import expect_stable_moreau_steps, expect_stable_steps
 from gyrostat.solvers.machinery.live_properties import expect_may_be_live
 from gyrostat.spatial.algebra import Array
 from gyrostat.spec.check import check, expect_model
@@ -86,8 +86,10 @@ def rollout(
     if method != "moreau":
         expect_no_rigid_contact(model, method)
     kernel = _kernel(model, method, controller, given, applied)
-    if method != "moreau":
-        for q in coordinates(model, q0, WHO).reshape(-1, model.nq)[:1]:
+    for q in coordinates(model, q0, WHO).reshape(-1, model.nq)[:1]:
+        if method == "moreau":
+            expect_stable_moreau_steps(model, q, h, WHO)
+        else:
             expect_stable_steps(model, q, abs(h), METHODS[method], WHO)
     arrays = {
         "q0": coordinates(model, q0, WHO),

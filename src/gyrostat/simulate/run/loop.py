@@ -22,6 +22,7 @@ from gyrostat.simulate.events.watches import Watches
 from gyrostat.simulate.methods import Method, StepFailure
 from gyrostat.simulate.methods.drivers.fixed_clock import DT
 from gyrostat.simulate.methods.method import Step
+from gyrostat.simulate.methods.moreau import Moreau
 from gyrostat.simulate.methods.runge_kutta import FixedRungeKutta
 from gyrostat.simulate.methods.semi_implicit_euler import SemiImplicitEuler
 from gyrostat.simulate.plant.parameters import Parameters
@@ -33,7 +34,7 @@ from gyrostat.simulate.results.step_contacts import StepContacts
 from gyrostat.simulate.run.failure import failed
 from gyrostat.simulate.run.runaway import Runaway
 from gyrostat.simulate.run.settings import given_events
-from gyrostat.simulate.run.stable_steps import expect_stable_steps
+from gyrostat.simulate.run.stable_steps import expect_stable_moreau_steps, expect_stable_steps
 from gyrostat.simulate.sensitivity.refusals import cut_by
 from gyrostat.spec.model import Model
 
@@ -150,6 +151,8 @@ class Run:
         if isinstance(self.method, FixedRungeKutta | SemiImplicitEuler):
             table = self.method.table if isinstance(self.method, FixedRungeKutta) else None
             expect_stable_steps(plant.model, q, abs(self.method.ctl[DT]), table, WHO)
+        if isinstance(self.method, Moreau):
+            expect_stable_moreau_steps(plant.model, q, self.method.ctl[DT], WHO)
         self.state = (t, q, v, p)
         self.state = (t, q, self.settle(q, v), p)
         settled = len(plant.constraints) > 0 or plant.contacts is not None

@@ -3,7 +3,10 @@
 About the start, x'' = -M^-1 (K x + D x'), with K, D, M of the robot without its controller. An explicit method
 multiplies a vibration exp(s t) by R(s dt) in each step; |R| > 1 for a motion that is fast against the step and does not
 grow by itself means that the steps make it grow. K and D are differences of inverse dynamics, which a run of a robot
-with links has no reason to differentiate exactly: its frequencies need three digits."""
+with links has no reason to differentiate exactly: its frequencies need three digits.
+
+Moreau's steps are those of semi-implicit Euler for coordinates in the middle of a step, with the damping of shafts
+implicit. The bound of their energy would turn steps that are too long into links that stand still."""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from gyrostat.configuration.deflections import deflections
 from gyrostat.configuration.manifold import integrate
 from gyrostat.errors import GyrostatError, StateError
 from gyrostat.graph.network import kept_network
+from gyrostat.simulate.kernels.contact_scene import implicit_damping
 from gyrostat.simulate.methods.runge_kutta import Table
 from gyrostat.solvers.functions import rnea
 from gyrostat.spec.model import Model
@@ -49,10 +53,45 @@ def expect_stable_steps(model: Model, q: Array, dt: float, table: Table | None, 
     )
 
 
-def vibrations(model: Model, q: Array, bent: Array) -> tuple[Array, Array]:
-    """s (2 nv,) [1/s] of small motions about the configuration q (nq,), damped by what is ``bent`` (nv,) alone, and
-    their shapes (nv, 2 nv), each coordinate weighed by the root of its stiffness: a light link between heavy joints is
-    what gives, whatever turns most."""
+def expect_stable_moreau_steps(model: Model, q: Array, dt: float, who: str) -> None:
+    """Refuse time steps of ``dt`` [s] that turn about every half step what they should not: springs and dampers of
+    flexible links are explicit in them."""
+    bent, network = deflections(model), kept_network(model)
+    if not bent.any() or network.closures or not isinstance(model.context.base, str):
+        return
+    matrices = small_motions(model, q, bent)
+    if matrices is None:
+        return
+    M, K, D = matrices
+    implicit = np.zeros_like(M)
+    for at, d in implicit_damping(network, q, np.zeros(model.nv)).items():
+        implicit[at] = d
+
+    def turned(h: float) -> tuple[float, Array]:
+        """Largest growth of what changes its sign in each step, and its shape (nv,)."""
+        by = np.linalg.solve(M + h * implicit, h * np.concatenate([K, D], axis=1))
+        v1 = np.concatenate([np.zeros_like(M), np.eye(len(M))], axis=1) - by
+        growth, shapes = np.linalg.eig(np.concatenate([np.eye(len(M), 2 * len(M)) + h * v1, v1]))
+        size = np.where(np.real(growth) < 0.0, np.abs(growth), 0.0)
+        return float(size.max()), shapes[: len(M), size.argmax()]
+
+    growth, shape = turned(dt)
+    if growth <= 1.0 + 1e-6:
+        return
+    low, high = 0.0, dt
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if turned(middle)[0] <= 1.0 + 1e-6 else (low, middle)
+    name = model.dofs[int((np.abs(shape) * np.sqrt(np.abs(np.diag(K)))).argmax())]
+    raise StateError(
+        f"{who}: steps of {dt:g} s of 'moreau' make the vibration of '{name}' grow by {growth:.3g} each. "
+        f"Hint: dt below {low:.2g} s, simulation by events, or fewer shapes"
+    )
+
+
+def small_motions(model: Model, q: Array, bent: Array) -> tuple[Array, Array, Array] | None:
+    """M, K, D (nv, nv) about the configuration q (nq,), damping of what is ``bent`` (nv,) alone; None where the model
+    has none."""
     n = model.nv
     unit, none = np.eye(n), np.zeros((n, n))
     moved = [integrate(model, q, sign * APART * unit) for sign in (1.0, -1.0)]
@@ -62,8 +101,20 @@ def vibrations(model: Model, q: Array, bent: Array) -> tuple[Array, Array]:
         D = (rnea(model, here, APART * unit, none) - rnea(model, here, -APART * unit, none)).T / (2 * APART)
         M = (rnea(model, here, none, unit) - rnea(model, here, none, none)).T
     except GyrostatError:  # whatever is wrong here, the run will say it
+        return None
+    return M, K, D * np.outer(bent, bent)  # dry friction of joints has no slope at rest, and is not what this is about
+
+
+def vibrations(model: Model, q: Array, bent: Array) -> tuple[Array, Array]:
+    """s (2 nv,) [1/s] of small motions about the configuration q (nq,), damped by what is ``bent`` (nv,) alone, and
+    their shapes (nv, 2 nv), each coordinate weighed by the root of its stiffness: a light link between heavy joints is
+    what gives, whatever turns most."""
+    n = model.nv
+    matrices = small_motions(model, q, bent)
+    if matrices is None:
         return np.zeros(0, complex), np.zeros((n, 0))
-    D = D * np.outer(bent, bent)  # dry friction of joints has no slope at rest, and is not what this is about
+    M, K, D = matrices
+    unit, none = np.eye(n), np.zeros((n, n))
     A = np.block([[none, unit], [-np.linalg.solve(M, np.concatenate([K, D], axis=1))]])
     s, shapes = np.linalg.eig(A)
     return s, shapes[:n] * np.sqrt(np.abs(np.diag(K)))[:, None]
