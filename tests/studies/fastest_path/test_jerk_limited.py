@@ -79,3 +79,13 @@ def test_what_cannot_be_is_refused(more, message):
     given = {"torque_limits": 200.0, "velocity_limits": 3.0, "jerk_limits": 50.0} | more
     with pytest.raises(gs.GyrostatError, match=message):
         gs.studies.time_optimal(gs.robots.two_link(), [[0.2, 0.1], [1.0, 0.6]], progress=False, **given)
+
+
+def test_dry_friction_keeps_the_limits_beside_turning_points():
+    model, effort = gs.robots.two_link(), np.array([60.0, 25.0])
+    for joint in model.dofs:
+        model = model.with_drive(joint, coulomb=4.0)
+    points = np.random.default_rng(1).uniform(-0.8, 0.8, (3, 2))
+    found = gs.studies.time_optimal(model, points, effort, 6.0, grid=60, positions=False, jerk_limits=3e4, intervals=30)
+    tau = found.torques(np.linspace(0.0, found.duration, 3001))
+    assert found.check(100) <= 0.0 and np.all(np.abs(tau) <= effort)

@@ -27,17 +27,21 @@ NEAR = 0.7
 """Rows that are farther from their limits than this, in parts of them, are left out of a programme."""
 MARGIN = 2e-5
 """In parts of the limits: for what lies between the points of the check."""
+BESIDE = 1e-9
+"""How far from a turning point friction is looked at, in parts of the path: its sign is then sure."""
 
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """All rows along the path: those of :class:`Rows`, and jerks within ``low``, ``high`` (nv,)."""
+    """All rows along the path: those of :class:`Rows`, and jerks within ``low``, ``high`` (nv,); ``turns`` (k,): s at
+    which joints turn round, where friction may jump."""
 
     path: Path
     rows: Rows
     sizes: Array
     low: Array
     high: Array
+    turns: Array
 
     def excess(self, s: Array, v: Array, a: Array, j: Array, least: float) -> Array:
         """(P, rows): by how much limits are exceeded, in parts of them; negative where there is room."""
@@ -100,9 +104,15 @@ class JerkLimited:
         return np.clip(places, self.start, self.end), v + w * (a + w * b / 2.0), a + w * b, b + 0.0 * w
 
     def at_breaks(self, z: Array, j: Array) -> list[Array]:
-        """:meth:`at` (P,) on both sides of breaks of the path, where its third derivative, and the jerk, may jump."""
+        """:meth:`at` (P,) on both sides of breaks of the path, where its third derivative, and the jerk, may jump, and
+        of places where joints turn round."""
         path = self.limits.path
-        inner = path.breaks[(path.breaks > self.start) & (path.breaks < self.end)] if path.smoothness < 3 else []
+        inner = (
+            path.breaks[(path.breaks > self.start) & (path.breaks < self.end)] if path.smoothness < 3 else np.zeros(0)
+        )
+        turns = self.limits.turns
+        aside = np.repeat([0.0, BESIDE * (self.end - self.start)], [len(inner), len(turns)])
+        inner = np.concatenate([inner, turns])
         k = np.clip(np.searchsorted(z[:, 0], inner, side="right") - 1, 0, self.N - 1)
         left, right = np.zeros(len(k)), np.full(len(k), self.h)
         for _ in range(50 if len(k) else 0):
@@ -110,11 +120,11 @@ class JerkLimited:
             behind = z[k, 0] + w * (z[k, 1] + w * (z[k, 2] / 2.0 + w * j[k] / 6.0)) < inner
             left, right = np.where(behind, w, left), np.where(behind, right, w)
         v, a = z[k, 1] + left * (z[k, 2] + left * j[k] / 2.0), z[k, 2] + left * j[k]
-        sides = np.concatenate([np.nextafter(inner, -np.inf), inner])
+        sides = np.concatenate([np.nextafter(inner, -np.inf) - aside, inner + aside])
         return [sides, np.tile(v, 2), np.tile(a, 2), np.tile(j[k], 2)]
 
     def worst(self, z: Array, j: Array, T: float, parts: Array) -> float:
-        """The greatest excess (of ``parts`` of every interval, its ends, and breaks of the path)."""
+        """The greatest excess (of ``parts`` of every interval, its ends, breaks of the path, and turning points)."""
         inside = (x.ravel() for x in self.at(z, j, np.concatenate([[0.0], parts, [1.0]])))
         s, v, a, b = (np.concatenate(pair) for pair in zip(inside, self.at_breaks(z, j), strict=True))
         least = 1e-16 * float(np.max(v) / T) ** 2

@@ -161,7 +161,8 @@ class TimeOptimal(StudyData):
             )
         if not (np.all(low < 0.0) and np.all(high > 0.0)):
             raise SpecError.one(WHO, "jerk_limits", "0 is not inside jerk_limits", "positive numbers", self.jerk_limits)
-        limits = Limits(path, self.rows, self.stages.sizes, low, high)
+        turns = self.stages.grid[self.stages.turns]
+        limits = Limits(path, self.rows, self.stages.sizes, low, high, turns)
         return JerkLimited(limits, self.intervals, path.start, path.end)
 
     def run(self, progress: Any = None) -> Any:
