@@ -77,13 +77,10 @@ class Study(StudyData):
         if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0):
             raise GyrostatError(f"study: seed must be a whole number from 0 on, got {clipped(self.seed)}.")
         ranges: Any = getattr(self, self.way)
-        if self.way == "points" and not (
-            isinstance(ranges, Sequence)
-            and not isinstance(ranges, str)
-            and all(isinstance(point, Mapping) for point in ranges)
-        ):
+        listed = isinstance(getattr(self, self.way), Sequence) and not isinstance(getattr(self, self.way), str)
+        if self.way == "points" and not (listed and all(isinstance(point, Mapping) for point in ranges)):
             raise GyrostatError(f"study: points must be a list of {{path: value}}, got {clipped(ranges)}.")
-        if not isinstance(ranges, Mapping) and self.way != "points":
+        if self.way != "points" and not isinstance(getattr(self, self.way), Mapping):
             raise GyrostatError(f"study: {self.way} must be by path, got {clipped(ranges)}.")
         over: Any = ranges.get("over", {}) if self.way in ("sensitivity", "optimise") else ranges
         if not len(ranges) or not isinstance(over, Mapping | Sequence) or not len(over):
